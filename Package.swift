@@ -1,0 +1,83 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .enableUpcomingFeature("InferIsolatedConformances"),
+]
+
+let package = Package(
+    name: "pipectl",
+    platforms: [.macOS(.v15)],
+    products: [
+        .executable(name: "pipectl", targets: ["pipectl"]),
+        // Dynamic, because every compiled workflow links it and must not carry a copy of its own.
+        .library(name: "Pipeline", type: .dynamic, targets: ["Pipeline"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-async-algorithms", from: "1.1.4"),
+        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2"),
+    ],
+    targets: [
+        .systemLibrary(
+            name: "CGit", pkgConfig: "libgit2", providers: [.apt(["libgit2-dev"]), .brew(["libgit2"])]),
+        .target(name: "Git", dependencies: ["CGit"], swiftSettings: settings),
+        .target(name: "Pipeline", swiftSettings: settings),
+        .executableTarget(name: "stepinit", cSettings: [.treatAllWarnings(as: .error)]),
+        .target(
+            name: "Engine",
+            dependencies: [
+                "Pipeline",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Subprocess", package: "swift-subprocess"),
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            swiftSettings: settings),
+        .target(
+            name: "Archive",
+            dependencies: [
+                "Engine", "Git", "Pipeline",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            swiftSettings: settings),
+        .target(
+            name: "BuildBox",
+            dependencies: [
+                "Archive", "Engine", "Git", "Pipeline",
+                .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "Subprocess", package: "swift-subprocess"),
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            swiftSettings: settings),
+        .executableTarget(
+            name: "pipectl",
+            dependencies: [
+                "Archive", "BuildBox", "Engine", "Git", "Pipeline",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            swiftSettings: settings),
+        .testTarget(name: "GitTests", dependencies: ["Git"], swiftSettings: settings),
+        .testTarget(name: "PipelineTests", dependencies: ["Pipeline"], swiftSettings: settings),
+        .testTarget(name: "EngineTests", dependencies: ["Engine", "Pipeline"], swiftSettings: settings),
+        .testTarget(name: "ArchiveTests", dependencies: ["Archive", "Engine", "Git"], swiftSettings: settings),
+        .testTarget(name: "BuildBoxTests", dependencies: ["Archive", "BuildBox", "Engine", "Git"], swiftSettings: settings),
+        .testTarget(name: "EndToEndTests", dependencies: ["pipectl", "stepinit", "Archive", "Git"], swiftSettings: settings),
+    ]
+)

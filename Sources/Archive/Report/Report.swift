@@ -1,0 +1,163 @@
+public import Engine
+public import Foundation
+public import Pipeline
+
+/// A run, readable: what `report.json` in the archive holds.
+///
+/// A reader must accept unknown keys; ``schemaVersion`` changes only when a key changes its meaning or goes away.
+public struct Report: Sendable, Equatable, Codable, Identifiable {
+    public static let currentSchemaVersion = 1
+
+    public var schemaVersion = Report.currentSchemaVersion
+    public var id: RunID
+    /// The watched repository's name.
+    public var repository: String
+    public var workflow: String
+    public var event: Trigger.Event
+    /// The full ref that moved.
+    public var ref: String
+    /// The target of a change, else the branch; nil for a tag.
+    public var branch: String?
+    /// The pushed commit: the head of a change, the tip of a branch.
+    public var head: String
+    /// The commit that was tested: for a change, its merge with ``Change/targetCommit``. Nil if it was never made.
+    public var testedCommit: String?
+    /// The id of the tested commit's tree.
+    public var testedTree: String?
+    public var change: Change?
+    public var mergedChanges: [MergedChange]
+    public var parameters: [String: String]
+    public var verdict: Verdict
+    /// Why, in one sentence.
+    public var reason: String
+    public var createdAt: Date
+    public var startedAt: Date?
+    public var endedAt: Date
+    /// 1, or more when the run was interrupted or rerun.
+    public var attempt: Int
+    /// The run that this one repeats.
+    public var rerunOf: RunID?
+    public var steps: [StepRecord]
+    public var testCounts: TestCounts
+    /// What else a reader must know: broken result files, an edited workflow definition, a retry.
+    public var findings: [Finding]
+    /// The files that conflict, for ``Verdict/conflict``: path and kind.
+    public var conflicts: [Conflict]
+    public var artifacts: [ArtifactRecord]
+    /// The same tests on the target, where the archive has them.
+    public var comparison: Comparison?
+    /// The command that repeats this run on the reader's machine.
+    public var reproduce: String
+    public var definition: Definition?
+    public var box: Box
+
+    public init(
+        id: RunID, repository: String, workflow: String, event: Trigger.Event, ref: String, branch: String?,
+        head: String, testedCommit: String? = nil, testedTree: String? = nil, change: Change? = nil,
+        mergedChanges: [MergedChange] = [], parameters: [String: String] = [:], verdict: Verdict, reason: String,
+        createdAt: Date, startedAt: Date?, endedAt: Date, attempt: Int = 1, rerunOf: RunID? = nil,
+        steps: [StepRecord] = [], testCounts: TestCounts = TestCounts(), findings: [Finding] = [],
+        conflicts: [Conflict] = [], artifacts: [ArtifactRecord] = [], comparison: Comparison? = nil,
+        reproduce: String, definition: Definition? = nil, box: Box
+    ) {
+        self.id = id
+        self.repository = repository
+        self.workflow = workflow
+        self.event = event
+        self.ref = ref
+        self.branch = branch
+        self.head = head
+        self.testedCommit = testedCommit
+        self.testedTree = testedTree
+        self.change = change
+        self.mergedChanges = mergedChanges
+        self.parameters = parameters
+        self.verdict = verdict
+        self.reason = reason
+        self.createdAt = createdAt
+        self.startedAt = startedAt
+        self.endedAt = endedAt
+        self.attempt = attempt
+        self.rerunOf = rerunOf
+        self.steps = steps
+        self.testCounts = testCounts
+        self.findings = findings
+        self.conflicts = conflicts
+        self.artifacts = artifacts
+        self.comparison = comparison
+        self.reproduce = reproduce
+        self.definition = definition
+        self.box = box
+    }
+
+    /// A file that a change and its target both changed.
+    public struct Conflict: Sendable, Equatable, Codable {
+        public var path: String
+        public var kind: String
+
+        public init(path: String, kind: String) {
+            self.path = path
+            self.kind = kind
+        }
+    }
+
+    /// Which workflow program decided the plan.
+    public struct Definition: Sendable, Equatable, Codable {
+        /// The commit whose `workflows/` was used: the target's for a change.
+        public var commit: String
+        /// The tree id of `workflows/` there.
+        public var tree: String
+        /// The Swift compiler's version line.
+        public var toolchain: String
+
+        public init(commit: String, tree: String, toolchain: String) {
+            self.commit = commit
+            self.tree = tree
+            self.toolchain = toolchain
+        }
+    }
+
+    /// Where it ran.
+    public struct Box: Sendable, Equatable, Codable {
+        public var host: String
+        /// `Linux x86_64`, for example.
+        public var system: String
+        public var pipectlVersion: String
+
+        public init(host: String, system: String, pipectlVersion: String) {
+            self.host = host
+            self.system = system
+            self.pipectlVersion = pipectlVersion
+        }
+    }
+}
+
+/// The number of a run, unique on its box, counted from 1.
+public typealias RunID = Int64
+
+/// A run's tests held against the newest archived run of the same workflow on the target.
+public struct Comparison: Sendable, Equatable, Codable {
+    public var against: RunID
+    /// The target's commit that was tested there.
+    public var commit: String
+    /// Ids of tests that fail here and fail there too.
+    public var alsoFailing: [String]
+    /// Ids of tests that fail only here.
+    public var newlyFailing: [String]
+    /// Ids of tests that ran there and don't exist here.
+    public var vanished: [String]
+    /// Ids of tests that ran there and are skipped here.
+    public var newlySkipped: [String]
+
+    public init(
+        against: RunID, commit: String, alsoFailing: [String] = [], newlyFailing: [String] = [],
+        vanished: [String] = [], newlySkipped: [String] = []
+    ) {
+        self.against = against
+        self.commit = commit
+        self.alsoFailing = alsoFailing
+        self.newlyFailing = newlyFailing
+        self.vanished = vanished
+        self.newlySkipped = newlySkipped
+    }
+}

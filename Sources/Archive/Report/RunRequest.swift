@@ -1,0 +1,61 @@
+public import Foundation
+public import Pipeline
+
+/// What a run is asked to do: enough to execute it after a restart, without looking at the repository again.
+public struct RunRequest: Sendable, Equatable, Codable {
+    /// The watched repository's name.
+    public var repository: String
+    public var workflow: String
+    public var event: Trigger.Event
+    /// The full ref that moved, or that was named by hand.
+    public var ref: String
+    /// The target of a change, else the branch; nil for a tag.
+    public var branch: String?
+    /// The pushed commit: the head of a change, the tip of a branch, or a snapshot of a working tree.
+    public var head: String
+    /// The commit that holds the workflow definition: the target's tip for a change.
+    public var definitionCommit: String
+    /// The commit from before, for changed files of a merge or push.
+    public var previous: String?
+    public var change: Change?
+    public var mergedChanges: [MergedChange]
+    public var parameters: [String: String]
+    /// Only these steps and what they need; nil for all.
+    public var onlySteps: [String]?
+    public var rerunOf: RunID?
+    /// Makes a wanted repetition (a rerun, a run by hand, a retest) distinct from the run it repeats; empty for
+    /// a run that a ref change started.
+    public var nonce: String
+    /// Runs of the same subject and workflow supersede or queue behind one another: change or branch.
+    public var subject: String
+    /// What happens to older runs of the same subject.
+    public var concurrency: Concurrency
+    /// Whether an interrupted run may not be started again by the box.
+    public var runsAtMostOnce: Bool
+
+    public init(
+        repository: String, workflow: String, event: Trigger.Event, ref: String, branch: String?, head: String,
+        definitionCommit: String, previous: String? = nil, change: Change? = nil,
+        mergedChanges: [MergedChange] = [], parameters: [String: String] = [:], onlySteps: [String]? = nil,
+        rerunOf: RunID? = nil, nonce: String = "", subject: String, concurrency: Concurrency,
+        runsAtMostOnce: Bool = false
+    ) {
+        self.repository = repository
+        self.workflow = workflow
+        self.event = event
+        self.ref = ref
+        self.branch = branch
+        self.head = head
+        self.definitionCommit = definitionCommit
+        self.previous = previous
+        self.change = change
+        self.mergedChanges = mergedChanges
+        self.parameters = parameters
+        self.onlySteps = onlySteps
+        self.rerunOf = rerunOf
+        self.nonce = nonce
+        self.subject = subject
+        self.concurrency = concurrency
+        self.runsAtMostOnce = runsAtMostOnce
+    }
+}

@@ -1,0 +1,31 @@
+#pragma once
+#include <git2.h>
+#include <git2/sys/commit.h>
+#include <git2/sys/repository.h>
+
+// git_libgit2_opts() is variadic, which Swift cannot call; each option we set gets a name of its own here.
+
+static inline int cgit_set_search_path(int level, const char *path) {
+    return git_libgit2_opts(GIT_OPT_SET_SEARCH_PATH, level, path);
+}
+
+static inline int cgit_enable_fsync_gitdir(int enabled) {
+    return git_libgit2_opts(GIT_OPT_ENABLE_FSYNC_GITDIR, enabled);
+}
+
+static inline int cgit_allow_extension(const char *name) {
+    const char *names[] = {name};
+    return git_libgit2_opts(GIT_OPT_SET_EXTENSIONS, names, (size_t)1);
+}
+
+static inline int cgit_set_certificates(const char *file, const char *folder) {
+    return git_libgit2_opts(GIT_OPT_SET_SSL_CERT_LOCATIONS, file, folder);
+}
+
+// libgit2 1.8.0 declares `parents` with another const than 1.5 and 1.9; the cast fits all of them.
+static inline int cgit_commit_create(
+    git_oid *out, git_repository *repository, const git_signature *author, const git_signature *committer,
+    const char *message, const git_oid *tree, size_t count, const git_oid *const *parents) {
+    return git_commit_create_from_ids(
+        out, repository, NULL, author, committer, NULL, message, tree, count, (void *)parents);
+}

@@ -1,0 +1,13 @@
+public import Foundation
+
+/// What happens in a run, in order. Terminal, index, sockets and pages are listeners of these.
+///
+/// Output bytes are not events: they go to the log file at once, which every listener may read while it grows.
+public enum RunEvent: Sendable, Equatable, Codable {
+    case stepWaiting(step: String, reason: String)
+    case stepStarted(step: String, attempt: Int, at: Date)
+    /// The newest complete line of a step's output, cleaned for a terminal; at most ten a second for each step.
+    case stepOutput(step: String, attempt: Int, lastLine: String, bytes: Int)
+    case attemptEnded(step: String, attempt: AttemptRecord)
+    case stepEnded(StepRecord)
+}

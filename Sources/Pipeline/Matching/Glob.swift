@@ -1,0 +1,217 @@
+/// A pattern over slash-separated paths and names: `*` and `?` within a segment, `**` across segments,
+/// `[a-z]` and `[!a-z]` classes, `{a,b}` alternatives, `\` before a character that is meant as itself.
+///
+/// Matching is linear in the pattern for each path segment (no backtracking over `**` of more than the
+/// remaining segments), so a hostile path or pattern can't take long.
+public struct Glob: Sendable, Equatable {
+    public let pattern: String
+
+    private let alternatives: [[Segment]]
+
+    /// Longest pattern and most alternatives that are accepted.
+    static let lengthLimit = 1_024
+    static let alternativesLimit = 256
+
+    /// Reads a pattern.
+    ///
+    /// - Throws: ``GlobProblem`` for an empty pattern, an absolute one, one with `..`, an open `[` or `{`.
+    public init(_ pattern: String) throws(GlobProblem) {
+        self.pattern = pattern
+        func refuse(_ reason: String) -> GlobProblem { GlobProblem(pattern: pattern, reason: reason) }
+        guard !pattern.isEmpty else { throw refuse("it is empty") }
+        guard pattern.utf8.count <= Glob.lengthLimit else {
+            throw refuse("it is longer than \(Glob.lengthLimit) bytes")
+        }
+        guard !pattern.hasPrefix("/") else { throw refuse("it starts with /; paths are relative to the workspace") }
+        var alternatives: [[Segment]] = []
+        for text in try Glob.expandingBraces(Array(pattern), refuse) {
+            var segments: [Segment] = []
+            for part in text.split(separator: "/", omittingEmptySubsequences: true) {
+                if part == ["."] { continue }
+                if part == [".", "."] { throw refuse("it contains ..; paths stay in the workspace") }
+                let segment: Segment =
+                    part == ["*", "*"] ? .anyDepth : .tokens(try Glob.tokens(of: Array(part), refuse))
+                if segment == .anyDepth && segments.last == .anyDepth { continue }
+                segments.append(segment)
+            }
+            alternatives.append(segments)
+        }
+        self.alternatives = alternatives
+    }
+
+    /// Whether `path` (relative, slash-separated) matches from its start to its end.
+    public func matches(_ path: String) -> Bool {
+        let parts = path.split(separator: "/", omittingEmptySubsequences: true).map { Array($0) }
+        return alternatives.contains { Glob.match($0, parts) }
+    }
+
+    /// Whether something below the folder `path` can match: tells a walk which folders to enter.
+    public func canMatch(below path: String) -> Bool {
+        let parts = path.split(separator: "/", omittingEmptySubsequences: true).map { Array($0) }
+        return alternatives.contains { segments in
+            for (index, part) in parts.enumerated() {
+                guard index < segments.count else { return false }
+                switch segments[index] {
+                case .anyDepth: return true
+                case .tokens(let tokens): if !Glob.match(tokens, part) { return false }
+                }
+            }
+            return segments.count > parts.count
+        }
+    }
+
+    private enum Segment: Sendable, Equatable {
+        case anyDepth
+        case tokens([Token])
+    }
+
+    private enum Token: Sendable, Equatable {
+        case character(Character)
+        case one
+        case many
+        case set([ClosedRange<Character>], negated: Bool)
+    }
+
+    private static func expandingBraces(
+        _ text: [Character], _ refuse: (String) -> GlobProblem
+    ) throws(GlobProblem) -> [[Character]] {
+        var results: [[Character]] = []
+        var waiting = [text]
+        while let next = waiting.popLast() {
+            guard let (open, close, commas) = try firstBrace(in: next, refuse) else {
+                results.append(next)
+                continue
+            }
+            let ends = commas + [close]
+            var start = open + 1
+            for end in ends {
+                waiting.append(Array(next[..<open] + next[start..<end] + next[(close + 1)...]))
+                start = end + 1
+            }
+            guard waiting.count + results.count <= alternativesLimit else {
+                throw refuse("its { } make more than \(alternativesLimit) alternatives")
+            }
+        }
+        return results
+    }
+
+    private static func firstBrace(
+        in text: [Character], _ refuse: (String) -> GlobProblem
+    ) throws(GlobProblem) -> (open: Int, close: Int, commas: [Int])? {
+        var open: Int?
+        var depth = 0
+        var commas: [Int] = []
+        var index = 0
+        while index < text.count {
+            switch text[index] {
+            case "\\": index += 1
+            case "{":
+                if open == nil { open = index }
+                depth += 1
+            case ",": if depth == 1 { commas.append(index) }
+            case "}":
+                guard depth > 0 else { break }
+                depth -= 1
+                if depth == 0, let open { return (open, index, commas) }
+            default: break
+            }
+            index += 1
+        }
+        if open != nil { throw refuse("a { is not closed; write \\{ for the character itself") }
+        return nil
+    }
+
+    private static func tokens(
+        of text: [Character], _ refuse: (String) -> GlobProblem
+    ) throws(GlobProblem) -> [Token] {
+        var tokens: [Token] = []
+        var index = 0
+        while index < text.count {
+            let character = text[index]
+            index += 1
+            switch character {
+            case "*": if tokens.last != .many { tokens.append(.many) }
+            case "?": tokens.append(.one)
+            case "\\":
+                guard index < text.count else { throw refuse("it ends with a single \\") }
+                tokens.append(.character(text[index]))
+                index += 1
+            case "[":
+                guard let end = text[min(index + 1, text.count)...].firstIndex(of: "]") else {
+                    throw refuse("a [ is not closed; write \\[ for the character itself")
+                }
+                var inside = Array(text[index..<end])
+                index = end + 1
+                let negated = inside.first == "!" || inside.first == "^"
+                if negated { inside.removeFirst() }
+                var ranges: [ClosedRange<Character>] = []
+                var position = 0
+                while position < inside.count {
+                    if position + 2 < inside.count, inside[position + 1] == "-" {
+                        guard inside[position] <= inside[position + 2] else {
+                            throw refuse("the range \(inside[position])-\(inside[position + 2]) runs backwards")
+                        }
+                        ranges.append(inside[position]...inside[position + 2])
+                        position += 3
+                    } else {
+                        ranges.append(inside[position]...inside[position])
+                        position += 1
+                    }
+                }
+                tokens.append(.set(ranges, negated: negated))
+            default: tokens.append(.character(character))
+            }
+        }
+        return tokens
+    }
+
+    /// Greedy with one remembered star: linear but for restarts at the last star, never exponential.
+    private static func match(_ tokens: [Token], _ text: [Character]) -> Bool {
+        scan(tokens.count, text.count, isMany: { tokens[$0] == .many }) { token, position in
+            switch tokens[token] {
+            case .character(let wanted): wanted == text[position]
+            case .one: true
+            case .many: false
+            case .set(let ranges, let negated): ranges.contains { $0.contains(text[position]) } != negated
+            }
+        }
+    }
+
+    private static func match(_ segments: [Segment], _ parts: [[Character]]) -> Bool {
+        scan(segments.count, parts.count, isMany: { segments[$0] == .anyDepth }) { segment, position in
+            if case .tokens(let tokens) = segments[segment] { match(tokens, parts[position]) } else { false }
+        }
+    }
+
+    private static func scan(
+        _ patternCount: Int, _ textCount: Int, isMany: (Int) -> Bool, _ matchesOne: (Int, Int) -> Bool
+    ) -> Bool {
+        var pattern = 0
+        var position = 0
+        var star: (pattern: Int, position: Int)?
+        while position < textCount {
+            if pattern < patternCount, isMany(pattern) {
+                star = (pattern, position)
+                pattern += 1
+            } else if pattern < patternCount, matchesOne(pattern, position) {
+                pattern += 1
+                position += 1
+            } else if let last = star {
+                star = (last.pattern, last.position + 1)
+                pattern = last.pattern + 1
+                position = last.position + 1
+            } else {
+                return false
+            }
+        }
+        while pattern < patternCount, isMany(pattern) { pattern += 1 }
+        return pattern == patternCount
+    }
+}
+
+/// Why a pattern can't be used.
+public struct GlobProblem: Error, Sendable, Equatable, CustomStringConvertible {
+    public var pattern: String
+    public var reason: String
+    public var description: String { "the pattern \"\(pattern)\" can't be used: \(reason)" }
+}

@@ -1,0 +1,126 @@
+/// What is known about a run while it is planned.
+public struct PlanContext: Sendable, Equatable, Codable {
+    /// The watched repository's name, as `pipectl status` shows it.
+    public var repository: String
+    /// What started the run.
+    public var event: Trigger.Event
+    /// The commit that is tested: for a change, its merge with the target.
+    public var commit: String
+    /// The full ref that moved, for example `refs/pull/7/head`.
+    public var ref: String
+    /// The branch that is meant: the target of a change, else the branch itself; nil for a tag.
+    public var branch: String?
+    /// The tag's name, for a run that a tag started.
+    public var tag: String?
+    /// The change, for a run of a change.
+    public var change: Change?
+    /// The paths that differ from the target (for a change) or from the earlier commit.
+    public var changedFiles: [ChangedFile]
+    /// The changes that landed with this commit, oldest first.
+    public var mergedChanges: [MergedChange]
+    /// Each parameter's value as text, defaults filled in.
+    public var parameters: [String: String]
+    /// The newest release tag that the commit descends from, if there is one.
+    public var lastTag: String?
+
+    public init(
+        repository: String, event: Trigger.Event, commit: String, ref: String, branch: String? = nil,
+        tag: String? = nil, change: Change? = nil, changedFiles: [ChangedFile] = [],
+        mergedChanges: [MergedChange] = [], parameters: [String: String] = [:]
+    ) {
+        self.repository = repository
+        self.event = event
+        self.commit = commit
+        self.ref = ref
+        self.branch = branch
+        self.tag = tag
+        self.change = change
+        self.changedFiles = changedFiles
+        self.mergedChanges = mergedChanges
+        self.parameters = parameters
+    }
+
+    /// The change that landed with this commit; the last one when several did.
+    public var mergedChange: MergedChange? { mergedChanges.last }
+
+    /// Whether a changed path matches one of `globs`; true when what changed is not known (a manual run).
+    public func changes(_ globs: String...) -> Bool {
+        if changedFiles.isEmpty && change == nil { return true }
+        let patterns = globs.compactMap { try? Glob($0) }
+        return changedFiles.contains { file in patterns.contains { $0.matches(file.path) } }
+    }
+
+    /// The value of a parameter that the workflow declares.
+    ///
+    /// A parameter that the workflow does not declare has its default; one without default is a
+    /// programming error and ends the planning with a message that names it.
+    public subscript<Value>(parameter: Parameter<Value>) -> Value {
+        let declaration = parameter.declaration
+        let text = parameters[declaration.name] ?? declaration.defaultValue
+        guard let text, let value = Value(parameter: text) else {
+            // Only reachable when the workflow reads a parameter it doesn't list: the box checks values against
+            // the declarations before planning. Planning runs in a process of its own, which this ends.
+            fatalError("parameter \"\(declaration.name)\" is read but not declared: add it to `parameters:`")
+        }
+        return value
+    }
+}
+
+/// A pull request, whatever the forge calls it.
+public struct Change: Sendable, Equatable, Codable {
+    /// The number of a pull request, or the branch of a change that has no number.
+    public var name: String
+    /// The commit that the author pushed.
+    public var head: String
+    /// The branch it wants into.
+    public var target: String
+    /// The tip of the target that the head was merged with.
+    public var targetCommit: String
+    /// The first line of the head commit's message.
+    public var title: String
+    public var author: String
+
+    public init(name: String, head: String, target: String, targetCommit: String, title: String, author: String) {
+        self.name = name
+        self.head = head
+        self.target = target
+        self.targetCommit = targetCommit
+        self.title = title
+        self.author = author
+    }
+}
+
+/// A path that a run's commit changes.
+public struct ChangedFile: Sendable, Equatable, Codable {
+    public enum Status: String, Sendable, Codable { case added, deleted, modified, renamed, copied, typeChanged }
+
+    public var status: Status
+    public var path: String
+    /// The earlier path of a renamed or copied file.
+    public var oldPath: String?
+
+    public init(status: Status, path: String, oldPath: String? = nil) {
+        self.status = status
+        self.path = path
+        self.oldPath = oldPath
+    }
+}
+
+/// A change that landed in the target, and how that was seen.
+public struct MergedChange: Sendable, Equatable, Codable {
+    /// How a landed change was recognised in the target's history.
+    public enum Recognition: String, Sendable, Codable { case merge, fastForward, squash, rebase }
+
+    public var name: String
+    public var head: String
+    /// The commit on the target that brought it.
+    public var commit: String
+    public var recognition: Recognition
+
+    public init(name: String, head: String, commit: String, recognition: Recognition) {
+        self.name = name
+        self.head = head
+        self.commit = commit
+        self.recognition = recognition
+    }
+}

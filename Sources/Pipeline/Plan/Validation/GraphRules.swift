@@ -1,0 +1,110 @@
+struct NotEmpty: PlanRule {
+    static let name = "empty-workflow"
+    func check(_ plan: Plan, _ report: (String?, String) -> Void) {
+        if plan.steps.isEmpty { report(nil, "it has no steps; write Step(\"name\", run: \"…\")") }
+        if plan.steps.count > 10_000 { report(nil, "it has \(plan.steps.count) steps; the limit is 10,000") }
+    }
+}
+
+struct UsableNames: PlanRule {
+    static let name = "step-name"
+    func check(_ plan: Plan, _ report: (String?, String) -> Void) {
+        for step in plan.steps { if let reason = nameProblem(step.name) { report(step.name, reason) } }
+    }
+}
+
+struct UniqueNames: PlanRule {
+    static let name = "duplicate-step"
+    func check(_ plan: Plan, _ report: (String?, String) -> Void) {
+        var counts: [String: Int] = [:]
+        for step in plan.steps { counts[step.name, default: 0] += 1 }
+        for step in plan.steps {
+            guard let count = counts.removeValue(forKey: step.name), count > 1 else { continue }
+            report(step.name, "\(count) steps have this name; rename all but one, or list the step once")
+        }
+    }
+}
+
+struct ListedNeeds: PlanRule {
+    static let name = "unlisted-need"
+    func check(_ plan: Plan, _ report: (String?, String) -> Void) {
+        let listed = Set(plan.steps.map(\.name))
+        for step in plan.steps {
+            for need in step.needs where !listed.contains(need) {
+                report(step.name, "it needs \"\(need)\", which the workflow does not list; add it to the steps")
+            }
+        }
+    }
+}
+
+struct NoCycles: PlanRule {
+    static let name = "cycle"
+    func check(_ plan: Plan, _ report: (String?, String) -> Void) {
+        var needs: [String: [String]] = [:]
+        for step in plan.steps { needs[step.name, default: []] += step.needs }
+        enum Mark { case entered, left }
+        var marks: [String: Mark] = [:]
+        // An explicit stack: a foreign plan may be deeper than this thread's.
+        for start in plan.steps.map(\.name) where marks[start] == nil {
+            var path: [(name: String, next: Int)] = [(start, 0)]
+            marks[start] = .entered
+            while let top = path.last {
+                let wanted = needs[top.name] ?? []
+                guard top.next < wanted.count else {
+                    marks[top.name] = .left
+                    path.removeLast()
+                    continue
+                }
+                path[path.count - 1].next += 1
+                let need = wanted[top.next]
+                switch marks[need] {
+                case .entered:
+                    let from = path.firstIndex { $0.name == need } ?? 0
+                    let names = path[from...].map(\.name) + [need]
+                    report(need, "it waits for itself: \(names.joined(separator: " → "))")
+                    return
+                case .left: continue
+                case nil:
+                    guard needs[need] != nil else { continue }
+                    marks[need] = .entered
+                    path.append((need, 0))
+                }
+            }
+        }
+    }
+}
+
+/// A value is read only where a step that publishes it has surely ended before.
+struct PublishedValues: PlanRule {
+    static let name = "unpublished-value"
+    func check(_ plan: Plan, _ report: (String?, String) -> Void) {
+        var publishers: [String: [String]] = [:]
+        for step in plan.steps {
+            for value in step.publishes {
+                if let reason = nameProblem(value) { report(step.name, reason) }
+                publishers[value, default: []].append(step.name)
+            }
+        }
+        for (value, names) in publishers.sorted(by: { $0.key < $1.key }) where names.count > 1 {
+            report(names[1], "\"\(value)\" is published by \(names.joined(separator: " and ")); one step may publish it")
+        }
+        guard plan.steps.contains(where: { !$0.reads.isEmpty }) else { return }
+        let byName = Dictionary(plan.steps.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        for step in plan.steps where !step.reads.isEmpty {
+            var before: Set<String> = []
+            var waiting = step.needs
+            while let need = waiting.popLast() {
+                if before.insert(need).inserted { waiting += byName[need]?.needs ?? [] }
+            }
+            for value in step.reads {
+                guard let names = publishers[value] else {
+                    report(step.name, "it reads \"\(value)\", which no step publishes; add .publishes(…) to the one that does")
+                    continue
+                }
+                if !names.contains(where: before.contains) {
+                    report(step.name, "it reads \"\(value)\" of step \"\(names[0])\" but does not need that step; add it to needs:")
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,116 @@
+/// Something wrong with a workflow that the compiler can't see, and what to do about it.
+public struct PlanFinding: Sendable, Equatable, Codable, CustomStringConvertible {
+    /// The rule's name, stable, to switch on.
+    public var rule: String
+    public var workflow: String
+    public var step: String?
+    public var message: String
+
+    public init(rule: String, workflow: String, step: String? = nil, message: String) {
+        self.rule = rule
+        self.workflow = workflow
+        self.step = step
+        self.message = message
+    }
+
+    public var description: String {
+        "workflow \"\(workflow)\"" + (step.map { ", step \"\($0)\"" } ?? "") + ": \(message) [\(rule)]"
+    }
+}
+
+/// One thing that is checked of every plan before anything runs.
+protocol PlanRule: Sendable {
+    static var name: String { get }
+    func check(_ plan: Plan, _ report: (_ step: String?, _ message: String) -> Void)
+}
+
+extension Plan {
+    static let rules: [any PlanRule] = [
+        NotEmpty(), UsableNames(), UniqueNames(), ListedNeeds(), NoCycles(), UsableGlobs(), UsableActions(),
+        UsableLimits(), UsableFolders(), UsableEnvironment(), ConsistentResources(), PublishedValues(),
+    ]
+
+    /// All that is wrong with the plan; an empty array means that it can run.
+    public func validate() -> [PlanFinding] {
+        Plan.rules.flatMap { rule in
+            var findings: [PlanFinding] = []
+            rule.check(self) { step, message in
+                findings.append(
+                    PlanFinding(rule: type(of: rule).name, workflow: workflow, step: step, message: message))
+            }
+            return findings
+        }
+    }
+}
+
+extension WorkflowDeclaration {
+    /// All that is wrong with the workflows' names, triggers and parameters.
+    public static func validate(_ declarations: [WorkflowDeclaration]) -> [PlanFinding] {
+        var findings: [PlanFinding] = []
+        var seen: Set<String> = []
+        if declarations.isEmpty {
+            findings.append(
+                PlanFinding(rule: "no-workflows", workflow: "", message: "no workflow is listed: add one to `workflows`"))
+        }
+        for declaration in declarations {
+            func report(_ rule: String, _ message: String) {
+                findings.append(PlanFinding(rule: rule, workflow: declaration.name, message: message))
+            }
+            if let reason = nameProblem(declaration.name) { report("workflow-name", reason) }
+            if !seen.insert(declaration.name).inserted {
+                report("duplicate-workflow", "two workflows have this name; rename one")
+            }
+            for trigger in declaration.triggers {
+                for glob in trigger.branches + trigger.paths + trigger.ignoredPaths {
+                    do throws(GlobProblem) { _ = try Glob(glob) } catch { report("glob", error.description) }
+                }
+                if trigger.branches.isEmpty && trigger.event != .manual {
+                    report("trigger", "its \(trigger.event) trigger names no branch; write for example into: \"main\"")
+                }
+                if let cron = trigger.cron {
+                    do throws(CronProblem) {
+                        if try CronSchedule(cron).next(after: 0) == nil {
+                            report("schedule", "\"\(cron)\" never comes")
+                        }
+                    } catch { report("schedule", error.description) }
+                }
+            }
+            var parameters: Set<String> = []
+            for parameter in declaration.parameters {
+                if let reason = nameProblem(parameter.name) { report("parameter", reason) }
+                if !parameters.insert(parameter.name).inserted {
+                    report("parameter", "parameter \"\(parameter.name)\" is declared twice")
+                }
+                if parameter.kind == .choice && parameter.choices.isEmpty {
+                    report("parameter", "parameter \"\(parameter.name)\" has no choices")
+                }
+                if let value = parameter.defaultValue, case .failure(let problem) = parameter.value(given: value) {
+                    report("parameter", "the default of \(problem.description)")
+                }
+            }
+            if case .queue(let max) = declaration.concurrency, max < 1 {
+                report("concurrency", "a queue of \(max) holds nothing; write .queue(max: 1) or more")
+            }
+        }
+        return findings
+    }
+}
+
+/// Why a name can't be shown, stored and typed, or nil.
+func nameProblem(_ name: String) -> String? {
+    if name.isEmpty { return "a name is empty" }
+    if name.utf8.count > 200 { return "the name \"\(name.prefix(40))…\" is longer than 200 bytes" }
+    if name.first == " " || name.last == " " || name.first == "-" || name.first == "." {
+        return "the name \"\(name)\" starts or ends with a character that is hard to see or type"
+    }
+    let refused = name.unicodeScalars.first { scalar in
+        scalar.value < 0x20 || scalar.value == 0x7f || scalar == "/" || scalar == "\\"
+            || scalar.properties.generalCategory == .format || scalar.properties.generalCategory == .control
+            || scalar.properties.generalCategory == .lineSeparator
+            || scalar.properties.generalCategory == .paragraphSeparator
+    }
+    if let refused {
+        return "the name contains U+\(String(refused.value, radix: 16, uppercase: true)); use letters, digits, spaces, - and _"
+    }
+    return nil
+}

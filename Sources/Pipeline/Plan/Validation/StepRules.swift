@@ -1,0 +1,101 @@
+struct UsableGlobs: PlanRule {
+    static let name = "glob"
+    func check(_ plan: Plan, _ report: (String?, String) -> Void) {
+        for step in plan.steps {
+            let results = step.testResults.compactMap { source -> String? in
+                switch source {
+                case .junit(let glob), .swiftTestingEvents(let glob): glob
+                case .swiftPMConsole: nil
+                }
+            }
+            for glob in results + step.artifacts + step.inputs + step.outputs {
+                do throws(GlobProblem) { _ = try Glob(glob) } catch { report(step.name, error.description) }
+            }
+        }
+    }
+}
+
+struct UsableActions: PlanRule {
+    static let name = "command"
+    func check(_ plan: Plan, _ report: (String?, String) -> Void) {
+        for step in plan.steps {
+            switch step.action {
+            case .shell(let line):
+                if line.allSatisfy(\.isWhitespace) { report(step.name, "its command is empty") }
+                if line.utf8.contains(0) { report(step.name, "its command contains a NUL byte") }
+                if line.utf8.count > 120_000 { report(step.name, "its command is longer than 120,000 bytes; put it in a script") }
+            case .command(let arguments):
+                if arguments.first?.isEmpty ?? true { report(step.name, "its command is empty") }
+                if arguments.contains(where: { $0.utf8.contains(0) }) { report(step.name, "its command contains a NUL byte") }
+            case .closure: break
+            }
+        }
+    }
+}
+
+struct UsableLimits: PlanRule {
+    static let name = "limits"
+    func check(_ plan: Plan, _ report: (String?, String) -> Void) {
+        for step in plan.steps {
+            if !(step.timeout > 0 && step.timeout <= 7 * 86_400) {
+                report(step.name, "its time-out is \(step.timeout) seconds; it takes more than 0 and at most 7 days")
+            }
+            if !(0...100).contains(step.retry.count) {
+                report(step.name, "it is retried \(step.retry.count) times; 0 to 100 are possible")
+            }
+            let backoff = step.retry.backoff
+            if !(backoff.first >= 0 && backoff.limit >= 0 && backoff.limit <= 86_400 && backoff.factor >= 1) {
+                report(step.name, "its pause between attempts is not between 0 and 1 day")
+            }
+        }
+    }
+}
+
+struct UsableFolders: PlanRule {
+    static let name = "folder"
+    func check(_ plan: Plan, _ report: (String?, String) -> Void) {
+        for step in plan.steps {
+            guard let folder = step.workingDirectory else { continue }
+            let parts = folder.split(separator: "/", omittingEmptySubsequences: false)
+            if folder.isEmpty || folder.hasPrefix("/") || parts.contains("..") || folder.utf8.contains(0) {
+                report(step.name, "its working directory \"\(folder)\" is not below the workspace; write a relative path without ..")
+            }
+        }
+    }
+}
+
+struct UsableEnvironment: PlanRule {
+    static let name = "environment"
+    func check(_ plan: Plan, _ report: (String?, String) -> Void) {
+        for step in plan.steps {
+            for (name, value) in step.environment.sorted(by: { $0.key < $1.key }) {
+                let usable = !name.isEmpty && name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: "=") }
+                if !usable || value.utf8.contains(0) { report(step.name, "the variable \"\(name)\" can't be set") }
+                if name.hasPrefix("PIPECTL_") { report(step.name, "\(name) is pipectl's own; use another name") }
+            }
+        }
+    }
+}
+
+struct ConsistentResources: PlanRule {
+    static let name = "resource"
+    func check(_ plan: Plan, _ report: (String?, String) -> Void) {
+        var capacities: [String: Int] = [:]
+        for step in plan.steps {
+            var units: [String: Int] = [:]
+            for use in step.resources {
+                let resource = use.resource
+                if let reason = nameProblem(resource.name) { report(step.name, reason) }
+                if let known = capacities[resource.name], known != resource.capacity {
+                    report(step.name, "\"\(resource.name)\" has a capacity of \(known) and of \(resource.capacity); declare it once")
+                }
+                capacities[resource.name] = resource.capacity
+                if use.units < 1 { report(step.name, "it uses \(use.units) of \"\(resource.name)\"; 1 is the least") }
+                units[resource.name, default: 0] += use.units
+                if units[resource.name, default: 0] > resource.capacity {
+                    report(step.name, "it uses \(units[resource.name, default: 0]) of \"\(resource.name)\", more than there are (\(resource.capacity)): it could never start")
+                }
+            }
+        }
+    }
+}

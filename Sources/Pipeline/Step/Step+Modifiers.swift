@@ -1,0 +1,80 @@
+extension Step {
+    /// The longest that one attempt may take; then it is ended with everything it started. Default: 1 hour.
+    public func timeout(_ limit: Duration) -> Step { with { $0.timeout = limit.inSeconds } }
+
+    /// Tries again after a failure, `count` times at most.
+    ///
+    /// - Parameters:
+    ///   - condition: Which failures are worth another attempt.
+    ///   - backoff: How long to wait before each further attempt.
+    public func retries(
+        _ count: Int, on condition: RetryCondition = .anyFailure, backoff: Backoff = .constant(.zero)
+    ) -> Step {
+        with { $0.retry = RetryPolicy(count: count, condition: condition, backoff: backoff) }
+    }
+
+    /// Lets the run pass although this step fails; the report still shows it, and steps that need it still start.
+    public func allowFailure(_ allowed: Bool = true) -> Step { with { $0.allowsFailure = allowed } }
+
+    /// Runs when everything it needs has ended, however it ended: for clean-up. Needs nothing = runs last.
+    public func always() -> Step { with { $0.condition = .always } }
+
+    /// Runs when something it needs has failed (needs nothing = anything in the run): for notification.
+    public func onFailure() -> Step { with { $0.condition = .onFailure } }
+
+    /// Adds environment variables, over those that every step sees.
+    public func environment(_ variables: [String: String]) -> Step {
+        with { $0.environment.merge(variables) { _, new in new } }
+    }
+
+    /// The folder to run in, below the workspace.
+    public func workingDirectory(_ path: String) -> Step { with { $0.workingDirectory = path } }
+
+    /// Files (or output) to read test results from when the step ends, passed or not.
+    public func testResults(_ sources: TestResultSource...) -> Step { with { $0.testResults += sources } }
+
+    /// Files to keep with the report, as globs below the workspace: `"dist/*.tar.gz"`.
+    public func artifacts(_ globs: String...) -> Step { with { $0.artifacts += globs } }
+
+    /// Holds `units` of a resource while it runs; waits until the box has them free.
+    public func uses(_ resource: Resource, _ units: Int = 1) -> Step {
+        with { $0.resources.append(ResourceUse(resource: resource, units: units)) }
+    }
+
+    /// Says whether the step may use the network.
+    public func network(_ access: NetworkAccess) -> Step { with { $0.network = access } }
+
+    /// Names the secrets that the step needs. They are given to runs of merged code only.
+    public func secrets(_ names: String...) -> Step { with { $0.secrets += names } }
+
+    /// Declares what the step reads, as globs below the workspace. Default: everything.
+    public func inputs(_ globs: String...) -> Step { with { $0.inputs += globs } }
+
+    /// Declares what the step makes, as globs below the workspace.
+    public func outputs(_ globs: String...) -> Step { with { $0.outputs += globs } }
+
+    /// Declares that the step publishes `value`.
+    public func publishes<Content>(_ value: Value<Content>) -> Step { with { $0.publishes.append(value.name) } }
+
+    /// Declares that the step reads `value`, which a step that it needs publishes.
+    public func reads<Content>(_ value: Value<Content>) -> Step { with { $0.reads.append(value.name) } }
+
+    private func with(_ change: (inout PlannedStep) -> Void) -> Step {
+        var copy = self
+        change(&copy.planned)
+        return copy
+    }
+}
+
+extension Duration {
+    /// A duration of whole minutes.
+    public static func minutes(_ count: Int) -> Duration { .seconds(count * 60) }
+
+    /// A duration of whole hours.
+    public static func hours(_ count: Int) -> Duration { .seconds(count * 3600) }
+
+    /// The duration as a number of seconds.
+    package var inSeconds: Double {
+        Double(components.seconds) + Double(components.attoseconds) / 1e18
+    }
+}

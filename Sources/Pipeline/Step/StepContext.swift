@@ -1,0 +1,101 @@
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// What a closure step can see and do, in a process of its own in the workspace.
+public struct StepContext: Sendable {
+    /// What is known about the run.
+    public let context: PlanContext
+    /// The workspace's absolute path.
+    public let workspace: String
+    /// 1 for the first try.
+    public let attempt: Int
+
+    let step: PlannedStep
+    let valuesIn: String
+    let valuesOut: String
+
+    /// Writes a line to the step's log.
+    public func log(_ line: String) {
+        print(line)
+        fflush(nil)
+    }
+
+    /// The size of a file below the workspace, in bytes.
+    public func size(of path: String) throws -> Int {
+        var info = stat()
+        guard stat(absolute(path), &info) == 0 else {
+            throw StepFailure("\(path) can't be read: \(String(cString: strerror(errno)))")
+        }
+        return Int(info.st_size)
+    }
+
+    /// The text of a file below the workspace.
+    public func text(of path: String) throws -> String { try String(contentsOfFile: absolute(path), encoding: .utf8) }
+
+    /// The value of a parameter of the workflow.
+    public subscript<Value>(parameter: Parameter<Value>) -> Value { context[parameter] }
+
+    /// Hands `content` to the steps that need this one. The step must declare it: `.publishes(value)`.
+    public func publish<Content>(_ content: Content, as value: Value<Content>) throws {
+        guard step.publishes.contains(value.name) else {
+            throw StepFailure("step \"\(step.name)\" publishes \"\(value.name)\" without saying so; add .publishes(…)")
+        }
+        let data = try JSONEncoder().encode(content)
+        try data.write(to: URL(fileURLWithPath: "\(valuesOut)/\(value.name).json"), options: .atomic)
+    }
+
+    /// What a step that this one needs has published. The step must declare it: `.reads(value)`.
+    public func value<Content>(of value: Value<Content>) throws -> Content {
+        guard step.reads.contains(value.name) else {
+            throw StepFailure("step \"\(step.name)\" reads \"\(value.name)\" without saying so; add .reads(…)")
+        }
+        let data = try Data(contentsOf: URL(fileURLWithPath: "\(valuesIn)/\(value.name).json"))
+        return try JSONDecoder().decode(Content.self, from: data)
+    }
+
+    /// Runs a line with `/bin/sh -e` in the workspace, its output in the step's log.
+    ///
+    /// - Throws: ``StepFailure`` when it ends with another exit code than 0.
+    public func run(_ line: String) throws { try run(["/bin/sh", "-ec", line], shown: line) }
+
+    /// Runs a program without a shell, its output in the step's log.
+    public func run(_ arguments: [String]) throws {
+        try run(arguments, shown: arguments.map(\.shellQuoted).joined(separator: " "))
+    }
+
+    /// What a line prints on standard output, at most 16 MiB; standard error goes to the step's log.
+    public func output(of line: String) throws -> String {
+        let file = "\(valuesOut)/.output-\(UInt64.random(in: .min ... .max))"
+        defer { unlink(file) }
+        try run(["/bin/sh", "-ec", "( \(line)\n) > \"$0\"", file], shown: line)
+        guard try size(of: file) <= 16 << 20 else { throw StepFailure("`\(line)` printed more than 16 MiB") }
+        return try String(contentsOfFile: file, encoding: .utf8)
+    }
+
+    private func absolute(_ path: String) -> String { path.hasPrefix("/") ? path : "\(workspace)/\(path)" }
+
+    private func run(_ arguments: [String], shown: String) throws {
+        fflush(nil)
+        var pid: pid_t = 0
+        var words: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]
+        defer { for word in words { free(word) } }
+        guard let program = words.first ?? nil else { throw StepFailure("the command is empty") }
+        let code = posix_spawnp(&pid, program, nil, nil, &words, environ)
+        guard code == 0 else { throw StepFailure("`\(shown)` can't be started: \(String(cString: strerror(code)))") }
+        var status: Int32 = 0
+        while waitpid(pid, &status, 0) < 0 && errno == EINTR {}
+        // The two macros of wait(2) that Swift can't import: low 7 bits are the signal, the next 8 the exit code.
+        let signal = status & 0x7f
+        guard status != 0 else { return }
+        throw StepFailure(
+            signal == 0 ? "`\(shown)` ended with exit code \((status >> 8) & 0xff)" : "`\(shown)` was ended by signal \(signal)")
+    }
+}

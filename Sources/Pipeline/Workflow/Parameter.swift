@@ -1,0 +1,110 @@
+/// A typed value that a person sets when starting a run: `pipectl run release --param version=1.2.0`.
+///
+/// ```swift
+/// let dryRun = Parameter("dry-run", default: false, help: "Builds everything, publishes nothing.")
+/// let release = Workflow("release", on: .manual, parameters: [dryRun]) { context in
+///     if !context[dryRun] { Step("publish", run: "script/publish") }
+/// }
+/// ```
+/// A command sees it as `PIPECTL_PARAM_DRY_RUN`.
+public struct Parameter<Value: ParameterConvertible>: Sendable, ParameterDeclaring {
+    public let declaration: ParameterDeclaration
+
+    /// A parameter with a default.
+    public init(_ name: String, default value: Value, help: String = "") {
+        declaration = ParameterDeclaration(
+            name: name, kind: Value.kind, choices: [], defaultValue: value.text, help: help)
+    }
+
+    /// A required parameter: a run without it is refused.
+    public init(_ name: String, help: String = "") {
+        declaration = ParameterDeclaration(name: name, kind: Value.kind, choices: [], defaultValue: nil, help: help)
+    }
+}
+
+extension Parameter where Value == String {
+    /// One of `choices`.
+    public init(_ name: String, choices: [String], default value: String? = nil, help: String = "") {
+        declaration = ParameterDeclaration(
+            name: name, kind: .choice, choices: choices, defaultValue: value, help: help)
+    }
+}
+
+/// Anything that declares a parameter of a workflow.
+public protocol ParameterDeclaring: Sendable {
+    var declaration: ParameterDeclaration { get }
+}
+
+/// A parameter's name, type, range and default, as the box and the command line know it.
+public struct ParameterDeclaration: Sendable, Equatable, Codable {
+    public enum Kind: String, Sendable, Codable { case string, integer, bool, choice }
+
+    public var name: String
+    public var kind: Kind
+    /// The allowed values of a ``Kind/choice``.
+    public var choices: [String]
+    /// The default as text; a parameter without one is required.
+    public var defaultValue: String?
+    public var help: String
+
+    /// The value for a run as text, from what was given, or why there is none.
+    public func value(given: String?) -> Result<String, ParameterProblem> {
+        guard let text = given ?? defaultValue else {
+            return .failure(ParameterProblem(description: "\(name) is required: add --param \(name)=…"))
+        }
+        switch kind {
+        case .string: return .success(text)
+        case .integer:
+            guard let number = Int(text) else { return .failure(refusal(of: text, wanted: "a whole number")) }
+            return .success(String(number))
+        case .bool:
+            guard let flag = Bool(parameter: text) else { return .failure(refusal(of: text, wanted: "true or false")) }
+            return .success(String(flag))
+        case .choice:
+            guard choices.contains(text) else {
+                return .failure(refusal(of: text, wanted: "one of \(choices.joined(separator: ", "))"))
+            }
+            return .success(text)
+        }
+    }
+
+    private func refusal(of text: String, wanted: String) -> ParameterProblem {
+        ParameterProblem(description: "\(name) is \"\(text)\"; it takes \(wanted)")
+    }
+}
+
+/// Why a parameter's value can't be used.
+public struct ParameterProblem: Error, Sendable, Equatable, CustomStringConvertible {
+    public var description: String
+}
+
+/// A type that a ``Parameter`` can have: `String`, `Int` or `Bool`.
+public protocol ParameterConvertible: Sendable {
+    static var kind: ParameterDeclaration.Kind { get }
+    init?(parameter text: String)
+    var text: String { get }
+}
+
+extension String: ParameterConvertible {
+    public static var kind: ParameterDeclaration.Kind { .string }
+    public init?(parameter text: String) { self = text }
+    public var text: String { self }
+}
+
+extension Int: ParameterConvertible {
+    public static var kind: ParameterDeclaration.Kind { .integer }
+    public init?(parameter text: String) { self.init(text) }
+    public var text: String { String(self) }
+}
+
+extension Bool: ParameterConvertible {
+    public static var kind: ParameterDeclaration.Kind { .bool }
+    public init?(parameter text: String) {
+        switch text.lowercased() {
+        case "true", "yes", "1": self = true
+        case "false", "no", "0": self = false
+        default: return nil
+        }
+    }
+    public var text: String { String(self) }
+}

@@ -1,0 +1,17 @@
+/// Collects the steps of a workflow; flat arrays only, so the type checker has nothing to solve.
+@resultBuilder
+public enum StepsBuilder {
+    public static func buildExpression(_ step: Step) -> [Step] { [step] }
+    public static func buildExpression(_ steps: [Step]) -> [Step] { steps }
+    public static func buildBlock(_ parts: [Step]...) -> [Step] { Array(parts.joined()) }
+    public static func buildOptional(_ part: [Step]?) -> [Step] { part ?? [] }
+    public static func buildEither(first part: [Step]) -> [Step] { part }
+    public static func buildEither(second part: [Step]) -> [Step] { part }
+    public static func buildArray(_ parts: [[Step]]) -> [Step] { Array(parts.joined()) }
+    public static func buildLimitedAvailability(_ part: [Step]) -> [Step] { part }
+
+    @available(*, unavailable, message: "a workflow holds steps: write Step(\"name\", run: \"…\")")
+    public static func buildExpression(_ command: String) -> [Step] { [] }
+    @available(*, unavailable, message: "a workflow holds steps, not workflows: list workflows in your WorkflowSet")
+    public static func buildExpression(_ workflow: Workflow) -> [Step] { [] }
+}

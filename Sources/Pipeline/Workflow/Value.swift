@@ -1,0 +1,13 @@
+/// A typed value that one step publishes and steps that need it read.
+///
+/// ```swift
+/// let version = Value<String>("version")
+/// let read = Step("version") { step in try step.publish("1.2.0", as: version) }.publishes(version)
+/// Step("pack", needs: read) { step in step.log(try step.value(of: version)) }.reads(version)
+/// ```
+/// A command publishes by writing JSON to `$PIPECTL_VALUES_OUT/NAME.json` and reads `$PIPECTL_VALUES_IN/NAME.json`.
+public struct Value<Content: Codable & Sendable>: Sendable {
+    public let name: String
+
+    public init(_ name: String) { self.name = name }
+}

@@ -1,0 +1,15 @@
+/// The entry point of a repository's workflows: list them, and `@main` does the rest.
+///
+/// ```swift
+/// @main struct Workflows: WorkflowSet { static let workflows = [test, release] }
+/// ```
+public protocol WorkflowSet {
+    static var workflows: [Workflow] { get }
+}
+
+extension WorkflowSet {
+    /// Answers pipectl's questions about the workflows: see ``ProgramRequest``.
+    public static func main() async {
+        await Program(workflows: workflows).run(CommandLine.arguments)
+    }
+}
