@@ -1,0 +1,72 @@
+import CGit
+import Foundation
+
+/// Runs one libgit2 call; a negative result becomes a ``GitError`` that names the call.
+@discardableResult
+func git(_ call: String, _ body: () -> Int32) throws(GitError) -> Int32 {
+    LibGit2.start()
+    let code = body()
+    guard code < 0 else { return code }
+    // The message belongs to this thread until its next failure: copy it, then clear it.
+    defer { git_error_clear() }
+    let message = git_error_last().flatMap { $0.pointee.message }.map { String(cString: $0) }
+    throw GitError(call: call, code: GitError.Code(rawValue: code), message: message)
+}
+
+/// Runs one libgit2 call for which "there is none" is an answer: `false` then, `true` when it was found.
+func gitFinds(_ call: String, _ body: () -> Int32) throws(GitError) -> Bool {
+    do {
+        try git(call, body)
+        return true
+    } catch {
+        if error.code == .notFound { return false }
+        throw error
+    }
+}
+
+/// One owned libgit2 object: freed once, never copied, never outliving its repository.
+struct Handle: ~Copyable {
+    typealias Release = @convention(c) (OpaquePointer?) -> Void
+
+    let pointer: OpaquePointer
+    private let release: Release
+
+    /// Makes the object with `make`, which fills the pointer it is given; `release` is its `git_…_free`.
+    init(
+        _ call: String, free release: Release, _ make: (inout OpaquePointer?) -> Int32
+    ) throws(GitError) {
+        var out: OpaquePointer?
+        try git(call) { make(&out) }
+        guard let out else { throw GitError(call: call, code: .failed, message: nil) }
+        pointer = out
+        self.release = release
+    }
+
+    deinit { release(pointer) }
+
+    /// Gives the object to the caller, who frees it.
+    consuming func take() -> OpaquePointer {
+        let pointer = pointer
+        discard self
+        return pointer
+    }
+}
+
+/// Lends `strings` to one call as the `git_strarray` that libgit2 asks for.
+func withStringArray<R>(_ strings: [String], _ body: (UnsafeMutablePointer<git_strarray>) -> R) -> R {
+    var pointers = strings.map { strdup($0) }
+    defer { pointers.forEach { free($0) } }
+    return pointers.withUnsafeMutableBufferPointer { pointers in
+        var array = git_strarray(strings: pointers.baseAddress, count: pointers.count)
+        return body(&array)
+    }
+}
+
+/// Takes the text out of a `git_buf` that libgit2 filled, and frees it.
+func takeText(_ buffer: inout git_buf) -> String {
+    defer { git_buf_dispose(&buffer) }
+    guard let start = buffer.ptr else { return "" }
+    return start.withMemoryRebound(to: UInt8.self, capacity: buffer.size) { bytes in
+        String(decoding: UnsafeBufferPointer(start: bytes, count: buffer.size), as: UTF8.self)
+    }
+}

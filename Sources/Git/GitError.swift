@@ -1,0 +1,73 @@
+internal import CGit
+
+/// What a libgit2 call could not do, or why we refuse to try.
+public struct GitError: Error, Sendable, Equatable {
+    /// libgit2's result code (`git2/errors.h`), open for those that later versions add.
+    public struct Code: RawRepresentable, Hashable, Sendable {
+        public let rawValue: Int32
+        public init(rawValue: Int32) { self.rawValue = rawValue }
+
+        public static let failed = Code(rawValue: -1)
+        public static let notFound = Code(rawValue: -3)
+        public static let exists = Code(rawValue: -4)
+        public static let ambiguous = Code(rawValue: -5)
+        public static let user = Code(rawValue: -7)
+        public static let bareRepository = Code(rawValue: -8)
+        public static let unbornBranch = Code(rawValue: -9)
+        public static let nonFastForward = Code(rawValue: -11)
+        public static let invalidName = Code(rawValue: -12)
+        public static let conflict = Code(rawValue: -13)
+        public static let locked = Code(rawValue: -14)
+        /// A ref no longer has the value that the caller expected.
+        public static let modified = Code(rawValue: -15)
+        public static let auth = Code(rawValue: -16)
+        public static let certificate = Code(rawValue: -17)
+        public static let invalid = Code(rawValue: -21)
+        /// The repository belongs to another user.
+        public static let owner = Code(rawValue: -36)
+        /// Ours, not libgit2's: the repository has a form that we refuse to work on.
+        public static let unsupported = Code(rawValue: -1001)
+    }
+
+    /// The libgit2 function, or our own method, that failed.
+    public var call: String
+    public var code: Code
+    /// A sentence for people: what is wrong, and where we know it, what to do next.
+    public var message: String?
+
+    public init(call: String, code: Code, message: String?) {
+        self.call = call
+        self.code = code
+        self.message = message
+    }
+}
+
+extension GitError: CustomStringConvertible {
+    public var description: String {
+        let facts = message ?? "\(call) failed with code \(code.rawValue) and gave no reason."
+        guard let hint else { return facts }
+        return facts.hasSuffix(".") ? "\(facts) \(hint)" : "\(facts). \(hint)"
+    }
+
+    /// The next step for failures that libgit2 reports without one.
+    private var hint: String? {
+        switch code {
+        case .locked:
+            """
+            If no Git command is running on this repository, a process died and left its ".lock" file behind: \
+            remove that file, then try again.
+            """
+        case .auth:
+            """
+            pipectl tries the SSH agent, then ~/.ssh/id_ed25519, id_ecdsa and id_rsa without a passphrase; for https a \
+            token in PIPECTL_GIT_TOKEN, then ~/.netrc and ~/.git-credentials. Set up one of them, then try again.
+            """
+        case .certificate:
+            """
+            For SSH, add the host to ~/.ssh/known_hosts: connect once by hand ("ssh <host>") and compare the \
+            fingerprint. For https, add its certificate authority to the system's store.
+            """
+        default: nil
+        }
+    }
+}

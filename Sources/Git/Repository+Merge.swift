@@ -1,0 +1,61 @@
+internal import CGit
+
+extension Repository {
+    /// Merges a change's head into its target in memory and writes the merged tree to this repository's own objects.
+    ///
+    /// No ref, index or work tree is touched. Histories without a common ancestor are merged as if it were empty.
+    public func merge(_ head: OID, into target: OID) throws(GitError) -> MergeOutcome {
+        let index = try mergedIndex(head, into: target)
+        if git_index_has_conflicts(index.pointer) == 1 { return .conflicts(try conflicts(in: index)) }
+        var tree = git_oid()
+        try git("git_index_write_tree_to") { git_index_write_tree_to(&tree, index.pointer, pointer) }
+        return .merged(tree: OID(tree))
+    }
+
+    func mergedIndex(_ head: OID, into target: OID) throws(GitError) -> Handle {
+        let (ours, theirs) = (try commitHandle(target).take(), try commitHandle(head).take())
+        defer {
+            git_commit_free(ours)
+            git_commit_free(theirs)
+        }
+        var options = git_merge_options()
+        try git("git_merge_options_init") { git_merge_options_init(&options, UInt32(GIT_MERGE_OPTIONS_VERSION)) }
+        return try Handle("git_merge_commits", free: git_index_free) {
+            git_merge_commits(&$0, pointer, ours, theirs, &options)
+        }
+    }
+
+    private func conflicts(in index: borrowing Handle) throws(GitError) -> [MergeConflict] {
+        let index = index.pointer
+        let iterator = try Handle("git_index_conflict_iterator_new", free: git_index_conflict_iterator_free) {
+            git_index_conflict_iterator_new(&$0, index)
+        }
+        var kinds: [String: String] = [:]
+        while true {
+            var (base, ours, theirs): Entries = (nil, nil, nil)
+            let code = git_index_conflict_next(&base, &ours, &theirs, iterator.pointer)
+            if code == GIT_ITEROVER.rawValue { break }
+            try git("git_index_conflict_next") { code }
+            guard let path = (ours ?? theirs ?? base)?.pointee.path else { continue }
+            kinds[String(cString: path)] = Self.kind((base, ours, theirs))
+        }
+        return kinds.map { MergeConflict(path: $0.key, kind: $0.value) }.sorted { $0.path < $1.path }
+    }
+
+    private typealias Entry = UnsafePointer<git_index_entry>?
+    private typealias Entries = (base: Entry, target: Entry, change: Entry)
+
+    private static func kind(_ entries: Entries) -> String {
+        switch (entries.base != nil, entries.target != nil, entries.change != nil) {
+        case (true, true, true):
+            let kinds = [entries.base, entries.target, entries.change].map { ($0?.pointee.mode ?? 0) & 0o170000 }
+            return Set(kinds).count == 1 ? "both modified" : "both changed its type"
+        case (false, true, true): return "added by both"
+        case (true, true, false): return "deleted by change, modified on target"
+        case (true, false, true): return "deleted on target, modified by change"
+        case (true, false, false): return "renamed differently by both"
+        case (false, true, false): return "added on target where the change has a folder or a rename"
+        case (false, false, _): return "added by change where the target has a folder or a rename"
+        }
+    }
+}

@@ -1,0 +1,108 @@
+internal import CGit
+
+extension Repository {
+    /// The commit that `revision` names, as `git rev-parse <revision>^{commit}` would.
+    public func resolve(_ revision: String) throws(GitError) -> OID {
+        let object = try Handle("git_revparse_single", free: git_object_free) {
+            git_revparse_single(&$0, pointer, revision)
+        }
+        let commit = try Handle("git_object_peel", free: git_object_free) {
+            git_object_peel(&$0, object.pointer, GIT_OBJECT_COMMIT)
+        }
+        return OID(git_object_id(commit.pointer).pointee)
+    }
+
+    /// The commit with this id; throws `.notFound` when there is none.
+    public func commit(_ id: OID) throws(GitError) -> Commit {
+        let handle = try commitHandle(id)
+        return Commit(copying: handle.pointer)
+    }
+
+    /// Whether the store, or one it borrows from, has this object.
+    public func contains(_ id: OID) -> Bool {
+        var (raw, odb): (git_oid, OpaquePointer?) = (id.raw, nil)
+        guard git_repository_odb(&odb, pointer) == 0 else {
+            git_error_clear()
+            return false
+        }
+        defer { git_odb_free(odb) }
+        return git_odb_exists(odb, &raw) == 1
+    }
+
+    /// The id of what a commit has at `path`, a file or a folder; `nil` if nothing. The empty path is the root.
+    public func treeID(of commit: OID, path: String) throws(GitError) -> OID? {
+        try entry(path, at: commit)?.id
+    }
+
+    /// The lines of a tree in Git's order; recursive, each folder is followed by what it holds.
+    public func entries(ofTree id: OID, recursive: Bool) throws(GitError) -> [TreeEntry] {
+        var entries: [TreeEntry] = []
+        try collect(id, under: "", recursive: recursive, into: &entries)
+        return entries
+    }
+
+    private func collect(
+        _ id: OID, under prefix: String, recursive: Bool, into entries: inout [TreeEntry]
+    ) throws(GitError) {
+        let tree = try treeHandle(id)
+        for number in 0..<git_tree_entrycount(tree.pointer) {
+            guard let raw = git_tree_entry_byindex(tree.pointer, number), let name = git_tree_entry_name(raw) else {
+                continue
+            }
+            let text = String(cString: name)
+            let entry = TreeEntry(
+                name: text, path: prefix + text, kind: TreeEntry.Kind(git_tree_entry_filemode(raw)),
+                id: OID(git_tree_entry_id(raw).pointee))
+            entries.append(entry)
+            if recursive, entry.kind == .tree {
+                try collect(entry.id, under: entry.path + "/", recursive: true, into: &entries)
+            }
+        }
+    }
+
+    /// A file's whole content, in memory.
+    public func blob(_ id: OID) throws(GitError) -> [UInt8] {
+        var raw = id.raw
+        let blob = try Handle("git_blob_lookup", free: git_blob_free) { git_blob_lookup(&$0, pointer, &raw) }
+        let bytes = UnsafeRawBufferPointer(
+            start: git_blob_rawcontent(blob.pointer), count: Int(git_blob_rawsize(blob.pointer)))
+        return [UInt8](bytes)
+    }
+
+    /// The content of the file, or the text of the symlink, that a commit has at `path`; `nil` if it has no file there.
+    public func file(_ path: String, at commit: OID) throws(GitError) -> [UInt8]? {
+        guard let entry = try entry(path, at: commit), entry.kind != .tree, entry.kind != .submodule else { return nil }
+        return try blob(entry.id)
+    }
+
+    /// What a commit has at `path`.
+    public func entry(_ path: String, at commit: OID) throws(GitError) -> TreeEntry? {
+        let tree = try commitTree(commit)
+        let trimmed = path.split(separator: "/").joined(separator: "/")
+        guard !trimmed.isEmpty else {
+            return TreeEntry(name: "", path: "", kind: .tree, id: OID(git_tree_id(tree.pointer).pointee))
+        }
+        var out: OpaquePointer?
+        guard try gitFinds("git_tree_entry_bypath", { git_tree_entry_bypath(&out, tree.pointer, trimmed) }), let out
+        else { return nil }
+        defer { git_tree_entry_free(out) }
+        return TreeEntry(
+            name: String(cString: git_tree_entry_name(out)), path: trimmed,
+            kind: TreeEntry.Kind(git_tree_entry_filemode(out)), id: OID(git_tree_entry_id(out).pointee))
+    }
+
+    func commitHandle(_ id: OID) throws(GitError) -> Handle {
+        var raw = id.raw
+        return try Handle("git_commit_lookup", free: git_commit_free) { git_commit_lookup(&$0, pointer, &raw) }
+    }
+
+    func treeHandle(_ id: OID) throws(GitError) -> Handle {
+        var raw = id.raw
+        return try Handle("git_tree_lookup", free: git_tree_free) { git_tree_lookup(&$0, pointer, &raw) }
+    }
+
+    func commitTree(_ commit: OID) throws(GitError) -> Handle {
+        let commit = try commitHandle(commit)
+        return try Handle("git_commit_tree", free: git_tree_free) { git_commit_tree(&$0, commit.pointer) }
+    }
+}

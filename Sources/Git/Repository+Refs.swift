@@ -1,0 +1,129 @@
+internal import CGit
+
+extension Repository {
+    /// All refs and where `HEAD` points; 100,000 packed refs take about a tenth of a second.
+    public func snapshot() throws(GitError) -> RefSnapshot {
+        let iterator = try Handle("git_reference_iterator_new", free: git_reference_iterator_free) {
+            git_reference_iterator_new(&$0, pointer)
+        }
+        let odb = try Handle("git_repository_odb", free: git_odb_free) { git_repository_odb(&$0, pointer) }
+        var refs: [String: OID] = [:]
+        while true {
+            var out: OpaquePointer?
+            let code = git_reference_next(&out, iterator.pointer)
+            if code == GIT_ITEROVER.rawValue { break }
+            guard code == 0, let out else {
+                try git("git_reference_next") { code }
+                break
+            }
+            defer { git_reference_free(out) }
+            guard let name = git_reference_name(out).flatMap({ String(validatingCString: $0) }) else { continue }
+            refs[name] = target(of: out, named: name, in: odb.pointer)
+        }
+        return RefSnapshot(refs: refs, head: try symbolicTarget("HEAD"))
+    }
+
+    /// The commit that a ref stands for: followed if symbolic, peeled if a tag object; `nil` if that leads nowhere.
+    private func target(of ref: OpaquePointer, named name: String, in odb: OpaquePointer) -> OID? {
+        if let peeled = git_reference_target_peel(ref) { return OID(peeled.pointee) }
+        guard let direct = git_reference_target(ref) else {
+            var resolved: OpaquePointer?
+            guard git_reference_resolve(&resolved, ref) == 0, let resolved else {
+                git_error_clear()
+                return nil
+            }
+            defer { git_reference_free(resolved) }
+            return git_reference_target(resolved) == nil ? nil : target(of: resolved, named: name, in: odb)
+        }
+        // Only tags are worth a look at the object: a branch cannot hold a tag object, and a look costs microseconds.
+        guard name.hasPrefix("refs/tags/") else { return OID(direct.pointee) }
+        var (size, kind) = (0, GIT_OBJECT_INVALID)
+        guard git_odb_read_header(&size, &kind, odb, direct) == 0, kind == GIT_OBJECT_TAG else {
+            git_error_clear()
+            return OID(direct.pointee)
+        }
+        var object: OpaquePointer?
+        guard git_reference_peel(&object, ref, GIT_OBJECT_ANY) == 0, let object else {
+            git_error_clear()
+            return OID(direct.pointee)
+        }
+        defer { git_object_free(object) }
+        return git_object_id(object).map { OID($0.pointee) }
+    }
+
+    /// The ref that `name` points to if it is symbolic.
+    func symbolicTarget(_ name: String) throws(GitError) -> String? {
+        var out: OpaquePointer?
+        guard try gitFinds("git_reference_lookup", { git_reference_lookup(&out, pointer, name) }), let out else {
+            return nil
+        }
+        defer { git_reference_free(out) }
+        return git_reference_symbolic_target(out).flatMap { String(validatingCString: $0) }
+    }
+
+    /// The id a ref holds, symbolic refs followed, tags not peeled; `nil` if there is no such ref.
+    public func ref(_ name: String) throws(GitError) -> OID? {
+        var id = git_oid()
+        let found = try gitFinds("git_reference_name_to_id") { git_reference_name_to_id(&id, pointer, name) }
+        return found ? OID(id) : nil
+    }
+
+    /// Points `name` at `id` if it still has the expected value: a compare-and-swap under the ref's lock file.
+    ///
+    /// `expecting` is `.none` for whatever it is now, `.some(nil)` for "must not exist", `.some(old)` for "must be
+    /// `old`". Throws `.modified` when the expectation is wrong and `.locked` while another process holds the ref.
+    /// `message` goes to the reflog where there is one.
+    public func setRef(_ name: String, to id: OID, expecting: OID?? = .none, message: String) throws(GitError) {
+        var (raw, out): (git_oid, OpaquePointer?) = (id.raw, nil)
+        defer { git_reference_free(out) }
+        guard let expected = expecting else {
+            try git("git_reference_create") { git_reference_create(&out, pointer, name, &raw, 1, message) }
+            return
+        }
+        guard var old = expected?.raw else { return try createRef(name, to: id, message: message) }
+        do {
+            try git("git_reference_create_matching") {
+                git_reference_create_matching(&out, pointer, name, &raw, 1, &old, message)
+            }
+        } catch {
+            guard error.code == .modified || error.code == .notFound else { throw error }
+            throw modified(name, expected: expected)
+        }
+    }
+
+    /// Creates a ref that must not exist yet.
+    private func createRef(_ name: String, to id: OID, message: String) throws(GitError) {
+        var (raw, out): (git_oid, OpaquePointer?) = (id.raw, nil)
+        defer { git_reference_free(out) }
+        do {
+            try git("git_reference_create") { git_reference_create(&out, pointer, name, &raw, 0, message) }
+        } catch {
+            guard error.code == .exists, try ref(name) != nil else { throw error }
+            throw modified(name, expected: nil)
+        }
+    }
+
+    private func modified(_ name: String, expected: OID?) -> GitError {
+        let now = (try? ref(name))?.flatMap { $0 }.map { "is at \($0.short)" } ?? "does not exist"
+        let wanted = expected.map { "it was expected at \($0.short)" } ?? "it was expected not to exist"
+        return GitError(
+            call: "git_reference_create_matching", code: .modified,
+            message: "\(name) \(now), but \(wanted): another process moved it. Read it again and repeat.")
+    }
+
+    /// Deletes a ref, loose and packed; one that does not exist is no error.
+    ///
+    /// With `expecting`, throws `.modified` if the ref has another value.
+    public func deleteRef(_ name: String, expecting: OID? = nil) throws(GitError) {
+        var out: OpaquePointer?
+        guard try gitFinds("git_reference_lookup", { git_reference_lookup(&out, pointer, name) }), let out else {
+            return
+        }
+        defer { git_reference_free(out) }
+        if let expecting, git_reference_target(out).map({ OID($0.pointee) }) != expecting {
+            throw modified(name, expected: expecting)
+        }
+        // Compares with the value looked up above, under the ref's lock.
+        _ = try gitFinds("git_reference_delete") { git_reference_delete(out) }
+    }
+}

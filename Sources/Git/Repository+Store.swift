@@ -1,0 +1,43 @@
+internal import CGit
+internal import Foundation
+
+extension Repository {
+    /// The folder with the objects and shared refs, absolute; for a linked work tree that of its main repository.
+    public var commonDirectory: String {
+        let path = git_repository_commondir(pointer).map { String(cString: $0) } ?? ""
+        return path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
+    }
+
+    /// Every object folder this repository reads, absolute, its own first, then those it borrows from.
+    ///
+    /// libgit2 stops following alternates of alternates after five; a borrower therefore names them all.
+    public func objectStores() -> [String] {
+        var found: [String] = []
+        var open = [commonDirectory + "/objects"]
+        while let store = open.popLast() {
+            let absolute = URL(fileURLWithPath: store).standardizedFileURL.path
+            guard !found.contains(absolute) else { continue }
+            found.append(absolute)
+            let text = (try? String(contentsOfFile: absolute + "/info/alternates", encoding: .utf8)) ?? ""
+            let named = text.split(separator: "\n").filter { !$0.hasPrefix("#") }.map(String.init)
+            open += named.reversed().map { $0.hasPrefix("/") ? $0 : absolute + "/" + $0 }
+        }
+        return found
+    }
+
+    /// Names `stores` as the ones that the object folder `objects` borrows from, replacing the file in one step.
+    static func writeAlternates(_ stores: [String], objects: String) throws(GitError) {
+        let path = objects + "/info/alternates"
+        let text = Data((stores.joined(separator: "\n") + "\n").utf8)
+        guard (try? Data(contentsOf: URL(fileURLWithPath: path))) != text else { return }
+        do {
+            try FileManager.default.createDirectory(atPath: objects + "/info", withIntermediateDirectories: true)
+            try text.write(to: URL(fileURLWithPath: path), options: .atomic)
+        } catch {
+            throw GitError(
+                call: "alternates", code: .failed,
+                message:
+                    "\"\(path)\" could not be written: \(error.localizedDescription). Check its owner and the disk.")
+        }
+    }
+}

@@ -1,0 +1,47 @@
+internal import CGit
+
+/// One commit, copied out of the object store.
+public struct Commit: Sendable, Equatable {
+    public var id: OID
+    public var tree: OID
+    public var parents: [OID]
+    public var author: Signature
+    public var committer: Signature
+    /// The whole message; bytes that are not UTF-8 appear as U+FFFD.
+    public var message: String
+
+    public init(
+        id: OID, tree: OID, parents: [OID], author: Signature, committer: Signature, message: String
+    ) {
+        self.id = id
+        self.tree = tree
+        self.parents = parents
+        self.author = author
+        self.committer = committer
+        self.message = message
+    }
+
+    /// The message's first line that is not blank, without surrounding spaces.
+    public var summary: String {
+        for line in message.split(whereSeparator: \.isNewline) {
+            if let first = line.firstIndex(where: { !$0.isWhitespace }),
+                let last = line.lastIndex(where: { !$0.isWhitespace })
+            {
+                return String(line[first...last])
+            }
+        }
+        return ""
+    }
+
+    /// Copies `commit`, a `git_commit *` that the caller keeps.
+    init(copying commit: OpaquePointer) {
+        id = OID(git_commit_id(commit).pointee)
+        tree = OID(git_commit_tree_id(commit).pointee)
+        parents = (0..<git_commit_parentcount(commit)).compactMap { number in
+            git_commit_parent_id(commit, number).map { OID($0.pointee) }
+        }
+        author = Signature(git_commit_author(commit).pointee)
+        committer = Signature(git_commit_committer(commit).pointee)
+        message = git_commit_message(commit).map { String(cString: $0) } ?? ""
+    }
+}

@@ -1,0 +1,36 @@
+internal import CGit
+public import Foundation
+
+/// Who wrote or committed something, and when: a Git author or committer line.
+public struct Signature: Sendable, Equatable, Codable {
+    public var name: String
+    public var email: String
+    /// Whole seconds; Git keeps no fractions.
+    public var time: Date
+    /// The writer's distance from UTC, in minutes, east positive.
+    public var offsetMinutes: Int
+
+    public init(name: String, email: String, time: Date, offsetMinutes: Int = 0) {
+        self.name = name
+        self.email = email
+        self.time = time
+        self.offsetMinutes = offsetMinutes
+    }
+
+    init(_ raw: git_signature) {
+        name = raw.name.map { String(cString: $0) } ?? ""
+        email = raw.email.map { String(cString: $0) } ?? ""
+        time = Date(timeIntervalSince1970: TimeInterval(raw.when.time))
+        offsetMinutes = Int(raw.when.offset)
+    }
+
+    /// Lends the signature to one libgit2 call; throws when the name or address is empty or holds `<`, `>` or a NUL.
+    func withRaw(_ body: (UnsafePointer<git_signature>) throws(GitError) -> Void) throws(GitError) {
+        var out: UnsafeMutablePointer<git_signature>?
+        let seconds = git_time_t(time.timeIntervalSince1970.rounded(.down))
+        try git("git_signature_new") { git_signature_new(&out, name, email, seconds, Int32(offsetMinutes)) }
+        defer { git_signature_free(out) }
+        guard let out else { throw GitError(call: "git_signature_new", code: .failed, message: nil) }
+        try body(out)
+    }
+}

@@ -1,0 +1,49 @@
+internal import CGit
+
+/// One line of a tree.
+public struct TreeEntry: Sendable, Equatable {
+    public enum Kind: Sendable {
+        case blob, executable, symlink, tree, submodule
+    }
+
+    public var name: String
+    /// Relative to the tree that was listed, with slashes.
+    public var path: String
+    public var kind: Kind
+    public var id: OID
+
+    public init(name: String, path: String, kind: Kind, id: OID) {
+        self.name = name
+        self.path = path
+        self.kind = kind
+        self.id = id
+    }
+}
+
+extension TreeEntry.Kind {
+    init(_ mode: git_filemode_t) {
+        self =
+            switch mode {
+            case GIT_FILEMODE_TREE: .tree
+            case GIT_FILEMODE_COMMIT: .submodule
+            case GIT_FILEMODE_LINK: .symlink
+            case GIT_FILEMODE_BLOB_EXECUTABLE: .executable
+            default: .blob
+            }
+    }
+}
+
+/// One file of a tree that is to be written: its content, already stored, and whether it may be executed.
+public struct TreeFile: Sendable, Equatable {
+    public var blob: OID
+    public var isExecutable: Bool
+
+    public init(blob: OID, isExecutable: Bool = false) {
+        self.blob = blob
+        self.isExecutable = isExecutable
+    }
+
+    public static func blob(_ id: OID, executable: Bool = false) -> TreeFile {
+        TreeFile(blob: id, isExecutable: executable)
+    }
+}
