@@ -16,7 +16,8 @@ public struct CronSchedule: Sendable, Equatable {
         let fields = text.split(separator: " ", omittingEmptySubsequences: true).map(String.init)
         guard fields.count == 5 else {
             throw CronProblem(
-                description: "\"\(text)\" has \(fields.count) fields; a schedule has five: minute hour day month weekday")
+                description:
+                    "\"\(text)\" has \(fields.count) fields; a schedule has five: minute hour day month weekday")
         }
         minutes = try CronSchedule.values(fields[0], 0...59, "minute")
         hours = try CronSchedule.values(fields[1], 0...23, "hour")

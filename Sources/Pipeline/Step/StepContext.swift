@@ -96,6 +96,8 @@ public struct StepContext: Sendable {
         let signal = status & 0x7f
         guard status != 0 else { return }
         throw StepFailure(
-            signal == 0 ? "`\(shown)` ended with exit code \((status >> 8) & 0xff)" : "`\(shown)` was ended by signal \(signal)")
+            signal == 0
+                ? "`\(shown)` ended with exit code \((status >> 8) & 0xff)" : "`\(shown)` was ended by signal \(signal)"
+        )
     }
 }

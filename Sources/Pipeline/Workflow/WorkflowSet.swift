@@ -9,7 +9,9 @@ public protocol WorkflowSet {
 
 extension WorkflowSet {
     /// Answers pipectl's questions about the workflows: see ``ProgramRequest``.
-    public static func main() async {
+    ///
+    /// `@concurrent`, because `@main` doesn't find a `nonisolated(nonsending)` one (Swift 6.3).
+    @concurrent public static func main() async {
         await Program(workflows: workflows).run(CommandLine.arguments)
     }
 }

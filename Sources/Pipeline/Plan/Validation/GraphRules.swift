@@ -86,7 +86,8 @@ struct PublishedValues: PlanRule {
             }
         }
         for (value, names) in publishers.sorted(by: { $0.key < $1.key }) where names.count > 1 {
-            report(names[1], "\"\(value)\" is published by \(names.joined(separator: " and ")); one step may publish it")
+            report(
+                names[1], "\"\(value)\" is published by \(names.joined(separator: " and ")); one step may publish it")
         }
         guard plan.steps.contains(where: { !$0.reads.isEmpty }) else { return }
         let byName = Dictionary(plan.steps.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
@@ -98,11 +99,15 @@ struct PublishedValues: PlanRule {
             }
             for value in step.reads {
                 guard let names = publishers[value] else {
-                    report(step.name, "it reads \"\(value)\", which no step publishes; add .publishes(…) to the one that does")
+                    report(
+                        step.name,
+                        "it reads \"\(value)\", which no step publishes; add .publishes(…) to the one that does")
                     continue
                 }
                 if !names.contains(where: before.contains) {
-                    report(step.name, "it reads \"\(value)\" of step \"\(names[0])\" but does not need that step; add it to needs:")
+                    report(
+                        step.name,
+                        "it reads \"\(value)\" of step \"\(names[0])\" but does not need that step; add it to needs:")
                 }
             }
         }

@@ -50,7 +50,8 @@ extension WorkflowDeclaration {
         var seen: Set<String> = []
         if declarations.isEmpty {
             findings.append(
-                PlanFinding(rule: "no-workflows", workflow: "", message: "no workflow is listed: add one to `workflows`"))
+                PlanFinding(
+                    rule: "no-workflows", workflow: "", message: "no workflow is listed: add one to `workflows`"))
         }
         for declaration in declarations {
             func report(_ rule: String, _ message: String) {
@@ -110,7 +111,8 @@ func nameProblem(_ name: String) -> String? {
             || scalar.properties.generalCategory == .paragraphSeparator
     }
     if let refused {
-        return "the name contains U+\(String(refused.value, radix: 16, uppercase: true)); use letters, digits, spaces, - and _"
+        return
+            "the name contains U+\(String(refused.value, radix: 16, uppercase: true)); use letters, digits, spaces, - and _"
     }
     return nil
 }

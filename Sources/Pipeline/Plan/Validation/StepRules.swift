@@ -23,10 +23,14 @@ struct UsableActions: PlanRule {
             case .shell(let line):
                 if line.allSatisfy(\.isWhitespace) { report(step.name, "its command is empty") }
                 if line.utf8.contains(0) { report(step.name, "its command contains a NUL byte") }
-                if line.utf8.count > 120_000 { report(step.name, "its command is longer than 120,000 bytes; put it in a script") }
+                if line.utf8.count > 120_000 {
+                    report(step.name, "its command is longer than 120,000 bytes; put it in a script")
+                }
             case .command(let arguments):
                 if arguments.first?.isEmpty ?? true { report(step.name, "its command is empty") }
-                if arguments.contains(where: { $0.utf8.contains(0) }) { report(step.name, "its command contains a NUL byte") }
+                if arguments.contains(where: { $0.utf8.contains(0) }) {
+                    report(step.name, "its command contains a NUL byte")
+                }
             case .closure: break
             }
         }
@@ -58,7 +62,9 @@ struct UsableFolders: PlanRule {
             guard let folder = step.workingDirectory else { continue }
             let parts = folder.split(separator: "/", omittingEmptySubsequences: false)
             if folder.isEmpty || folder.hasPrefix("/") || parts.contains("..") || folder.utf8.contains(0) {
-                report(step.name, "its working directory \"\(folder)\" is not below the workspace; write a relative path without ..")
+                report(
+                    step.name,
+                    "its working directory \"\(folder)\" is not below the workspace; write a relative path without ..")
             }
         }
     }
@@ -87,13 +93,18 @@ struct ConsistentResources: PlanRule {
                 let resource = use.resource
                 if let reason = nameProblem(resource.name) { report(step.name, reason) }
                 if let known = capacities[resource.name], known != resource.capacity {
-                    report(step.name, "\"\(resource.name)\" has a capacity of \(known) and of \(resource.capacity); declare it once")
+                    report(
+                        step.name,
+                        "\"\(resource.name)\" has a capacity of \(known) and of \(resource.capacity); declare it once")
                 }
                 capacities[resource.name] = resource.capacity
                 if use.units < 1 { report(step.name, "it uses \(use.units) of \"\(resource.name)\"; 1 is the least") }
                 units[resource.name, default: 0] += use.units
                 if units[resource.name, default: 0] > resource.capacity {
-                    report(step.name, "it uses \(units[resource.name, default: 0]) of \"\(resource.name)\", more than there are (\(resource.capacity)): it could never start")
+                    report(
+                        step.name,
+                        "it uses \(units[resource.name, default: 0]) of \"\(resource.name)\", more than there are (\(resource.capacity)): it could never start"
+                    )
                 }
             }
         }

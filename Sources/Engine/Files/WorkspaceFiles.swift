@@ -1,0 +1,196 @@
+import Crypto
+import Foundation
+import Pipeline
+import SystemPackage
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// How much is taken out of a workspace at most.
+public struct FileLimits: Sendable, Equatable {
+    /// Files for one step.
+    public var count = 1_000
+    /// Bytes of one file.
+    public var fileBytes = 2 << 30
+    /// Bytes of all files of one step.
+    public var totalBytes = 8 << 30
+    /// Folders below the workspace.
+    public var depth = 32
+    /// Folder entries looked at for one step.
+    public var entries = 1_000_000
+
+    public init() {}
+}
+
+/// Takes files out of a folder that untrusted code wrote.
+///
+/// Each path is opened component by component without following links, so nothing outside the workspace is read
+/// even when links are exchanged meanwhile; only regular files count, and `.git` is never entered.
+struct WorkspaceFiles {
+    let root: FilePath
+    let limits: FileLimits
+
+    /// A regular file below the workspace.
+    struct Match: Sendable, Equatable {
+        var path: String
+        var bytes: Int
+        var isExecutable: Bool
+    }
+
+    /// What a search found, and what kept it from being complete.
+    struct Search: Sendable {
+        var matches: [Match] = []
+        var problems: [String] = []
+    }
+
+    /// The regular files that one of `globs` matches, sorted by path.
+    ///
+    /// - Parameter changedSince: Leaves out files whose inode did not change since then (ctime, which a step can't
+    ///   set): what was there before an attempt is not its result.
+    func matching(_ globs: [Glob], changedSince: Date? = nil) -> Search {
+        var search = Search()
+        guard let top = open(root.string, O_RDONLY | O_DIRECTORY | O_CLOEXEC) as Int32?, top >= 0 else {
+            search.problems.append("the workspace can't be opened: \(String(cString: strerror(errno)))")
+            return search
+        }
+        var entries = 0
+        walk(top, "", 0, globs, changedSince, &search, &entries)
+        search.matches.sort { $0.path < $1.path }
+        return search
+    }
+
+    /// Copies a file out and returns its SHA-256 in lower-case hex.
+    ///
+    /// - Throws: ``WorkspaceFileProblem`` when it is no longer the regular file that was found.
+    func copy(_ path: String, to destination: FilePath) throws -> (sha256: String, bytes: Int) {
+        let source = try openBeneath(path)
+        defer { close(source) }
+        let target = open(destination.string, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard target >= 0 else { throw WorkspaceFileProblem(path: path, reason: String(cString: strerror(errno))) }
+        defer { close(target) }
+        var digest = SHA256()
+        var bytes = 0
+        var piece = [UInt8](repeating: 0, count: 1 << 18)
+        while true {
+            let count = read(source, &piece, piece.count)
+            if count < 0 && errno == EINTR { continue }
+            guard count >= 0 else { throw WorkspaceFileProblem(path: path, reason: String(cString: strerror(errno))) }
+            if count == 0 { break }
+            bytes += count
+            guard bytes <= limits.fileBytes else {
+                throw WorkspaceFileProblem(
+                    path: path, reason: "it grew beyond \(limits.fileBytes) bytes while it was read")
+            }
+            digest.update(data: piece[..<count])
+            do {
+                try piece.withUnsafeBytes { buffer in
+                    _ = try FileDescriptor(rawValue: target).writeAll(
+                        UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+                }
+            } catch {
+                throw WorkspaceFileProblem(path: path, reason: "it can't be copied: \(error)")
+            }
+        }
+        return (digest.finalize().map { String(format: "%02x", $0) }.joined(), bytes)
+    }
+
+    private func openBeneath(_ path: String) throws -> Int32 {
+        let parts = path.split(separator: "/").map(String.init)
+        guard let name = parts.last, !parts.contains(".."), !path.hasPrefix("/") else {
+            throw WorkspaceFileProblem(path: path, reason: "the path leaves the workspace")
+        }
+        var folder = open(root.string, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        for part in parts.dropLast() where folder >= 0 {
+            let next = openat(folder, part, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+            close(folder)
+            folder = next
+        }
+        guard folder >= 0 else { throw WorkspaceFileProblem(path: path, reason: "its folder is gone or a link") }
+        defer { close(folder) }
+        // Non-blocking: a fifo in its place must not make us wait.
+        let file = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        guard file >= 0 else {
+            throw WorkspaceFileProblem(
+                path: path, reason: errno == ELOOP ? "it is a link" : String(cString: strerror(errno)))
+        }
+        var info = stat()
+        guard fstat(file, &info) == 0, info.st_mode & S_IFMT == S_IFREG else {
+            close(file)
+            throw WorkspaceFileProblem(path: path, reason: "it is not a regular file")
+        }
+        return file
+    }
+
+    /// Closes `folder`.
+    private func walk(
+        _ folder: Int32, _ prefix: String, _ depth: Int, _ globs: [Glob], _ changedSince: Date?,
+        _ search: inout Search, _ entries: inout Int
+    ) {
+        guard let stream = fdopendir(folder) else {
+            close(folder)
+            return
+        }
+        defer { closedir(stream) }
+        while let entry = readdir(stream) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                pointer.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) { String(validatingCString: $0) }
+            }
+            guard let name, name != ".", name != "..", name != ".git" else { continue }
+            entries += 1
+            guard entries <= limits.entries, search.matches.count <= limits.count else {
+                if search.problems.isEmpty {
+                    search.problems.append(
+                        entries > limits.entries
+                            ? "more than \(limits.entries) files were looked at; use a narrower pattern"
+                            : "more than \(limits.count) files match; use a narrower pattern or pack them into one")
+                }
+                return
+            }
+            let path = prefix.isEmpty ? name : "\(prefix)/\(name)"
+            guard path.utf8.count <= 1_024 else { continue }
+            var info = stat()
+            guard fstatat(dirfd(stream), name, &info, AT_SYMLINK_NOFOLLOW) == 0 else { continue }
+            switch info.st_mode & S_IFMT {
+            case S_IFDIR:
+                guard globs.contains(where: { $0.canMatch(below: path) }) else { continue }
+                guard depth < limits.depth else {
+                    search.problems.append("\(path) is deeper than \(limits.depth) folders and was not entered")
+                    continue
+                }
+                let next = openat(dirfd(stream), name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+                if next >= 0 { walk(next, path, depth + 1, globs, changedSince, &search, &entries) }
+            case S_IFREG:
+                guard globs.contains(where: { $0.matches(path) }) else { continue }
+                if let changedSince, info.changeTime < changedSince.timeIntervalSince1970 { continue }
+                search.matches.append(
+                    Match(path: path, bytes: Int(info.st_size), isExecutable: info.st_mode & 0o100 != 0))
+            case S_IFLNK:
+                if globs.contains(where: { $0.matches(path) }) {
+                    search.problems.append("\(path) is a link and was left out; copy the file itself there")
+                }
+            default: continue
+            }
+        }
+    }
+}
+
+/// Why a file could not be taken out of a workspace.
+struct WorkspaceFileProblem: Error, Sendable, Equatable, CustomStringConvertible {
+    var path: String
+    var reason: String
+    var description: String { "\(path): \(reason)" }
+}
+
+extension stat {
+    /// When the inode last changed, in seconds since 1970.
+    fileprivate var changeTime: Double {
+        #if os(Linux)
+            Double(st_ctim.tv_sec) + Double(st_ctim.tv_nsec) / 1e9
+        #else
+            Double(st_ctimespec.tv_sec) + Double(st_ctimespec.tv_nsec) / 1e9
+        #endif
+    }
+}

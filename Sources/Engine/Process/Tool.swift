@@ -1,0 +1,173 @@
+import Subprocess
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+#if canImport(System)
+    import System
+#else
+    import SystemPackage
+#endif
+
+/// A trusted program run to its end: `swiftc`, `swift`, `git`. Steps of a workflow run elsewhere.
+public struct Tool: Sendable {
+    /// A path, or a name that is looked up in `PATH`.
+    public var executable: String
+    public var arguments: [String]
+    /// The folder to run in; nil is the folder of this process.
+    public var directory: String?
+    /// All variables that it sees; nil means those of this process.
+    public var environment: [String: String]?
+    /// Wall clock. When it is over, the tool and everything in its process group is ended.
+    public var deadline: Duration
+    /// How long the tool may take to clean up after SIGTERM, before SIGKILL.
+    public var grace: Duration
+    /// Bytes of output that are kept: the first half and the last half of them.
+    public var outputLimit: Int
+
+    public init(
+        _ executable: String, _ arguments: [String] = [], in directory: String? = nil,
+        environment: [String: String]? = nil, deadline: Duration = .seconds(60), grace: Duration = .seconds(2),
+        outputLimit: Int = 1 << 20
+    ) {
+        self.executable = executable
+        self.arguments = arguments
+        self.directory = directory
+        self.environment = environment
+        self.deadline = deadline
+        self.grace = grace
+        self.outputLimit = outputLimit
+    }
+
+    /// Runs the tool with no standard input, and waits until it and its process group are gone.
+    ///
+    /// - Throws: ``ToolError`` when it can't be started, `CancellationError` when the task is cancelled. A tool
+    ///   that ends with another exit code than 0, by a signal or at its deadline is a ``ToolResult``.
+    public func run() async throws -> ToolResult {
+        try Task.checkCancellation()
+        let ended = try await withThrowingTaskGroup(of: ToolResult?.self) { group in
+            group.addTask { try await start() }
+            group.addTask {
+                // Cancelled as soon as the tool has ended.
+                try? await Task.sleep(for: deadline)
+                return nil
+            }
+            // Which of the two is first decides: cancelling the other one ends the tool, or the wait.
+            let first = try await group.next() ?? nil
+            group.cancelAll()
+            if let first { return first }
+            guard var late = try await group.next() ?? nil else { throw CancellationError() }
+            late.ending = .deadline(deadline)
+            return late
+        }
+        try Task.checkCancellation()
+        return ended
+    }
+
+    private func start() async throws -> ToolResult {
+        var options = PlatformOptions()
+        options.createSession = true  // makes its pid a process group, which a signal can reach
+        options.teardownSequence = [.gracefulShutDown(toProcessGroup: true, allowedDurationToNextStep: grace)]
+        var group: pid_t?
+        // Teardown ends with the first process. The number can't be taken by a stranger while a member lives.
+        defer { if let group { kill(-group, SIGKILL) } }
+        var output = ToolOutput(limit: outputLimit)
+        var variables = Environment.inherit
+        if let environment {
+            var custom: [Environment.Key: String] = [:]
+            for (name, value) in environment { if let key = Environment.Key(rawValue: name) { custom[key] = value } }
+            variables = .custom(custom)
+        }
+        do {
+            let result = try await Subprocess.run(
+                executable.contains("/") ? .path(FilePath(executable)) : .name(executable),
+                arguments: Arguments(arguments), environment: variables,
+                workingDirectory: directory.map { FilePath($0) }, platformOptions: options, input: .none,
+                output: .sequence, error: .combinedWithOutput
+            ) { execution in
+                group = execution.processIdentifier.value
+                // Buffers, not lines: a line of any length must neither be kept whole nor end the tool.
+                for try await buffer in execution.standardOutput {
+                    buffer.withUnsafeBytes { output.append($0) }
+                }
+            }
+            let ending: ToolResult.Ending =
+                switch result.terminationStatus {
+                case .exited(let code): .exited(code)
+                case .signaled(let signal): .signal(signal)
+                }
+            return ToolResult(ending: ending, output: output.bytes, droppedBytes: output.dropped)
+        } catch let error as SubprocessError where group == nil {
+            throw ToolError(executable: executable, directory: directory, cause: error)
+        } catch  where Task.isCancelled && group != nil {
+            return ToolResult(ending: .signal(SIGTERM), output: output.bytes, droppedBytes: output.dropped)
+        }
+    }
+}
+
+/// How a ``Tool`` ended and what it printed.
+public struct ToolResult: Sendable, Equatable {
+    public enum Ending: Sendable, Equatable {
+        case exited(Int32)
+        case signal(Int32)
+        /// It was ended because it took longer than this.
+        case deadline(Duration)
+    }
+
+    public var ending: Ending
+    /// Standard output and standard error as they came, in order.
+    public var output: [UInt8]
+    /// Bytes that were left out in the middle of ``output``.
+    public var droppedBytes: Int
+
+    public var succeeded: Bool { ending == .exited(0) }
+
+    /// The output as text; bytes that are not UTF-8 become U+FFFD.
+    public var text: String { String(decoding: output, as: UTF8.self) }
+}
+
+/// Why a ``Tool`` could not be started.
+public struct ToolError: Error, Sendable, CustomStringConvertible {
+    public let executable: String
+    public let directory: String?
+    /// What the system said.
+    public let cause: any Error
+
+    public var description: String {
+        let place = directory.map { " in \($0)" } ?? ""
+        return "\(executable) can't be started\(place): \(cause). Is it installed and in PATH? `pipectl doctor` tells."
+    }
+}
+
+/// The first and the last bytes of an output of any length.
+struct ToolOutput {
+    private var head: [UInt8] = []
+    private var tail: [UInt8] = []
+    private var cut = 0
+    private let half: Int
+
+    init(limit: Int) { half = max(limit / 2, 1) }
+
+    /// Bytes that are not kept.
+    var dropped: Int { cut + max(tail.count - half, 0) }
+
+    /// What is kept, with a line that says what is missing.
+    var bytes: [UInt8] {
+        guard dropped > 0 else { return head + tail }
+        return head + Array("\n… \(dropped) bytes dropped …\n".utf8) + tail.suffix(half)
+    }
+
+    mutating func append(_ buffer: UnsafeRawBufferPointer) {
+        let room = min(half - head.count, buffer.count)
+        head.append(contentsOf: buffer.prefix(room))
+        tail.append(contentsOf: buffer.dropFirst(room))
+        // Twice the size before it is cut: each byte is moved once, not once for every buffer.
+        if tail.count > 2 * half {
+            let excess = tail.count - half
+            tail.removeFirst(excess)
+            cut += excess
+        }
+    }
+}

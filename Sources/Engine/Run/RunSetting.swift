@@ -1,0 +1,69 @@
+public import SystemPackage
+
+/// Where and with what a plan is run.
+public struct RunSetting: Sendable {
+    /// The folder that steps work in.
+    public var workspace: FilePath
+    /// An existing folder of the run's own outside the workspace: logs, values, result files, artifacts.
+    public var folder: FilePath
+    /// Environment of every step, without what the step itself declares: see ``baseEnvironment(_:)``.
+    public var environment: [String: String]
+    /// The words that start a closure step.
+    public var closureCommand: @Sendable (_ step: String) -> [String]
+    /// The `stepinit` program.
+    public var stepInit: FilePath
+    /// How long a step may take to end after SIGTERM.
+    public var grace: Duration
+    public var logLimits: LogLimits
+    public var fileLimits: FileLimits
+
+    public init(
+        workspace: FilePath, folder: FilePath, environment: [String: String],
+        closureCommand: @escaping @Sendable (_ step: String) -> [String], stepInit: FilePath,
+        grace: Duration = .seconds(10), logLimits: LogLimits = LogLimits(), fileLimits: FileLimits = FileLimits()
+    ) {
+        self.workspace = workspace
+        self.folder = folder
+        self.environment = environment
+        self.closureCommand = closureCommand
+        self.stepInit = stepInit
+        self.grace = grace
+        self.logLimits = logLimits
+        self.fileLimits = fileLimits
+    }
+
+    /// Where the logs are, while they grow and after.
+    public var logs: FilePath { folder.appending("logs") }
+    /// Where copies of result files are.
+    public var results: FilePath { folder.appending("results") }
+    /// Where copies of artifacts are, named by their digest.
+    public var artifacts: FilePath { folder.appending("artifacts") }
+    /// Where steps leave values for one another.
+    var values: FilePath { folder.appending("values") }
+
+    /// Variables of the box that steps may see: what tools need to work, and nothing that could be a secret.
+    public static func baseEnvironment(_ all: [String: String]) -> [String: String] {
+        let wanted: Set<String> = [
+            "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR", "SDKROOT",
+            "DEVELOPER_DIR", "TOOLCHAINS", "SSL_CERT_FILE", "SSL_CERT_DIR", "JAVA_HOME", "LD_LIBRARY_PATH",
+        ]
+        var kept = all.filter { wanted.contains($0.key) || $0.key.hasPrefix("LC_") }
+        kept["CI"] = "true"
+        return kept
+    }
+}
+
+/// What a plan came to.
+public struct RunOutcome: Sendable {
+    public var verdict: Verdict
+    /// Why, in one sentence.
+    public var reason: String
+    /// In the plan's order.
+    public var steps: [StepRecord]
+    public var tests: [TestResult]
+    public var findings: [Finding]
+    /// Files in ``RunSetting/artifacts``, by digest.
+    public var artifacts: [ArtifactRecord]
+    /// Paths below ``RunSetting/results``.
+    public var resultFiles: [String]
+}

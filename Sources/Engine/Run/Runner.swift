@@ -1,0 +1,153 @@
+public import Pipeline
+
+import Foundation
+import Synchronization
+import SystemPackage
+
+/// Runs a plan: one task for each step, as many at a time as the box has slots.
+public struct Runner: Sendable {
+    let setting: RunSetting
+    let pool: SlotPool
+    let emit: @Sendable (RunEvent) async -> Void
+
+    /// - Parameters:
+    ///   - pool: Shared by all runs of the box.
+    ///   - emit: Takes each event; it is awaited, so a full listener slows the run instead of losing events.
+    public init(setting: RunSetting, pool: SlotPool, emit: @escaping @Sendable (RunEvent) async -> Void) {
+        self.setting = setting
+        self.pool = pool
+        self.emit = emit
+    }
+
+    private enum Message: Sendable {
+        case stepEnded(Int, StepOutcome)
+        case stop(StopRequest)
+        case nothing
+    }
+
+    /// Runs a valid plan to its end; never throws, because whatever happens is part of the outcome.
+    ///
+    /// - Parameter stop: Ends running steps and keeps others from starting; `always` steps still run. Cancelling
+    ///   the task ends those too.
+    public func run(_ plan: Plan, stop: StopSignal) async -> RunOutcome {
+        var graph = RunGraph(plan)
+        var records = plan.steps.map {
+            StepRecord(name: $0.name, command: $0.commandLine, needs: $0.needs, allowsFailure: $0.allowsFailure)
+        }
+        var collected = RunOutcome(
+            verdict: .passed, reason: "", steps: [], tests: [], findings: [], artifacts: [], resultFiles: [])
+        var flaky: [String] = []
+        do {
+            try makeFolders(plan)
+        } catch {
+            return unstartable(records, "the run's folder can't be made: \(error)")
+        }
+        await withTaskGroup(of: Message.self) { group in
+            group.addTask { await stop.wait().map { Message.stop($0) } ?? .nothing }
+            var signals: [Int: StopSignal] = [:]
+            func stopSteps(_ request: StopRequest) {
+                for (step, signal) in signals where plan.steps[step].condition != .always { signal.stop(request) }
+            }
+            while true {
+                for step in graph.takeReady() {
+                    let signal = StopSignal()
+                    signals[step] = signal
+                    group.addTask { .stepEnded(step, await runStep(step, of: plan, stop: signal)) }
+                }
+                for skip in graph.takeSkips() {
+                    records[skip.step].status = skip.status
+                    records[skip.step].reason = skip.reason
+                    await emit(.stepEnded(records[skip.step]))
+                }
+                if graph.isFinished { break }
+                guard let message = await group.next() else { break }
+                switch message {
+                case .nothing: continue
+                case .stop(let request):
+                    graph.stop(because: request.reason)
+                    stopSteps(request)
+                case .stepEnded(let step, let outcome):
+                    signals[step] = nil
+                    records[step] = outcome.record
+                    collected.tests += outcome.tests
+                    collected.findings += outcome.findings
+                    collected.artifacts += outcome.artifacts
+                    collected.resultFiles += outcome.resultFiles
+                    if outcome.isFlaky { flaky.append(outcome.record.name) }
+                    graph.end(step, as: outcome.record.status)
+                    await emit(.stepEnded(outcome.record))
+                    if plan.failFast, outcome.record.status.isFailure, !plan.steps[step].allowsFailure {
+                        let request = StopRequest(
+                            .failFast, reason: "\"\(outcome.record.name)\" failed and the workflow fails fast")
+                        graph.stop(because: request.reason)
+                        stopSteps(request)
+                    }
+                }
+            }
+            group.cancelAll()
+        }
+        collected.steps = records
+        (collected.verdict, collected.reason) = Runner.verdict(of: records, stopped: stop.request, flaky: flaky)
+        return collected
+    }
+
+    /// The verdict of steps that have all ended.
+    static func verdict(
+        of records: [StepRecord], stopped: StopRequest?, flaky: [String]
+    ) -> (Verdict, String) {
+        func names(_ records: [StepRecord]) -> String {
+            let shown = records.prefix(3).map { "\"\($0.name)\"" }.joined(separator: ", ")
+            return records.count > 3 ? "\(shown) and \(records.count - 3) more" : shown
+        }
+        let failed = records.filter { $0.status.isFailure && !$0.allowsFailure }
+        let broken = failed.filter { $0.status == .infrastructure }
+        if let stopped, stopped.kind != .failFast {
+            return (stopped.kind == .superseded ? .superseded : .cancelled, stopped.reason)
+        }
+        if let first = failed.first(where: { $0.status != .infrastructure }) {
+            let why = first.reason.map { ": \($0)" } ?? ""
+            return (
+                .failed,
+                failed.count == 1
+                    ? "step \"\(first.name)\" failed\(why)" : "\(failed.count) steps failed: \(names(failed))"
+            )
+        }
+        if let first = broken.first {
+            return (.infrastructure, "step \"\(first.name)\" could not be run: \(first.reason ?? "unknown reason")")
+        }
+        if !flaky.isEmpty {
+            return (
+                .flaky, "passed, but only on a further attempt: \(flaky.map { "\"\($0)\"" }.joined(separator: ", "))"
+            )
+        }
+        if records.contains(where: { $0.status == .cancelled }) {
+            return (.cancelled, "steps were cancelled")
+        }
+        let passed = records.count { $0.status == .passed }
+        return (
+            .passed,
+            "\(passed) of \(records.count) steps passed"
+                + (records.contains { $0.status.isFailure } ? "; a failure was allowed" : "")
+        )
+    }
+
+    private func makeFolders(_ plan: Plan) throws {
+        for folder in [setting.logs, setting.values]
+            + (plan.steps.contains { !$0.testResults.isEmpty } ? [setting.results] : [])
+            + (plan.steps.contains { !$0.artifacts.isEmpty } ? [setting.artifacts] : [])
+        {
+            try FileManager.default.createDirectory(atPath: folder.string, withIntermediateDirectories: true)
+        }
+    }
+
+    private func unstartable(_ records: [StepRecord], _ reason: String) -> RunOutcome {
+        var records = records
+        for index in records.indices {
+            records[index].status = .infrastructure
+            records[index].reason = reason
+        }
+        return RunOutcome(
+            verdict: .infrastructure, reason: reason, steps: records, tests: [], findings: [], artifacts: [],
+            resultFiles: [])
+    }
+}
