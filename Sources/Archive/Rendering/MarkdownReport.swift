@@ -1,0 +1,6 @@
+struct MarkdownReport {
+    let document: ReportDocument
+    let options: RenderOptions
+
+    func render() -> String { TextReport(document: document, options: options).render() }
+}

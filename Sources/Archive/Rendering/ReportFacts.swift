@@ -1,0 +1,141 @@
+import Engine
+import Pipeline
+
+/// What every format says about a report: sorted, joined and counted once.
+struct ReportFacts {
+    /// A test with all its tries.
+    struct Test {
+        /// The last try: it decides.
+        var result: TestResult
+        /// How often it was tried.
+        var tries: Int
+        /// What the newest failed try before the last one said.
+        var earlierFailure: String?
+        var standing: Standing
+
+        /// Whether it failed first and passed then.
+        var isFlaky: Bool { earlierFailure != nil && !result.status.isFailure }
+    }
+
+    /// How a test stands against the same test on the target.
+    enum Standing { case newlyFailing, unknown, alsoOnTarget }
+
+    let report: Report
+    /// In the order of the result files.
+    let tests: [Test]
+    /// Failing only here first, then those nothing is known about, then those that fail on the target too.
+    let failing: [Test]
+    let flaky: [Test]
+    /// Steps that ran and did not succeed, those that decide first.
+    let failedSteps: [StepRecord]
+
+    init(_ document: ReportDocument) {
+        report = document.report
+        let alsoFailing = Set(report.comparison?.alsoFailing ?? [])
+        let newlyFailing = Set(report.comparison?.newlyFailing ?? [])
+        var tests: [Test] = []
+        tests.reserveCapacity(document.tests.count)
+        var places: [String: Int] = [:]
+        for result in document.tests {
+            let id = result.id
+            // The same id with a number that does not rise is the same test in another step, not another try.
+            if result.attempt > 1, let place = places[id], result.attempt > tests[place].result.attempt {
+                if tests[place].result.status.isFailure {
+                    tests[place].earlierFailure = tests[place].result.message ?? "failed"
+                }
+                tests[place].result = result
+                tests[place].tries += 1
+                continue
+            }
+            places[id] = tests.count
+            var standing = Standing.unknown
+            if newlyFailing.contains(id) { standing = .newlyFailing }
+            if alsoFailing.contains(id) { standing = .alsoOnTarget }
+            tests.append(Test(result: result, tries: 1, standing: standing))
+        }
+        self.tests = tests
+        let failing = tests.filter { $0.result.status.isFailure }
+        self.failing = [.newlyFailing, .unknown, .alsoOnTarget].flatMap { standing in
+            failing.filter { $0.standing == standing }
+        }
+        flaky = tests.filter(\.isFlaky)
+        let failedSteps = report.steps.filter(\.status.isFailure)
+        self.failedSteps = failedSteps.filter { !$0.allowsFailure } + failedSteps.filter(\.allowsFailure)
+    }
+
+    /// `change 42 into main`, `tag v1.2`, `branch main`.
+    var subject: String {
+        if let change = report.change {
+            return "change \(TerminalText.name(change.name)) into \(TerminalText.name(change.target))"
+        }
+        let ref = TerminalText.name(report.ref)
+        if ref.hasPrefix("refs/tags/") { return "tag \(ref.dropFirst(10))" }
+        if ref.hasPrefix("refs/heads/") { return "branch \(ref.dropFirst(11))" }
+        return ref
+    }
+
+    /// `on a pull request`, as the reason a run exists.
+    var event: String {
+        switch report.event {
+        case .pullRequest: "pull request"
+        case .merge: "merge"
+        case .push: "push"
+        case .tag: "tag"
+        case .schedule: "schedule"
+        case .manual: "by hand"
+        }
+    }
+
+    /// The command to type next; nil when nothing is left to do.
+    var nextCommand: String? {
+        let id = report.id
+        switch report.verdict {
+        case .passed, .notApplicable: return nil
+        case .failed:
+            guard let step = failedSteps.first else { return "pipectl show \(id)" }
+            return "pipectl logs \(id) \(TerminalText.name(step.name).shellWord)"
+        case .flaky: return "pipectl rerun \(id) --failed"
+        case .infrastructure: return "pipectl doctor"
+        case .superseded: return "pipectl runs"
+        case .cancelled: return "pipectl rerun \(id)"
+        case .needsApproval: return "pipectl show \(id)"
+        case .conflict:
+            guard let change = report.change else { return "pipectl show \(id)" }
+            return "git merge \(Wording.short(change.targetCommit))"
+        case .definitionError: return "pipectl validate"
+        }
+    }
+
+    /// What to do after it, in words.
+    var advice: String {
+        switch report.verdict {
+        case .failed: "Read the whole log"
+        case .flaky: "Try the failed steps again"
+        case .infrastructure: "Find out what is wrong with the box"
+        case .superseded: "See the run that took its place"
+        case .cancelled: "Run it again"
+        case .needsApproval: "See what waits for approval"
+        case .conflict: "Merge the target into the change and resolve it"
+        case .definitionError: "Check the workflow definition"
+        case .passed, .notApplicable: ""
+        }
+    }
+
+    /// `Package.swift:12`, with what can't be seen made visible.
+    static func place(_ file: String?, _ line: Int?) -> String? {
+        guard let file else { return nil }
+        return TerminalText.name(file, limit: 400) + (line.map { ":\($0)" } ?? "")
+    }
+}
+
+extension String {
+    /// The text as one word that any shell takes as it is: in double quotes where they change nothing.
+    var shellWord: String {
+        let special: Set<Character> = ["\"", "$", "`", "\\", "!"]
+        if !isEmpty && allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "-_./:=,+@%".contains($0)) }) {
+            return self
+        }
+        if !contains(where: special.contains) { return "\"\(self)\"" }
+        return "'" + split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+    }
+}
