@@ -80,7 +80,8 @@ extension Repository {
             try git("git_reference_create") { git_reference_create(&out, pointer, name, &raw, 1, message) }
             return
         }
-        guard var old = expected?.raw else { return try createRef(name, to: id, message: message) }
+        // An id of zeros stands for "no such ref" and, unlike force: 0, is compared under the lock.
+        var old = expected?.raw ?? git_oid()
         do {
             try git("git_reference_create_matching") {
                 git_reference_create_matching(&out, pointer, name, &raw, 1, &old, message)
@@ -88,18 +89,6 @@ extension Repository {
         } catch {
             guard error.code == .modified || error.code == .notFound else { throw error }
             throw modified(name, expected: expected)
-        }
-    }
-
-    /// Creates a ref that must not exist yet.
-    private func createRef(_ name: String, to id: OID, message: String) throws(GitError) {
-        var (raw, out): (git_oid, OpaquePointer?) = (id.raw, nil)
-        defer { git_reference_free(out) }
-        do {
-            try git("git_reference_create") { git_reference_create(&out, pointer, name, &raw, 0, message) }
-        } catch {
-            guard error.code == .exists, try ref(name) != nil else { throw error }
-            throw modified(name, expected: nil)
         }
     }
 

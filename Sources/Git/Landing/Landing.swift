@@ -1,0 +1,54 @@
+/// A change whose head may have landed: an open pull request, or one that once was.
+public struct ChangeHead: Sendable, Hashable, Codable {
+    /// What the caller calls it: "123", "refs/pull/123/head". Its digits are compared with what commit messages name.
+    public var name: String
+    public var head: OID
+
+    public init(name: String, head: OID) {
+        self.name = name
+        self.head = head
+    }
+}
+
+/// A change whose work is in the target, and what put it there.
+public struct Landing: Sendable, Equatable, Codable {
+    public enum How: String, Sendable, Codable, CaseIterable {
+        /// A merge commit brought the head itself.
+        case merge
+        /// The head itself is on the target's line of first parents.
+        case fastForward
+        /// One commit has the effect of the whole change.
+        case squash
+        /// A row of commits repeats the change's own, one by one.
+        case rebase
+    }
+
+    public var change: String
+    public var head: OID
+    /// The commit on the target that completed it.
+    public var commit: OID
+    public var how: How
+
+    public init(change: String, head: OID, commit: OID, how: How) {
+        self.change = change
+        self.head = head
+        self.commit = commit
+        self.how = how
+    }
+}
+
+/// Recognition of changes in a target's history by their content, whatever the forge did to land them.
+public enum Landings {
+    /// Which of `changes` landed in the target when it went from `old` to `new` (`nil`: in all its history), in order.
+    ///
+    /// A claim rests on ancestry, on equal differences or on an equal merge result, never on a commit message alone. A
+    /// change that landed in parts, that was edited while it landed, or whose head moved afterwards is not claimed, nor
+    /// is a head that `old` already contained. Heads missing from the store are passed over. Takes seconds for 1,000
+    /// changes and 3,000 commits; keep a ``LandingIndex`` to ask about the same commits again.
+    public static func recognise(
+        _ changes: [ChangeHead], in repository: Repository, from old: OID?, to new: OID
+    ) throws(GitError) -> [Landing] {
+        let index = try LandingIndex(repository, from: old, to: new)
+        return try index.recognise(changes)
+    }
+}

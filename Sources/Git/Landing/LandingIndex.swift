@@ -1,0 +1,81 @@
+internal import CGit
+
+/// A stretch of a target's history, read once, against which changes are held.
+///
+/// Fingerprints are computed when first asked for and kept. Like its ``Repository``, it belongs to one thread.
+public final class LandingIndex {
+    typealias Node = TargetHistory.Node
+
+    let repository: Repository
+    let history: TargetHistory
+    /// What each commit after the old tip does against its first parent.
+    private(set) var deltas: [Node: TreeDelta] = [:]
+    /// The change that a commit's message names.
+    private(set) var named: [Node: Int] = [:]
+    private var byPaths: [Set<String>.Hashed: [Node]] = [:]
+    private var byPath: [String: [Node]] = [:]
+    private var byName: [Int: [Node]] = [:]
+    private var fingerprints: [Node: Fingerprint] = [:]
+
+    /// Reads the history of `new`, and what every commit in it that `old` does not contain changed.
+    public init(_ repository: Repository, from old: OID?, to new: OID) throws(GitError) {
+        self.repository = repository
+        var commits: [(id: OID, parents: [OID])] = []
+        for id in try repository.walk(from: new, excluding: [], limit: nil, firstParent: false) {
+            commits.append((id, try repository.parents(of: id)))
+        }
+        // A tip that was replaced by a forced push is not in the new one's history; what both share is.
+        let known = if let old { try repository.mergeBase(old, new) } else { OID?.none }
+        history = TargetHistory(commits: commits, from: known, to: new)
+        for (node, entry) in history.entries.enumerated() where !entry.isOld {
+            if let number = NamedChange.number(in: try repository.message(of: entry.id)) {
+                named[node] = number
+                byName[number, default: []].append(node)
+            }
+            // A merge on the main line may land a rebased branch; one inside a branch lands nothing.
+            guard entry.parents.count < 2 || history.isOnMainline(node) else { continue }
+            let parent = entry.parents.first.map { history.entries[$0].id }
+            let delta = try repository.treeDelta(from: parent, to: entry.id)
+            guard !delta.files.isEmpty else { continue }
+            deltas[node] = delta
+            byPaths[delta.paths, default: []].append(node)
+            for path in delta.files.keys { byPath[path, default: []].append(node) }
+        }
+    }
+
+    func parent(of node: Node) -> OID? { history.entries[node].parents.first.map { history.entries[$0].id } }
+
+    func fingerprint(of node: Node) throws(GitError) -> Fingerprint {
+        if let known = fingerprints[node] { return known }
+        let value = try repository.fingerprint(from: parent(of: node), to: history.entries[node].id)
+        fingerprints[node] = value
+        return value
+    }
+
+    /// The commits that change exactly these files, oldest first.
+    func commits(changing delta: TreeDelta) -> [Node] { byPaths[delta.paths] ?? [] }
+
+    /// The commits that change at least one of these files, oldest first.
+    func commits(touching delta: TreeDelta) -> [Node] {
+        var found: Set<Node> = []
+        for path in delta.files.keys { found.formUnion(byPath[path] ?? []) }
+        return found.sorted()
+    }
+
+    /// The commits whose message names this change, oldest first.
+    func commits(naming number: Int) -> [Node] { byName[number] ?? [] }
+}
+
+extension Repository {
+    func parents(of id: OID) throws(GitError) -> [OID] {
+        let handle = try commitHandle(id)
+        return (0..<git_commit_parentcount(handle.pointer)).compactMap { number in
+            git_commit_parent_id(handle.pointer, number).map { OID($0.pointee) }
+        }
+    }
+
+    func message(of id: OID) throws(GitError) -> String {
+        let handle = try commitHandle(id)
+        return git_commit_message(handle.pointer).map { String(cString: $0) } ?? ""
+    }
+}

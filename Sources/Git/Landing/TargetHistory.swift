@@ -1,0 +1,96 @@
+/// A target's commits as a graph of numbers, parents before children: all that ancestry needs, and nothing to read.
+struct TargetHistory {
+    /// Position in ``commits``.
+    typealias Node = Int
+
+    struct Entry {
+        var id: OID
+        var parents: [Node]
+        /// One more than the highest of its parents': a commit is never in the history of one with a lower number.
+        var generation: Int
+        /// Position on the line of first parents of the commit that first brought this one; its own, if it is on it.
+        var arrival = 0
+        /// Reachable from the old tip: it landed before.
+        var isOld = false
+    }
+
+    private(set) var entries: [Entry] = []
+    private(set) var nodes: [OID: Node] = [:]
+    /// The line of first parents, oldest first.
+    private(set) var mainline: [Node] = []
+
+    /// Takes all commits reachable from `new`, children before parents, as a topological walk gives them.
+    init(commits: [(id: OID, parents: [OID])], from old: OID?, to new: OID) {
+        entries.reserveCapacity(commits.count)
+        for commit in commits.reversed() {
+            let parents = commit.parents.compactMap { nodes[$0] }
+            let generation = (parents.map { entries[$0].generation }.max() ?? 0) + 1
+            nodes[commit.id] = entries.count
+            entries.append(Entry(id: commit.id, parents: parents, generation: generation, arrival: -1))
+        }
+        var next = nodes[new]
+        while let node = next {
+            mainline.append(node)
+            next = entries[node].parents.first
+        }
+        mainline.reverse()
+        for (position, node) in mainline.enumerated() {
+            visit(node) { entry in
+                guard entry.arrival < 0 else { return false }
+                entry.arrival = position
+                return true
+            }
+        }
+        if let old, let node = nodes[old] {
+            visit(node) { entry in
+                guard !entry.isOld else { return false }
+                entry.isOld = true
+                return true
+            }
+        }
+    }
+
+    /// The commit on the line of first parents that brought `node`.
+    func bringer(of node: Node) -> Node { mainline[entries[node].arrival] }
+
+    func isOnMainline(_ node: Node) -> Bool { bringer(of: node) == node }
+
+    /// Whether `one` is `other` or in its history.
+    func isAncestor(_ one: Node, of other: Node) -> Bool {
+        let floor = entries[one].generation
+        var (seen, open): (Set<Node>, [Node]) = ([other], [other])
+        while let node = open.popLast() {
+            if node == one { return true }
+            for parent in entries[node].parents where entries[parent].generation >= floor {
+                if seen.insert(parent).inserted { open.append(parent) }
+            }
+        }
+        return false
+    }
+
+    /// Those of `candidates` that are in the history of no other: the merge bases, for the edge of a change's history.
+    func newest(of candidates: Set<Node>) -> [Node] {
+        guard candidates.count > 1 else { return Array(candidates) }
+        let floor = candidates.map { entries[$0].generation }.min() ?? 0
+        var seen: Set<Node> = []
+        var newest: [Node] = []
+        for candidate in candidates.sorted(by: { (entries[$0].generation, $0) > (entries[$1].generation, $1) })
+        where !seen.contains(candidate) {
+            newest.append(candidate)
+            var open = [candidate]
+            while let node = open.popLast() {
+                guard seen.insert(node).inserted else { continue }
+                open += entries[node].parents.filter { entries[$0].generation >= floor }
+            }
+        }
+        return newest
+    }
+
+    /// Walks from `start` towards the roots for as long as `enter` says so.
+    private mutating func visit(_ start: Node, _ enter: (inout Entry) -> Bool) {
+        var open = [start]
+        while let node = open.popLast() {
+            if enter(&entries[node]) { open += entries[node].parents }
+        }
+    }
+}
