@@ -1,4 +1,3 @@
-public import Foundation
 public import Pipeline
 
 /// What a run is asked to do: enough to execute it after a restart, without looking at the repository again.

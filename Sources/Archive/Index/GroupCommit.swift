@@ -1,0 +1,76 @@
+internal import GRDB
+internal import Synchronization
+
+/// Runs writes that arrive while another one is on its way to the disk in one transaction.
+///
+/// A commit costs one flush of the disk whatever is in it. Each write is a savepoint of its own: one that throws takes
+/// back only what it did itself. Nobody is answered before the commit that holds the answer is on disk.
+final class GroupCommit: Sendable {
+    /// Called once: after the commit, or with the reason why there was none.
+    private typealias Answer = ((any Error)?) -> Void
+
+    private struct Write: Sendable {
+        var perform: @Sendable (Database) -> Answer
+        /// Answers a write that never had its turn.
+        var refuse: @Sendable (any Error) -> Void
+    }
+
+    private let database: any DatabaseWriter
+    private let pending = Mutex<[Write]>([])
+
+    init(_ database: any DatabaseWriter) { self.database = database }
+
+    /// Runs `body` as one transaction; cancelling the task does not undo it.
+    func write<T: Sendable>(_ body: @Sendable @escaping (Database) throws -> T) async throws -> T {
+        try await withCheckedThrowingContinuation { continuation in
+            let write = Write { db in
+                let result = Result { try Self.savepoint(db, body) }
+                return { failure in
+                    if case .success = result, let failure { return continuation.resume(throwing: failure) }
+                    continuation.resume(with: result)
+                }
+            } refuse: { error in
+                continuation.resume(throwing: error)
+            }
+            let isFirst = pending.withLock { pending in
+                pending.append(write)
+                return pending.count == 1
+            }
+            // Whoever comes second is taken along by the first one's turn.
+            if isFirst { database.asyncWriteWithoutTransaction { db in self.commitPending(db) } }
+        }
+    }
+
+    private static func savepoint<T>(_ db: Database, _ body: (Database) throws -> T) throws -> T {
+        var value: T?
+        try db.inSavepoint {
+            value = try body(db)
+            return .commit
+        }
+        guard let value else { throw DatabaseError(resultCode: .SQLITE_INTERNAL) }
+        return value
+    }
+
+    /// Runs on GRDB's writer queue.
+    private func commitPending(_ db: Database) {
+        let writes = pending.withLock { pending in
+            defer { pending = [] }
+            return pending
+        }
+        var answers: [Answer] = []
+        do {
+            try db.beginTransaction(.immediate)
+            for write in writes {
+                answers.append(write.perform(db))
+                // A full disk or an I/O error makes SQLite give up the whole transaction, not just the savepoint.
+                guard db.isInsideTransaction else { throw DatabaseError(resultCode: .SQLITE_FULL) }
+            }
+            try db.commit()
+            for answer in answers { answer(nil) }
+        } catch {
+            if db.isInsideTransaction { try? db.rollback() }
+            for answer in answers { answer(error) }
+            for write in writes.dropFirst(answers.count) { write.refuse(error) }
+        }
+    }
+}

@@ -1,0 +1,183 @@
+public import Engine
+internal import Foundation
+internal import GRDB
+internal import Pipeline
+
+/// What a run tells while it goes and when it ends.
+extension Index {
+    /// Records a step's end, so that a status shows it while the run goes on.
+    public func stepEnded(_ run: RunID, _ step: StepRecord) async throws {
+        try await write { db in
+            guard try Self.state(run, db) == .running else { return }
+            let known = try Int.fetchOne(
+                db.cachedStatement(sql: "SELECT position FROM step WHERE run = ? AND name = ?"),
+                arguments: [run, step.name])
+            let next = try Int.fetchOne(
+                db.cachedStatement(sql: "SELECT coalesce(max(position) + 1, 0) FROM step WHERE run = ?"),
+                arguments: [run])
+            try Self.insert(step, run, position: known ?? next ?? 0, db)
+        }
+    }
+
+    /// Gives a run its verdict, with everything the index keeps of the report. Archive the report first.
+    ///
+    /// Repeating it with the same verdict changes nothing. Throws `.unknownRun`, and `.verdictGiven` when the run has
+    /// another verdict already.
+    public func finish(_ report: Report, tests: [TestResult], archivedBytes: Int = 0) async throws {
+        try await write { db in
+            let row = try Row.fetchOne(
+                db.cachedStatement(sql: "SELECT verdict, isArchived FROM run WHERE id = ?"), arguments: [report.id])
+            guard let row else { throw Self.unknownRun(report.id) }
+            if let verdict = row["verdict"] as String? {
+                guard verdict == report.verdict.rawValue else {
+                    throw ArchiveError(
+                        .verdictGiven,
+                        "Run \(report.id) has the verdict \"\(verdict)\"; it can't become \"\(report.verdict.rawValue)\". "
+                            + "`pipectl rerun \(report.id)` makes a new run of it.", run: report.id)
+                }
+                if row["isArchived"] { return }
+            }
+            try Self.record(report, tests, archivedBytes, db)
+        }
+    }
+
+    /// Puts a run back that only the archive knows, under its number; false if the index has it.
+    func restore(_ report: Report, request: RunRequest, tests: [TestResult], archivedBytes: Int) async throws -> Bool {
+        try await write { db in
+            guard try Self.state(report.id, db) == nil else { return false }
+            let repository = try Self.repositoryID(report.repository, db)
+            var request = request
+            let taken = try Bool.fetchOne(
+                db,
+                sql: """
+                    SELECT EXISTS (SELECT 1 FROM run
+                    WHERE repository = ? AND workflow = ? AND ref = ? AND head = ? AND nonce = ?)
+                    """,
+                arguments: [repository, request.workflow, request.ref, request.head, request.nonce])
+            // Only for an archive whose requests are lost: their nonces are, too.
+            if taken == true { request.nonce += "run \(report.id)" }
+            try db.cachedStatement(
+                sql: """
+                    INSERT INTO run (id, repository, workflow, event, ref, branch, head, nonce, subject, changeName,
+                        title, isSerial, request, state, verdict, createdAt, endedAt, rerunOf)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, FALSE, ?, 'ended', ?, ?, ?, ?)
+                    """
+            ).execute(arguments: [
+                report.id, repository, report.workflow, report.event.rawValue, report.ref, report.branch, report.head,
+                request.nonce, request.subject, report.change?.name, report.change?.title,
+                try ArchiveJSON.compactText(request), report.verdict.rawValue, report.createdAt.milliseconds,
+                report.endedAt.milliseconds, report.rerunOf,
+            ])
+            try Self.record(report, tests, archivedBytes, db)
+            return true
+        }
+    }
+
+    /// Makes every number up to this one taken, so that no new run gets the number of an archived one.
+    func reserve(through id: RunID) async throws {
+        try await write { db in
+            try db.execute(sql: "UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = 'run'", arguments: [id])
+            guard db.changesCount == 0 else { return }
+            try db.execute(sql: "INSERT INTO sqlite_sequence (name, seq) VALUES ('run', ?)", arguments: [id])
+        }
+    }
+
+    /// Forgets ended runs, with their steps, tests and artifacts.
+    func remove(_ ids: [RunID]) async throws {
+        // In pieces, so that nobody waits long for the writer.
+        for start in stride(from: 0, to: ids.count, by: 100) {
+            let piece = ids[start..<min(start + 100, ids.count)].map(String.init).joined(separator: ",")
+            try await write { db in
+                try db.execute(sql: "DELETE FROM run WHERE state = 'ended' AND id IN (\(piece))")
+            }
+        }
+    }
+
+    private static func record(_ report: Report, _ tests: [TestResult], _ bytes: Int, _ db: Database) throws {
+        let counts = report.testCounts
+        try db.cachedStatement(
+            sql: """
+                UPDATE run SET state = 'ended', verdict = ?, reason = ?, attempt = ?, startedAt = ?, endedAt = ?,
+                    testedCommit = ?, tests_passed = ?, tests_failed = ?, tests_skipped = ?, tests_expectedFailures = ?,
+                    isArchived = TRUE, archivedBytes = ?
+                WHERE id = ?
+                """
+        ).execute(arguments: [
+            report.verdict.rawValue, report.reason, report.attempt, report.startedAt?.milliseconds,
+            report.endedAt.milliseconds, report.testedCommit, counts.passed, counts.failed, counts.skipped,
+            counts.expectedFailures, bytes, report.id,
+        ])
+        for table in ["step", "test", "artifact"] {
+            try db.cachedStatement(sql: "DELETE FROM \(table) WHERE run = ?").execute(arguments: [report.id])
+        }
+        for (position, step) in report.steps.enumerated() { try insert(step, report.id, position: position, db) }
+        try insert(tests, report.id, db)
+        for artifact in report.artifacts {
+            try db.cachedStatement(
+                sql: """
+                    INSERT OR REPLACE INTO artifact (run, step, path, bytes, sha256, isExecutable)
+                    VALUES (?, ?, ?, ?, ?, ?)
+                    """
+            ).execute(arguments: [
+                report.id, artifact.step, artifact.path, artifact.bytes, artifact.sha256, artifact.isExecutable,
+            ])
+        }
+    }
+
+    private static func insert(_ step: StepRecord, _ run: RunID, position: Int, _ db: Database) throws {
+        try db.cachedStatement(
+            sql: """
+                INSERT OR REPLACE INTO step (run, position, name, status, reason, duration, attempts)
+                VALUES (?, ?, ?, ?, ?, ?, ?)
+                """
+        ).execute(arguments: [
+            run, position, step.name, step.status.rawValue, step.reason, step.duration, step.attempts.count,
+        ])
+    }
+
+    private static func insert(_ tests: [TestResult], _ run: RunID, _ db: Database) throws {
+        guard !tests.isEmpty else { return }
+        var cases = try Interning(db, table: "testCase", columns: ["suite", "name"])
+        var files = try Interning(db, table: "testFile", columns: ["path"])
+        let insert = try db.cachedStatement(
+            sql: """
+                INSERT INTO test (run, position, testCase, attempt, status, duration, file, line, message)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """)
+        for (position, test) in tests.enumerated() {
+            let message = test.status == .passed ? nil : test.message
+            try insert.execute(arguments: [
+                run, position, try cases.id([test.suite, test.name]), test.attempt, test.status.rawValue, test.duration,
+                try test.file.map { try files.id([$0]) }, test.line, message,
+            ])
+        }
+    }
+}
+
+/// Texts that are kept once in a table of their own, and named by number elsewhere.
+private struct Interning {
+    private let find: Statement
+    private let add: Statement
+    private let db: Database
+    private var known: [[String]: Int64] = [:]
+
+    init(_ db: Database, table: String, columns: [String]) throws {
+        self.db = db
+        let matches = columns.map { "\($0) = ?" }.joined(separator: " AND ")
+        let marks = columns.map { _ in "?" }.joined(separator: ", ")
+        find = try db.cachedStatement(sql: "SELECT id FROM \(table) WHERE \(matches)")
+        add = try db.cachedStatement(
+            sql: "INSERT INTO \(table) (\(columns.joined(separator: ", "))) VALUES (\(marks))")
+    }
+
+    mutating func id(_ texts: [String]) throws -> Int64 {
+        if let id = known[texts] { return id }
+        var id = try Int64.fetchOne(find, arguments: StatementArguments(texts))
+        if id == nil {
+            try add.execute(arguments: StatementArguments(texts))
+            id = db.lastInsertedRowID
+        }
+        known[texts] = id
+        return id ?? db.lastInsertedRowID
+    }
+}

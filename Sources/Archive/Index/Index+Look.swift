@@ -1,0 +1,103 @@
+internal import Engine
+internal import Foundation
+internal import GRDB
+
+extension Index {
+    /// Every ref of the repository as the last look saw it, with its commit; nil before the baseline.
+    public func cursor(of repository: String) async throws -> [String: String]? {
+        try await read { db in
+            let row = try Row.fetchOne(
+                db, sql: "SELECT id, baselineAt FROM repository WHERE name = ?", arguments: [repository])
+            guard let row, row["baselineAt"] as Int64? != nil else { return nil }
+            let id: Int64 = row["id"]
+            let rows = try Row.fetchCursor(
+                db, sql: "SELECT ref, commitID FROM refCursor WHERE repository = ?", arguments: [id])
+            var refs: [String: String] = [:]
+            while let row = try rows.next() { refs[row[0]] = row[1] }
+            return refs
+        }
+    }
+
+    /// The first look: all refs as they are, which starts nothing. Repeated, it replaces what was known.
+    ///
+    /// - Parameter location: The path or URL that is watched, for people.
+    public func recordBaseline(of repository: String, location: String, refs: [String: String]) async throws {
+        let at = now().milliseconds
+        try await write { db in
+            let id = try Self.repositoryID(repository, location: location, db)
+            try db.execute(
+                sql: "UPDATE repository SET baselineAt = ?, location = ? WHERE id = ?", arguments: [at, location, id])
+            try db.execute(sql: "DELETE FROM refCursor WHERE repository = ?", arguments: [id])
+            let insert = try db.cachedStatement(
+                sql: "INSERT INTO refCursor (repository, ref, commitID) VALUES (?, ?, ?)")
+            for (ref, commit) in refs { try insert.execute(arguments: [id, ref, commit]) }
+        }
+    }
+
+    /// One look at a repository: moves the cursor, updates the changes and accepts the runs, all or nothing.
+    ///
+    /// A request for which a run exists already (same repository, workflow, ref, head and nonce) adds none, unless that
+    /// run was superseded or cancelled: a ref that went away and came back wants its verdict. Throws `.noBaseline`
+    /// before ``recordBaseline(of:location:refs:)``, and `.cursorMoved` when a ref's cursor is not at `old`.
+    public func recordLook(
+        repository: String, moved: [RefMove], requests: [RunRequest], changes: [ChangeRecord]
+    ) async throws -> LookOutcome {
+        let now = now()
+        return try await write { db in
+            let row = try Row.fetchOne(
+                db, sql: "SELECT id, baselineAt FROM repository WHERE name = ?", arguments: [repository])
+            guard let row, row["baselineAt"] as Int64? != nil else {
+                throw ArchiveError(
+                    .noBaseline,
+                    "\"\(repository)\" has not been looked at before. Record its refs as the baseline first.")
+            }
+            let id: Int64 = row["id"]
+            for move in moved { try Self.move(move, repository: id, repository, db) }
+            for change in changes { try Self.upsert(change, repository: id, at: now, db) }
+            var outcome = LookOutcome()
+            for request in requests {
+                let one = try Self.accept(request, at: now, db)
+                if one.isNew { outcome.queued.append(one.run) } else { outcome.alreadyKnown.append(one.run.id) }
+                outcome.superseded += one.superseded
+                outcome.toCancel += one.toCancel
+            }
+            let gone = Set(outcome.superseded.map(\.run))
+            outcome.queued.removeAll { gone.contains($0.id) }
+            return outcome
+        }
+    }
+
+    /// Accepts a run that was asked for by hand, by the same rules as one that a ref change starts.
+    public func enqueue(_ request: RunRequest) async throws -> EnqueueOutcome {
+        let now = now()
+        return try await write { db in try Self.accept(request, at: now, db) }
+    }
+
+    private static func move(_ move: RefMove, repository: Int64, _ name: String, _ db: Database) throws {
+        let known = try String.fetchOne(
+            db.cachedStatement(sql: "SELECT commitID FROM refCursor WHERE repository = ? AND ref = ?"),
+            arguments: [repository, move.ref])
+        guard known == move.old else {
+            throw ArchiveError(
+                .cursorMoved,
+                "\(move.ref) of \"\(name)\" was recorded at \(known ?? "nothing"), not at \(move.old ?? "nothing"): another "
+                    + "look came first. Read the cursor again and repeat.")
+        }
+        if let commit = move.new {
+            try db.cachedStatement(
+                sql: "INSERT OR REPLACE INTO refCursor (repository, ref, commitID) VALUES (?, ?, ?)"
+            ).execute(arguments: [repository, move.ref, commit])
+        } else {
+            try db.cachedStatement(sql: "DELETE FROM refCursor WHERE repository = ? AND ref = ?")
+                .execute(arguments: [repository, move.ref])
+        }
+    }
+
+    /// The repository's row, made if there is none.
+    static func repositoryID(_ name: String, location: String = "", _ db: Database) throws -> Int64 {
+        let find = try db.cachedStatement(sql: "SELECT id FROM repository WHERE name = ?")
+        if let id = try Int64.fetchOne(find, arguments: [name]) { return id }
+        try db.execute(sql: "INSERT INTO repository (name, location) VALUES (?, ?)", arguments: [name, location])
+        return db.lastInsertedRowID
+    }
+}

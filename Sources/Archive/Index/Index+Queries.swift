@@ -1,0 +1,206 @@
+public import Engine
+internal import Foundation
+internal import GRDB
+internal import Pipeline
+
+extension Index {
+    /// One run; nil if there is none of this number.
+    public func run(_ id: RunID) async throws -> IndexedRun? {
+        try await read { db in
+            let row = try Row.fetchOne(db, sql: "\(Self.selectRun) WHERE run.id = ?", arguments: [id])
+            guard let row, let summary = try Self.summaries([row], db).first else { return nil }
+            let steps = try Row.fetchAll(
+                db, sql: "SELECT * FROM step WHERE run = ? ORDER BY position", arguments: [id])
+            return IndexedRun(
+                summary: summary, request: try ArchiveJSON.decode(RunRequest.self, from: row["request"] as String),
+                steps: steps.compactMap(Self.step))
+        }
+    }
+
+    /// Runs, newest first.
+    public func runs(_ filter: RunFilter = RunFilter()) async throws -> [RunSummary] {
+        try await read { db in
+            var conditions: [String] = []
+            var arguments: [any DatabaseValueConvertible] = []
+            func require(_ condition: String, _ values: (any DatabaseValueConvertible)...) {
+                conditions.append(condition)
+                arguments += values
+            }
+            if let name = filter.repository {
+                require("run.repository = (SELECT id FROM repository WHERE name = ?)", name)
+            }
+            if let workflow = filter.workflow { require("run.workflow = ?", workflow) }
+            if let change = filter.change { require("run.changeName = ?", change) }
+            if let branch = filter.branch { require("run.branch = ?", branch) }
+            if let prefix = filter.commitPrefix?.lowercased() {
+                // A range, which an index serves: every hexadecimal digit sorts before "g".
+                require(
+                    "(run.head >= ? AND run.head < ? OR run.testedCommit >= ? AND run.testedCommit < ?)",
+                    prefix, prefix + "g", prefix, prefix + "g")
+            }
+            if let states = filter.states { require("run.state IN (\(Self.list(states)))") }
+            if let verdicts = filter.verdicts { require("run.verdict IN (\(Self.list(verdicts)))") }
+            if let since = filter.since { require("run.createdAt >= ?", since.milliseconds) }
+            if let before = filter.before { require("run.id < ?", before) }
+            let condition = conditions.isEmpty ? "" : "WHERE " + conditions.joined(separator: " AND ")
+            let rows = try Row.fetchAll(
+                db, sql: "\(Self.selectRun) \(condition) ORDER BY run.id DESC LIMIT \(max(0, filter.limit))",
+                arguments: StatementArguments(arguments))
+            return try Self.summaries(rows, db)
+        }
+    }
+
+    /// The newest ended run that tells how tests come out on the target: it passed, failed or was flaky.
+    ///
+    /// - Parameter workflow: Only runs of this workflow; nil for any that had tests.
+    public func latestRun(
+        repository: String, workflow: String?, on target: TestedTarget
+    ) async throws -> RunSummary? {
+        try await read { db in
+            let (condition, value) =
+                switch target {
+                case .commit(let commit):
+                    (
+                        "(run.testedCommit = ?1 OR run.testedCommit IS NULL AND run.head = ?1 AND run.changeName IS NULL)",
+                        commit
+                    )
+                // By `run_branch`, newest first: the first row that fits ends the search.
+                case .branch(let branch): ("run.branch = ?1 AND run.changeName IS NULL", branch)
+                }
+            let row = try Row.fetchOne(
+                db,
+                sql: """
+                    \(Self.selectRun)
+                    WHERE \(condition) AND run.repository = (SELECT id FROM repository WHERE name = ?2)
+                        AND run.verdict IN ('passed', 'failed', 'flaky')
+                        AND CASE WHEN ?3 IS NULL THEN run.tests_passed + run.tests_failed > 0 ELSE run.workflow = ?3 END
+                    ORDER BY run.id DESC LIMIT 1
+                    """, arguments: [value, repository, workflow])
+            return try row.map { try Self.summaries([$0], db) }?.first
+        }
+    }
+
+    /// Every try of every test of a run, in the order of its result files; details are in the archive only.
+    public func tests(of run: RunID) async throws -> [TestResult] {
+        try await read { db in
+            try Row.fetchAll(db, sql: "\(Self.selectTest) WHERE test.run = ? ORDER BY test.position", arguments: [run])
+                .compactMap(Self.test)
+        }
+    }
+
+    /// How a test came out in the runs of a repository, newest run first.
+    public func testHistory(
+        suite: String, name: String, repository: String, workflow: String? = nil, limit: Int = 50
+    ) async throws -> [TestAppearance] {
+        try await read { db in
+            let rows = try Row.fetchAll(
+                db,
+                sql: """
+                    \(Self.selectTest)
+                    WHERE test.testCase = (SELECT id FROM testCase WHERE suite = ?1 AND name = ?2)
+                        AND run.repository = (SELECT id FROM repository WHERE name = ?3)
+                        AND (?4 IS NULL OR run.workflow = ?4)
+                    ORDER BY test.run DESC, test.position LIMIT ?5
+                    """, arguments: [suite, name, repository, workflow, limit])
+            return rows.compactMap { row in
+                guard let result = Self.test(row) else { return nil }
+                return TestAppearance(
+                    run: row["run"], workflow: row["workflow"], head: row["head"], branch: row["branch"],
+                    change: row["changeName"], endedAt: (row["endedAt"] as Int64?).map(Date.init(milliseconds:)),
+                    result: result)
+            }
+        }
+    }
+
+    /// Ended runs whose report is not in the archive, oldest first: those that were never started, or never came back.
+    ///
+    /// ``Report/init(unstarted:box:)`` makes their report.
+    public func endedWithoutReport(limit: Int = 100) async throws -> [IndexedRun] {
+        let ids = try await read { db in
+            try RunID.fetchAll(
+                db, sql: "SELECT id FROM run WHERE state = 'ended' AND NOT isArchived ORDER BY id LIMIT ?",
+                arguments: [limit])
+        }
+        var runs: [IndexedRun] = []
+        for id in ids {
+            if let run = try await run(id) { runs.append(run) }
+        }
+        return runs
+    }
+
+    /// Which runs name an artifact of this digest, oldest first.
+    public func runs(withArtifact sha256: String) async throws -> [RunID] {
+        try await read { db in
+            try RunID.fetchAll(
+                db, sql: "SELECT DISTINCT run FROM artifact WHERE sha256 = ? ORDER BY run", arguments: [sha256])
+        }
+    }
+
+    static let selectRun = """
+        SELECT run.*, repository.name AS repositoryName FROM run JOIN repository ON repository.id = run.repository
+        """
+
+    private static let selectTest = """
+        SELECT test.*, testCase.suite, testCase.name, testFile.path,
+            run.workflow, run.head, run.branch, run.changeName, run.endedAt
+        FROM test JOIN run ON run.id = test.run JOIN testCase ON testCase.id = test.testCase LEFT JOIN testFile ON testFile.id = test.file
+        """
+
+    private static func list<Value: RawRepresentable<String>>(_ values: Set<Value>) -> String {
+        values.map { "'\($0.rawValue)'" }.sorted().joined(separator: ",")
+    }
+
+    static func summaries(_ rows: [Row], _ db: Database) throws -> [RunSummary] {
+        let counts = try stepCounts(rows.map { $0["id"] }, db)
+        return rows.compactMap { row in
+            guard let state = RunState(rawValue: row["state"]), let event = Trigger.Event(rawValue: row["event"]) else {
+                return nil
+            }
+            let tests = TestCounts(
+                passed: row["tests_passed"], failed: row["tests_failed"], skipped: row["tests_skipped"],
+                expectedFailures: row["tests_expectedFailures"])
+            return RunSummary(
+                id: row["id"], repository: row["repositoryName"], workflow: row["workflow"], event: event,
+                ref: row["ref"], branch: row["branch"], head: row["head"], testedCommit: row["testedCommit"],
+                change: row["changeName"], title: row["title"], state: state,
+                verdict: (row["verdict"] as String?).flatMap(Verdict.init(rawValue:)), reason: row["reason"],
+                attempt: row["attempt"], createdAt: Date(milliseconds: row["createdAt"]),
+                startedAt: (row["startedAt"] as Int64?).map(Date.init(milliseconds:)),
+                endedAt: (row["endedAt"] as Int64?).map(Date.init(milliseconds:)), rerunOf: row["rerunOf"],
+                supersededBy: row["supersededBy"], testCounts: tests, stepCounts: counts[row["id"]] ?? StepCounts(),
+                isArchived: row["isArchived"])
+        }
+    }
+
+    private static func stepCounts(_ ids: [RunID], _ db: Database) throws -> [RunID: StepCounts] {
+        let list = ids.map(String.init).joined(separator: ",")
+        let rows = try Row.fetchAll(
+            db, sql: "SELECT run, status, count(*) AS count FROM step WHERE run IN (\(list)) GROUP BY run, status")
+        var counts: [RunID: StepCounts] = [:]
+        for row in rows {
+            let count: Int = row["count"]
+            switch StepStatus(rawValue: row["status"]) {
+            case .passed: counts[row["run"], default: StepCounts()].passed += count
+            case .failed, .timedOut, .infrastructure: counts[row["run"], default: StepCounts()].failed += count
+            case .skipped: counts[row["run"], default: StepCounts()].skipped += count
+            case .cancelled: counts[row["run"], default: StepCounts()].cancelled += count
+            case .waiting, .running, nil: break
+            }
+        }
+        return counts
+    }
+
+    private static func step(_ row: Row) -> StepSummary? {
+        guard let status = StepStatus(rawValue: row["status"]) else { return nil }
+        return StepSummary(
+            name: row["name"], status: status, reason: row["reason"], duration: row["duration"],
+            attempts: row["attempts"])
+    }
+
+    private static func test(_ row: Row) -> TestResult? {
+        guard let status = TestResult.Status(rawValue: row["status"]) else { return nil }
+        return TestResult(
+            suite: row["suite"], name: row["name"], status: status, duration: row["duration"], message: row["message"],
+            file: row["path"], line: row["line"], attempt: row["attempt"])
+    }
+}

@@ -1,0 +1,160 @@
+internal import Engine
+internal import Foundation
+internal import GRDB
+
+/// The queue: which run is next, and what a restart makes of those that were running.
+extension Index {
+    /// All waiting runs in the order in which they would start: the repositories in turn, each with its oldest first.
+    public func queued() async throws -> [QueuedRun] {
+        try await read { db in
+            let rows = try Row.fetchAll(
+                db,
+                sql: """
+                    SELECT run.id, run.request, run.createdAt, run.attempt, \(Self.blocker) AS waitsFor
+                    FROM run JOIN repository ON repository.id = run.repository
+                    WHERE run.state = 'queued'
+                    ORDER BY row_number() OVER (PARTITION BY run.repository ORDER BY run.id), repository.turn, run.id
+                    """)
+            return try rows.map { row in
+                var run = try Self.queuedRun(row)
+                run.waitsFor = row["waitsFor"]
+                return run
+            }
+        }
+    }
+
+    /// Takes the next run that may start, and marks it as running; nil if there is none.
+    ///
+    /// The repository whose last start is longest ago comes first, and of it the oldest run. A run whose concurrency is
+    /// `.queue` or `.latestOnly` waits until the older ones of its subject have ended.
+    /// - Parameter excluding: Runs that the caller can't start now, for want of a resource.
+    public func claimNext(excluding: Set<RunID> = []) async throws -> QueuedRun? {
+        let at = now().milliseconds
+        return try await write { db in
+            let excluded = excluding.map(String.init).joined(separator: ",")
+            // Through `run_queued`: one short search for each repository, however long the queue is.
+            let id = try RunID.fetchOne(
+                db,
+                sql: """
+                    SELECT next FROM (
+                        SELECT turn, (
+                            SELECT id FROM run
+                            WHERE run.repository = repository.id AND state = 'queued' AND id NOT IN (\(excluded))
+                                AND \(Self.blocker) IS NULL
+                            ORDER BY id LIMIT 1
+                        ) AS next FROM repository
+                    ) WHERE next IS NOT NULL ORDER BY turn, next LIMIT 1
+                    """)
+            guard let id else { return nil }
+            var run = try Self.queuedRun(id, db)
+            run.attempt = try Self.start(id, at: at, db)
+            return run
+        }
+    }
+
+    /// Marks a waiting run as running; returns the number of this start. Throws `.wrongState` if it is not waiting.
+    @discardableResult
+    public func markRunning(_ id: RunID) async throws -> Int {
+        let at = now().milliseconds
+        return try await write { db in try Self.start(id, at: at, db) }
+    }
+
+    /// Ends a waiting run as cancelled; false, and nothing changes, if it is running or ended by now.
+    public func cancelQueued(_ id: RunID, reason: String) async throws -> Bool {
+        let now = now()
+        return try await write { db in
+            guard let state = try Self.state(id, db) else { throw Self.unknownRun(id) }
+            guard state == .queued else { return false }
+            try Self.end(id, .cancelled, reason, at: now, db)
+            return true
+        }
+    }
+
+    /// At the start of the daemon, when nothing of ours runs: decides about each run that was running when it ended.
+    ///
+    /// A run that a newer one displaced ends as superseded. One that may run at most once ends as "infrastructure" and
+    /// needs a person. Every other waits again. Call ``ArchiveStore/settle(_:)`` before: a run whose report is in the
+    /// archive already has its verdict.
+    public func recoverInterrupted() async throws -> [RecoveredRun] {
+        let now = now()
+        return try await write { db in
+            let rows = try Row.fetchAll(
+                db, sql: "SELECT id, request, attempt, supersededBy FROM run WHERE state = 'running' ORDER BY id")
+            return try rows.map { row in
+                let request = try ArchiveJSON.decode(RunRequest.self, from: row["request"] as String)
+                let outcome = Self.recovery(
+                    row["id"], request, attempt: row["attempt"], supersededBy: row["supersededBy"])
+                switch outcome {
+                case .ended(let verdict, let reason): try Self.end(row["id"], verdict, reason, at: now, db)
+                case .queued:
+                    try db.execute(sql: "UPDATE run SET state = 'queued' WHERE id = ?", arguments: [row["id"] as RunID])
+                    try db.execute(sql: "DELETE FROM step WHERE run = ?", arguments: [row["id"] as RunID])
+                }
+                return RecoveredRun(id: row["id"], request: request, outcome: outcome)
+            }
+        }
+    }
+
+    /// How many runs are in each state; all three are present.
+    public func countsByState() async throws -> [RunState: Int] {
+        try await read { db in
+            var counts: [RunState: Int] = [:]
+            for state in [RunState.queued, .running] {
+                counts[state] = try Int.fetchOne(
+                    db, sql: "SELECT count(*) FROM run WHERE state = '\(state.rawValue)' AND state <> 'ended'")
+            }
+            let all = try Int.fetchOne(db, sql: "SELECT count(*) FROM run") ?? 0
+            counts[.ended] = all - counts.values.reduce(0, +)
+            return counts
+        }
+    }
+
+    /// The number of the oldest run of the same subject that a serial run must wait for.
+    private static let blocker = """
+        (CASE WHEN run.isSerial THEN (
+            SELECT older.id FROM run AS older
+            WHERE older.repository = run.repository AND older.workflow = run.workflow AND older.subject = run.subject
+                AND older.state <> 'ended' AND older.id <> run.id AND (older.id < run.id OR older.state = 'running')
+            ORDER BY older.id LIMIT 1
+        ) END)
+        """
+
+    private static func recovery(
+        _ id: RunID, _ request: RunRequest, attempt: Int, supersededBy: RunID?
+    ) -> RecoveredRun.Outcome {
+        if let supersededBy { return .ended(.superseded, reason: "Run \(supersededBy) took its place.") }
+        guard request.runsAtMostOnce else { return .queued(attempt: attempt + 1) }
+        return .ended(
+            .infrastructure,
+            reason:
+                "interrupted: the box went down while it ran, and what it did by then is not known. It needs a person; "
+                + "`pipectl rerun \(id)` starts it again.")
+    }
+
+    private static func start(_ id: RunID, at: Int64, _ db: Database) throws -> Int {
+        let attempt = try Int.fetchOne(
+            db.cachedStatement(
+                sql: """
+                    UPDATE run SET state = 'running', attempt = attempt + 1, startedAt = ?
+                    WHERE id = ? AND state = 'queued' RETURNING attempt
+                    """),
+            arguments: [at, id])
+        guard let attempt else {
+            guard let state = try state(id, db) else { throw unknownRun(id) }
+            let next = state == .ended ? "`pipectl rerun \(id)` makes a new run of it." : "`pipectl status` shows it."
+            throw ArchiveError(.wrongState, "Run \(id) can't be started: it is \(state.rawValue). \(next)", run: id)
+        }
+        try db.cachedStatement(
+            sql: """
+                UPDATE repository SET turn = (SELECT max(turn) + 1 FROM repository)
+                WHERE id = (SELECT repository FROM run WHERE id = ?)
+                """
+        ).execute(arguments: [id])
+        return attempt
+    }
+
+    static func state(_ id: RunID, _ db: Database) throws -> RunState? {
+        try String.fetchOne(db.cachedStatement(sql: "SELECT state FROM run WHERE id = ?"), arguments: [id])
+            .flatMap(RunState.init(rawValue:))
+    }
+}

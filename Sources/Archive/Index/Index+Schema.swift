@@ -1,0 +1,166 @@
+internal import GRDB
+
+extension Index {
+    /// Every schema change, oldest first. One that has shipped is never edited.
+    ///
+    /// Times are milliseconds since 1970; commits are hexadecimal.
+    static var migrator: DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("1 runs") { db in
+            try createRepository(db)
+            try createRun(db)
+            try createStep(db)
+            try createTest(db)
+            try createArtifact(db)
+            try createChange(db)
+        }
+        return migrator
+    }
+
+    private static func createRepository(_ db: Database) throws {
+        try db.create(table: "repository") { table in
+            table.primaryKey("id", .integer)
+            table.column("name", .text).notNull().unique()
+            table.column("location", .text).notNull()
+            // Null until the first look: the cursor means nothing before.
+            table.column("baselineAt", .integer)
+            // Counts the starts of runs; the repository with the smallest number is next.
+            table.column("turn", .integer).notNull().defaults(to: 0)
+        }
+        try db.create(table: "refCursor", options: .withoutRowID) { table in
+            table.column("repository", .integer).notNull().references("repository", onDelete: .cascade)
+            table.column("ref", .text).notNull()
+            table.column("commitID", .text).notNull().check(sql: "length(commitID) IN (40, 64)")
+            table.primaryKey(["repository", "ref"])
+        }
+    }
+
+    private static func createRun(_ db: Database) throws {
+        try db.create(table: "run") { table in
+            table.autoIncrementedPrimaryKey("id")
+            table.column("repository", .integer).notNull().references("repository")
+            table.column("workflow", .text).notNull()
+            table.column("event", .text).notNull()
+            table.column("ref", .text).notNull()
+            table.column("branch", .text)
+            table.column("head", .text).notNull().check(sql: "length(head) IN (40, 64)")
+            table.column("nonce", .text).notNull()
+            table.column("subject", .text).notNull()
+            table.column("changeName", .text)
+            table.column("title", .text)
+            // Whether older runs of the subject must end before this one starts.
+            table.column("isSerial", .boolean).notNull()
+            table.column("request", .text).notNull()
+            table.column("state", .text).notNull().check(sql: "state IN ('queued', 'running', 'ended')")
+            table.column("attempt", .integer).notNull().check(sql: "attempt >= 0").defaults(to: 0)
+            table.column("verdict", .text)
+            table.column("reason", .text)
+            table.column("createdAt", .integer).notNull()
+            table.column("startedAt", .integer)
+            table.column("endedAt", .integer)
+            table.column("rerunOf", .integer)
+            table.column("supersededBy", .integer)
+            table.column("testedCommit", .text)
+            for status in ["passed", "failed", "skipped", "expectedFailures"] {
+                table.column("tests_" + status, .integer).notNull().defaults(to: 0)
+            }
+            table.column("isArchived", .boolean).notNull().defaults(to: false)
+            table.column("archivedBytes", .integer).notNull().defaults(to: 0)
+            table.uniqueKey(["repository", "workflow", "ref", "head", "nonce"])
+            table.check(sql: "(state = 'ended') = (verdict IS NOT NULL)")
+            table.check(sql: "(state = 'ended') = (endedAt IS NOT NULL)")
+            table.check(sql: "state <> 'running' OR (attempt > 0 AND startedAt IS NOT NULL)")
+            table.check(sql: "NOT isArchived OR state = 'ended'")
+        }
+        // The live ones are few: these stay small however long the history is.
+        try db.execute(
+            sql: """
+                CREATE INDEX run_queued ON run (repository, id) WHERE state = 'queued';
+                CREATE INDEX run_live ON run (repository, workflow, subject, id) WHERE state <> 'ended';
+                CREATE INDEX run_state ON run (state, id) WHERE state <> 'ended';
+                CREATE INDEX run_unarchived ON run (id) WHERE state = 'ended' AND NOT isArchived;
+                CREATE INDEX run_repository ON run (repository, id);
+                CREATE INDEX run_workflow ON run (workflow, id);
+                CREATE INDEX run_change ON run (changeName, id) WHERE changeName IS NOT NULL;
+                CREATE INDEX run_branch ON run (branch, id);
+                CREATE INDEX run_verdict ON run (verdict, id) WHERE verdict IS NOT NULL;
+                CREATE INDEX run_createdAt ON run (createdAt);
+                CREATE INDEX run_head ON run (head);
+                CREATE INDEX run_testedCommit ON run (testedCommit) WHERE testedCommit IS NOT NULL;
+                """)
+    }
+
+    private static func createStep(_ db: Database) throws {
+        try db.create(table: "step", options: .withoutRowID) { table in
+            table.column("run", .integer).notNull().references("run", onDelete: .cascade)
+            table.column("position", .integer).notNull()
+            table.column("name", .text).notNull()
+            table.column("status", .text).notNull()
+            table.column("reason", .text)
+            table.column("duration", .double)
+            table.column("attempts", .integer).notNull()
+            table.primaryKey(["run", "position"])
+        }
+    }
+
+    /// Names and files come again in every run: kept once, a million tests take a tenth of the room.
+    private static func createTest(_ db: Database) throws {
+        try db.create(table: "testCase") { table in
+            table.primaryKey("id", .integer)
+            table.column("suite", .text).notNull()
+            table.column("name", .text).notNull()
+            table.uniqueKey(["suite", "name"])
+        }
+        try db.create(table: "testFile") { table in
+            table.primaryKey("id", .integer)
+            table.column("path", .text).notNull().unique()
+        }
+        try db.create(table: "test", options: .withoutRowID) { table in
+            table.column("run", .integer).notNull().references("run", onDelete: .cascade)
+            // In the order of the result files: a file may name a test twice.
+            table.column("position", .integer).notNull()
+            table.column("testCase", .integer).notNull().references("testCase")
+            table.column("attempt", .integer).notNull()
+            table.column("status", .text).notNull()
+            table.column("duration", .double)
+            table.column("file", .integer).references("testFile")
+            table.column("line", .integer)
+            table.column("message", .text)
+            table.primaryKey(["run", "position"])
+        }
+        try db.create(index: "test_case", on: "test", columns: ["testCase", "run"])
+    }
+
+    private static func createArtifact(_ db: Database) throws {
+        try db.create(table: "artifact", options: .withoutRowID) { table in
+            table.column("run", .integer).notNull().references("run", onDelete: .cascade)
+            table.column("step", .text).notNull()
+            table.column("path", .text).notNull()
+            table.column("bytes", .integer).notNull().check(sql: "bytes >= 0")
+            table.column("sha256", .text).notNull().check(sql: "length(sha256) = 64")
+            table.column("isExecutable", .boolean).notNull()
+            table.primaryKey(["run", "step", "path"])
+        }
+        try db.create(index: "artifact_sha256", on: "artifact", columns: ["sha256"])
+    }
+
+    private static func createChange(_ db: Database) throws {
+        try db.create(table: "change", options: .withoutRowID) { table in
+            table.column("repository", .integer).notNull().references("repository", onDelete: .cascade)
+            table.column("name", .text).notNull()
+            table.column("target", .text).notNull()
+            table.column("head", .text).notNull()
+            table.column("targetCommit", .text)
+            table.column("state", .text).notNull()
+                .check(sql: "state IN ('open', 'conflict', 'stale', 'landed', 'closed')")
+            table.column("title", .text).notNull()
+            table.column("author", .text).notNull()
+            table.column("landedCommit", .text)
+            table.column("recognition", .text)
+            table.column("updatedAt", .integer).notNull()
+            table.primaryKey(["repository", "name"])
+            table.check(sql: "(state = 'landed') = (landedCommit IS NOT NULL)")
+        }
+        try db.create(index: "change_state", on: "change", columns: ["repository", "state"])
+    }
+}

@@ -1,0 +1,121 @@
+public import Foundation
+internal import GRDB
+
+/// What is wanted, under way and done, in SQLite: the queue, the ref cursors, and the searchable side of every run.
+///
+/// What happened is kept by ``ArchiveStore``; for ended runs the index can be rebuilt from it. Each method is one
+/// transaction, on disk when it returns: it survives a power cut. One process opens an index at a time.
+public final class Index: Sendable {
+    /// What ``init(path:check:now:)`` looks at before it trusts the file.
+    public enum Check: Sendable {
+        /// Every page, by `PRAGMA quick_check`: about a second per gigabyte. For the daemon.
+        case pages
+        /// Only what opening needs. For a command that shows something.
+        case none
+    }
+
+    private let path: String
+    private let database: any DatabaseWriter
+    private let writes: GroupCommit
+    let now: @Sendable () -> Date
+
+    /// Opens the index at `path`, and creates it if there is none.
+    ///
+    /// Throws ``ArchiveError`` with `.damagedIndex`, `.newerIndex` or `.unusableIndex`; the file is left as it is.
+    public convenience init(
+        path: String, check: Check = .pages, now: @escaping @Sendable () -> Date = { Date() }
+    ) throws {
+        do {
+            var configuration = Configuration()
+            // A command may read while the daemon writes; a writer never waits for a reader in WAL.
+            configuration.busyMode = .timeout(10)
+            configuration.label = "pipectl index"
+            let pool = try DatabasePool(path: path, configuration: configuration)
+            try pool.writeWithoutTransaction { db in
+                // GRDB sets NORMAL with WAL: a power cut could then take back runs that were accepted.
+                try db.execute(sql: "PRAGMA synchronous = FULL")
+                #if os(macOS)
+                    // fsync on macOS leaves the bytes in the drive's cache.
+                    try db.execute(sql: "PRAGMA fullfsync = ON")
+                #endif
+            }
+            if check == .pages { try Self.checkPages(pool, path) }
+            try self.init(pool, path: path, now: now)
+        } catch let error as DatabaseError {
+            throw Self.explain(error, path)
+        } catch let error as ArchiveError where error.code == .newerIndex {
+            throw ArchiveError(.newerIndex, "\"\(path)\" \(error.description)")
+        }
+    }
+
+    /// An index that lives as long as the value.
+    public static func inMemory(now: @escaping @Sendable () -> Date = { Date() }) throws -> Index {
+        try Index(DatabaseQueue(), path: ":memory:", now: now)
+    }
+
+    private init(_ database: any DatabaseWriter, path: String, now: @escaping @Sendable () -> Date) throws {
+        self.path = path
+        self.database = database
+        self.now = now
+        writes = GroupCommit(database)
+        try database.read { db in
+            guard try Self.migrator.hasBeenSuperseded(db) else { return }
+            let known = Set(Self.migrator.migrations)
+            let unknown = try Self.migrator.appliedIdentifiers(db).subtracting(known).sorted()
+            throw ArchiveError(
+                .newerIndex,
+                "was written by a newer pipectl (it has \"\(unknown.joined(separator: "\", \""))\"). Use that version, "
+                    + "or set PIPECTL_HOME to another folder.")
+        }
+        try Self.migrator.migrate(database)
+    }
+
+    /// One transaction, on disk when this returns.
+    func write<T: Sendable>(_ body: @Sendable @escaping (Database) throws -> T) async throws -> T {
+        do {
+            return try await writes.write(body)
+        } catch let error as DatabaseError {
+            throw Self.explain(error, path)
+        }
+    }
+
+    /// One look at a moment of the database that no write disturbs.
+    func read<T: Sendable>(_ body: @Sendable @escaping (Database) throws -> T) async throws -> T {
+        do {
+            return try await database.read(body)
+        } catch let error as DatabaseError {
+            throw Self.explain(error, path)
+        }
+    }
+
+    private static func checkPages(_ pool: DatabasePool, _ path: String) throws {
+        let findings = try pool.read { db in try String.fetchAll(db, sql: "PRAGMA quick_check(5)") }
+        guard findings != ["ok"] else { return }
+        throw damaged(path, findings.joined(separator: "; "))
+    }
+
+    static func damaged(_ path: String, _ facts: String, _ cause: (any Error)? = nil) -> ArchiveError {
+        ArchiveError(
+            .damagedIndex,
+            "The index \"\(path)\" is damaged: \(facts). The file is left as it is. `pipectl archive reindex` puts it "
+                + "aside and builds a new one from archive.git; runs that were waiting are not in there.",
+            cause: cause)
+    }
+
+    static func explain(_ error: DatabaseError, _ path: String) -> ArchiveError {
+        let facts = error.message ?? "SQLite error \(error.extendedResultCode.rawValue)"
+        switch error.resultCode {
+        case .SQLITE_NOTADB, .SQLITE_CORRUPT:
+            return damaged(path, facts, error)
+        case .SQLITE_FULL:
+            return ArchiveError(
+                .unusableIndex, "The disk of \"\(path)\" is full: nothing was recorded. Free space, then try again.",
+                cause: error)
+        default:
+            return ArchiveError(
+                .unusableIndex,
+                "The index \"\(path)\" can't be used: \(facts). Check that its folder exists, belongs to you and can "
+                    + "be written.", cause: error)
+        }
+    }
+}
