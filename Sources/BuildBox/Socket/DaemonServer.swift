@@ -1,0 +1,80 @@
+internal import Foundation
+internal import Synchronization
+
+/// How much a daemon takes from those who connect to it.
+public struct DaemonLimits: Sendable, Hashable {
+    /// Bytes of one request line.
+    public var requestLine = 1 << 20
+    /// Connections at the same time.
+    public var connections = 64
+    /// How long the first request, and every one that was begun, may take to arrive.
+    public var requestDeadline: Duration = .seconds(10)
+
+    public init() {}
+}
+
+/// Answers requests over a Unix socket that only its owner can reach.
+///
+/// Every connection is a task of its own, so one that is slow, silent or broken holds up nobody else. A connection
+/// may carry many requests, one after another. A handler whose client is gone is cancelled.
+public struct DaemonServer<Request: Codable & Sendable, Response: Codable & Sendable>: Sendable {
+    public typealias Handler = @Sendable (Request, Replies<Response>) async throws -> Void
+
+    private let path: String
+    private let limits: DaemonLimits
+    private let handler: Handler
+
+    /// Prepares a server at `path`; nothing is opened before ``run(whenListening:)``.
+    ///
+    /// The answer ends when `handler` returns. A ``DaemonError`` it throws reaches the client as it is, any other
+    /// error as ``DaemonError/Code/failed`` with the error's description.
+    public init(path: String, limits: DaemonLimits = DaemonLimits(), handler: @escaping Handler) {
+        self.path = path
+        self.limits = limits
+        self.handler = handler
+    }
+
+    /// Serves until the task is cancelled, then removes the socket and returns when all handlers have.
+    ///
+    /// `whenListening` is called once connections are accepted. Throws ``DaemonError``: `alreadyRunning` if somebody
+    /// answers at the path, `socket` if it cannot be used. A socket file that nobody answers at is replaced.
+    public func run(whenListening: @Sendable () async -> Void = {}) async throws {
+        let listener = try await DaemonListener.open(at: path)
+        defer { listener.remove() }
+        await whenListening()
+        let open = Connections(limit: limits.connections)
+        await withDiscardingTaskGroup { group in
+            while let socket = await listener.next() {
+                guard open.enter() else {
+                    let busy = "All \(limits.connections) connections to the daemon are taken. Try again shortly."
+                    socket.writeNow(Envelope.line(DaemonError(.busy, busy)))
+                    continue
+                }
+                group.addTask {
+                    await DaemonConnection(socket, limits: limits, handler: handler).serve()
+                    open.leave()
+                }
+            }
+            group.cancelAll()
+        }
+    }
+}
+
+/// Counts who is connected.
+private final class Connections: Sendable {
+    private let limit: Int
+    private let count = Mutex(0)
+
+    init(limit: Int) { self.limit = limit }
+
+    /// `false` if all places are taken.
+    func enter() -> Bool {
+        count.withLock { count in
+            guard count < limit else { return false }
+            count += 1
+            return true
+        }
+    }
+
+    func leave() { count.withLock { $0 -= 1 } }
+}

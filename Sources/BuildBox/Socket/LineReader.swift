@@ -1,0 +1,75 @@
+internal import Synchronization
+
+/// Cuts what arrives at a socket into lines. Used by one task at a time.
+final class LineReader: Sendable {
+    private struct State {
+        var bytes: [UInt8] = []
+        /// Up to here there is no newline.
+        var searched = 0
+        var hasEnded = false
+    }
+
+    private let socket: StreamSocket
+    private let limit: Int
+    private let state = Mutex(State())
+
+    /// A line may have `limit` bytes, its newline not counted.
+    init(_ socket: StreamSocket, limit: Int) {
+        self.socket = socket
+        self.limit = limit
+    }
+
+    enum Line: Equatable {
+        case line([UInt8])
+        /// The sender is done; `cut` if it left half a line behind.
+        case end(cut: Bool)
+        case tooLong
+    }
+
+    /// The next line without its newline. Throws `CancellationError` only.
+    func next() async throws -> Line {
+        while true {
+            if let line = state.withLock({ Self.take(from: &$0, limit: limit) }) { return line }
+            try await fill()
+        }
+    }
+
+    /// Whether part of a line has come that is not yet taken.
+    var isMidLine: Bool { state.withLock { !$0.bytes.isEmpty } }
+
+    var hasEnded: Bool { state.withLock { $0.hasEnded } }
+
+    /// Waits until the first bytes of a line are here, or the end.
+    func untilSomethingCame() async throws {
+        while !isMidLine && !hasEnded { try await fill() }
+    }
+
+    /// Returns when the other side is gone, keeping what it sends meanwhile for later; throws `CancellationError`.
+    func untilGone() async throws {
+        while state.withLock({ !$0.hasEnded && $0.bytes.count <= limit }) { try await fill() }
+        // It sends no more, or more than we keep, and may still read: the kernel has no event for its leaving that
+        // does not also fire all the time now, so this rare case is looked at once a second.
+        while !socket.hasHungUp { try await Task.sleep(for: .seconds(1)) }
+    }
+
+    private func fill() async throws {
+        var chunk: [UInt8] = []
+        let goesOn = try await socket.read(into: &chunk)
+        state.withLock { state in
+            state.bytes += chunk
+            if !goesOn { state.hasEnded = true }
+        }
+    }
+
+    private static func take(from state: inout State, limit: Int) -> Line? {
+        if let newline = state.bytes[state.searched...].firstIndex(of: UInt8(ascii: "\n")) {
+            let line = Array(state.bytes[..<newline])
+            state.bytes.removeSubrange(...newline)
+            state.searched = 0
+            return line.count > limit ? .tooLong : .line(line)
+        }
+        state.searched = state.bytes.count
+        if state.bytes.count > limit { return .tooLong }
+        return state.hasEnded ? .end(cut: !state.bytes.isEmpty) : nil
+    }
+}

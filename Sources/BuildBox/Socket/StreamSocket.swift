@@ -1,0 +1,179 @@
+internal import Foundation
+
+/// A system call that failed, with its `errno`.
+struct SystemFailure: Error, CustomStringConvertible {
+    let call: String
+    let number: Int32
+
+    init(_ call: String, _ number: Int32 = errno) {
+        self.call = call
+        self.number = number
+    }
+
+    var description: String { "\(call) failed: \(String(cString: strerror(number))) (errno \(number))" }
+}
+
+/// A connected or listening Unix socket that suspends its task where others block a thread.
+final class StreamSocket: Sendable {
+    private let descriptor: Descriptor
+    private let readable: Readiness
+    private let writable: Readiness
+
+    /// Takes ownership of `number`.
+    init(adopting number: Int32) {
+        descriptor = Descriptor(number)
+        _ = fcntl(number, F_SETFL, fcntl(number, F_GETFL) | O_NONBLOCK)
+        _ = fcntl(number, F_SETFD, FD_CLOEXEC)
+        #if canImport(Darwin)
+            var on: Int32 = 1
+            _ = setsockopt(number, SOL_SOCKET, SO_NOSIGPIPE, &on, socklen_t(MemoryLayout<Int32>.size))
+        #endif
+        readable = Readiness(descriptor, .reading)
+        writable = Readiness(descriptor, .writing)
+    }
+
+    deinit { close() }
+
+    static func make() throws(SystemFailure) -> StreamSocket {
+        #if os(Linux)
+            let number = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        #else
+            let number = socket(AF_UNIX, SOCK_STREAM, 0)
+        #endif
+        guard number >= 0 else { throw SystemFailure("socket") }
+        return StreamSocket(adopting: number)
+    }
+
+    /// Ends both directions at once; the descriptor itself goes with its last user.
+    func close() {
+        _ = shutdown(descriptor.number, Int32(SHUT_RDWR))
+        readable.close()
+        writable.close()
+    }
+
+    // MARK: Addresses
+
+    /// `errno` of `connect(2)`, 0 if it succeeded. A Unix socket connects at once or not at all.
+    func connect(to path: String) -> Int32 {
+        UnixAddress.with(path) { Glue.connect(descriptor.number, $0, $1) == 0 ? 0 : errno } ?? ENAMETOOLONG
+    }
+
+    /// `errno` of `bind(2)`, 0 if it succeeded.
+    func bind(to path: String) -> Int32 {
+        UnixAddress.with(path) { Glue.bind(descriptor.number, $0, $1) == 0 ? 0 : errno } ?? ENAMETOOLONG
+    }
+
+    func listen() throws(SystemFailure) {
+        guard Glue.listen(descriptor.number, 128) == 0 else { throw SystemFailure("listen") }
+    }
+
+    /// The next connection; `nil` when the task is cancelled. Throws what `accept(2)` says, which may pass (`EMFILE`).
+    func accept() async throws(SystemFailure) -> StreamSocket? {
+        while !Task.isCancelled {
+            let number = Glue.accept(descriptor.number)
+            if number >= 0 { return StreamSocket(adopting: number) }
+            switch errno {
+            case EAGAIN: await readable.wait()
+            case EINTR, ECONNABORTED: continue
+            default: throw SystemFailure("accept")
+            }
+        }
+        return nil
+    }
+
+    /// The user on the other end, as the kernel recorded it when the connection was made.
+    var peerUser: uid_t? {
+        #if os(Linux)
+            // struct ucred { pid_t pid; uid_t uid; gid_t gid; } (unix(7)), which Swift does not import.
+            var credentials: (pid: Int32, uid: UInt32, gid: UInt32) = (0, 0, 0)
+            var size = socklen_t(MemoryLayout.size(ofValue: credentials))
+            guard getsockopt(descriptor.number, SOL_SOCKET, SO_PEERCRED, &credentials, &size) == 0 else { return nil }
+            return credentials.uid
+        #else
+            var user: uid_t = 0
+            var group: gid_t = 0
+            return getpeereid(descriptor.number, &user, &group) == 0 ? user : nil
+        #endif
+    }
+
+    // MARK: Bytes
+
+    /// Appends what has arrived to `buffer`; `false` at the end. Throws `CancellationError`.
+    func read(into buffer: inout [UInt8]) async throws -> Bool {
+        while true {
+            try Task.checkCancellation()
+            switch receive(into: &buffer) {
+            case .some(let count): return count > 0
+            case .none: await readable.wait()
+            }
+        }
+    }
+
+    /// Bytes appended to `buffer`, 0 at the end (a broken connection is one too), `nil` if nothing has arrived.
+    func receive(into buffer: inout [UInt8]) -> Int? {
+        withUnsafeTemporaryAllocation(byteCount: 1 << 16, alignment: 16) { chunk in
+            while true {
+                let count = recv(descriptor.number, chunk.baseAddress, chunk.count, 0)
+                if count >= 0 {
+                    buffer.append(contentsOf: chunk.prefix(count))
+                    return count
+                }
+                switch errno {
+                case EINTR: continue
+                case EAGAIN: return nil
+                default: return 0
+                }
+            }
+        }
+    }
+
+    /// Writes all of `bytes`, waiting while the other side is slow. Throws `CancellationError` and ``SystemFailure``.
+    func write(_ bytes: [UInt8]) async throws {
+        var sent = 0
+        while sent < bytes.count {
+            try Task.checkCancellation()
+            switch send(bytes[sent...]) {
+            case .success(let count): sent += count
+            case .failure(let failure) where failure.number == EAGAIN: await writable.wait()
+            case .failure(let failure): throw failure
+            }
+        }
+    }
+
+    /// Writes what the kernel takes without waiting: the last words to somebody who may not listen.
+    func writeNow(_ bytes: [UInt8]) { _ = send(bytes[...]) }
+
+    private func send(_ bytes: ArraySlice<UInt8>) -> Result<Int, SystemFailure> {
+        #if os(Linux)
+            let flags = Int32(MSG_NOSIGNAL)
+        #else
+            let flags: Int32 = 0
+        #endif
+        while true {
+            let count = bytes.withUnsafeBytes { Glue.send(descriptor.number, $0, flags) }
+            if count >= 0 { return .success(count) }
+            if errno != EINTR { return .failure(SystemFailure("send")) }
+        }
+    }
+
+    /// Whether the other side is gone altogether, not only done with sending.
+    var hasHungUp: Bool {
+        var request = pollfd(fd: descriptor.number, events: 0, revents: 0)
+        return poll(&request, 1, 0) > 0 && request.revents & Int16(POLLHUP | POLLERR | POLLNVAL) != 0
+    }
+}
+
+/// The C functions that ``StreamSocket`` has methods of the same name as.
+private enum Glue {
+    static func connect(_ number: Int32, _ address: UnsafePointer<sockaddr>, _ size: socklen_t) -> Int32 {
+        Foundation.connect(number, address, size)
+    }
+    static func bind(_ number: Int32, _ address: UnsafePointer<sockaddr>, _ size: socklen_t) -> Int32 {
+        Foundation.bind(number, address, size)
+    }
+    static func listen(_ number: Int32, _ backlog: Int32) -> Int32 { Foundation.listen(number, backlog) }
+    static func accept(_ number: Int32) -> Int32 { Foundation.accept(number, nil, nil) }
+    static func send(_ number: Int32, _ bytes: UnsafeRawBufferPointer, _ flags: Int32) -> Int {
+        Foundation.send(number, bytes.baseAddress, bytes.count, flags)
+    }
+}

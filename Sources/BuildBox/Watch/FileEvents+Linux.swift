@@ -1,0 +1,278 @@
+#if os(Linux)
+    internal import Dispatch
+    internal import Foundation
+
+    extension FileEvents {
+        /// As the public one; takes at most `maximumWatches` of the kernel's watches (about 1 KiB each).
+        static func refChanges(
+            inGitDirectories paths: [String], maximumWatches: Int
+        ) async throws -> AsyncStream<RefHint> {
+            var repositories: [RefFolders] = []
+            for path in paths { repositories.append(try RefFolders(path)) }
+            let watcher = try InotifyWatcher(maximumWatches: maximumWatches)
+            await watcher.start(repositories)
+            return AsyncStream(
+                unfolding: { await watcher.next() },
+                onCancel: { watcher.close() })
+        }
+    }
+
+    /// Watches the refs of some repositories through inotify(7).
+    ///
+    /// It reads events only when asked for the next hint; the kernel keeps those in between, and if they are too many
+    /// says so once (`IN_Q_OVERFLOW`), which is a hint like any other.
+    actor InotifyWatcher {
+        private enum Role: Equatable {
+            /// The Git folder itself: only some names count.
+            case root
+            /// `refs` or something in it: every name counts.
+            case refs
+        }
+
+        private struct Watched: Equatable {
+            var repository: Int
+            var path: String
+            var role: Role
+        }
+
+        private let queue = QueueExecutor(label: "pipectl.inotify")
+        nonisolated var unownedExecutor: UnownedSerialExecutor { queue.asUnownedSerialExecutor() }
+
+        private let descriptor: Descriptor
+        private let readable: Readiness
+        private let maximumWatches: Int
+        private var repositories: [RefFolders?] = []
+        private var watched: [Int32: [Watched]] = [:]
+        /// What the caller calls them; those that are gone are not here.
+        private var names: [Int: String] = [:]
+        private var limits: [Int: String] = [:]
+        private var pending: [RefHint] = []
+
+        init(maximumWatches: Int) throws(FileEventsError) {
+            let number = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
+            guard number >= 0 else {
+                throw FileEventsError(
+                    .unavailable,
+                    "\(SystemFailure("inotify_init1")): no file events. Raise fs.inotify.max_user_instances with sysctl; "
+                        + "until then changes are found by looking from time to time.")
+            }
+            descriptor = Descriptor(number)
+            readable = Readiness(descriptor, .reading)
+            self.maximumWatches = maximumWatches
+        }
+
+        deinit { readable.close() }
+
+        nonisolated func close() { readable.close() }
+
+        func start(_ repositories: [RefFolders]) {
+            self.repositories = repositories
+            for index in repositories.indices { watch(index) }
+        }
+
+        /// The next hint, `nil` at the end.
+        func next() async -> RefHint? {
+            while !Task.isCancelled {
+                if !pending.isEmpty { return pending.removeFirst() }
+                if repositories.allSatisfy({ $0 == nil }) { return nil }
+                var changes = Changes()
+                if !readEvents(into: &changes) {
+                    await readable.wait()
+                    continue
+                }
+                // One push writes a lock, a ref and a log; a fetch writes hundreds. They are one reason to look.
+                if !changes.isEmpty {
+                    try? await Task.sleep(for: .milliseconds(2))
+                    _ = readEvents(into: &changes)
+                }
+                apply(changes)
+            }
+            return nil
+        }
+
+        // MARK: Events
+
+        private struct Changes {
+            var repositories: Set<Int> = []
+            var suspects: Set<Int> = []
+            var hasOverflowed = false
+            var isEmpty: Bool { repositories.isEmpty && suspects.isEmpty && !hasOverflowed }
+        }
+
+        /// Reads what the kernel has; `false` if there was nothing.
+        private func readEvents(into changes: inout Changes) -> Bool {
+            var bytes = [UInt8](repeating: 0, count: 1 << 16)
+            var any = false
+            while true {
+                let count = read(descriptor.number, &bytes, bytes.count)
+                guard count > 0 else { return any }
+                any = true
+                bytes.withUnsafeBytes { bytes in
+                    var offset = 0
+                    let header = MemoryLayout<inotify_event>.size
+                    while offset + header <= count {
+                        let event = bytes.loadUnaligned(fromByteOffset: offset, as: inotify_event.self)
+                        let name = bytes[(offset + header)..<(offset + header + Int(event.len))].prefix { $0 != 0 }
+                        offset += header + Int(event.len)
+                        handle(event, String(decoding: name, as: UTF8.self), &changes)
+                    }
+                }
+            }
+        }
+
+        private func handle(_ event: inotify_event, _ name: String, _ changes: inout Changes) {
+            func has(_ bits: Int32...) -> Bool { bits.contains { event.mask & UInt32(bitPattern: $0) != 0 } }
+            if has(IN_Q_OVERFLOW) {
+                changes.hasOverflowed = true
+                return
+            }
+            guard let places = watched[event.wd] else { return }
+            if has(IN_IGNORED) { watched[event.wd] = nil }
+            for place in places {
+                if has(IN_IGNORED, IN_DELETE_SELF, IN_MOVE_SELF, IN_UNMOUNT) {
+                    if place.role == .root { changes.suspects.insert(place.repository) }
+                    changes.repositories.insert(place.repository)
+                    continue
+                }
+                let isFolder = has(IN_ISDIR)
+                if name.hasSuffix(".lock") && !isFolder { continue }
+                if place.role == .root && !RefFolders.isInteresting(name) { continue }
+                changes.repositories.insert(place.repository)
+                if isFolder && has(IN_CREATE, IN_MOVED_TO) && (place.role == .refs || name == "refs") {
+                    watchTree(place.path + "/" + name, place.repository)
+                }
+            }
+        }
+
+        private func apply(_ changes: Changes) {
+            var causes: [Int: RefHint.Cause] = [:]
+            for index in changes.repositories { causes[index] = .changed }
+            if changes.hasOverflowed {
+                for index in repositories.indices {
+                    causes[index] = .overflow
+                    // Folders may have come that nobody told us about.
+                    watch(index)
+                }
+            }
+            for index in changes.suspects {
+                guard let old = repositories[index] else { continue }
+                forget(index)
+                if let new = try? RefFolders(old.name) {
+                    // Removed and made again under the same name.
+                    repositories[index] = new
+                    watch(index)
+                } else {
+                    repositories[index] = nil
+                    causes[index] = .gone
+                }
+            }
+            for (index, cause) in causes.sorted(by: { $0.key < $1.key }) { hint(index, cause) }
+        }
+
+        private func hint(_ index: Int, _ cause: RefHint.Cause) {
+            guard let name = names[index] else { return }
+            if cause == .gone { names[index] = nil }
+            pending.removeAll { $0.gitDirectory == name && $0.cause == .changed }
+            pending.append(RefHint(gitDirectory: name, cause: cause, limit: limits[index]))
+        }
+
+        // MARK: Watches
+
+        private func watch(_ index: Int) {
+            guard let folders = repositories[index] else { return }
+            names[index] = folders.name
+            for root in Set([folders.common, folders.own]) { add(root, index, .root) }
+            // The branches first: if the watches run out, they are the ones worth having.
+            add(folders.common + "/refs", index, .refs)
+            for first in ["heads", "tags"] { watchTree(folders.common + "/refs/" + first, index) }
+            watchTree(folders.common + "/refs", index)
+        }
+
+        /// Watches `path` and everything below it. The watch comes before the look: what is made in between is seen
+        /// by one or the other.
+        private func watchTree(_ path: String, _ index: Int) {
+            var folders = [path]
+            while let folder = folders.popLast() {
+                guard add(folder, index, .refs) else { continue }
+                folders += subfolders(of: folder)
+            }
+        }
+
+        /// `false` if `path` is no folder (any more), or no watch is left.
+        @discardableResult
+        private func add(_ path: String, _ index: Int, _ role: Role) -> Bool {
+            guard watched.count < maximumWatches else {
+                limit(index, "\(watched.count) folders are watched, which is the most pipectl takes")
+                return false
+            }
+            let kind = IN_ONLYDIR | IN_DONT_FOLLOW | IN_EXCL_UNLINK | IN_DELETE_SELF | IN_MOVE_SELF
+            // Git writes a lock and renames it; others may write in place, link or remove.
+            let entries = IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_CLOSE_WRITE
+            let watch = inotify_add_watch(descriptor.number, path, UInt32(bitPattern: kind | entries))
+            guard watch >= 0 else {
+                switch errno {
+                case ENOSPC: limit(index, "the kernel gives this user no more watches (fs.inotify.max_user_watches)")
+                case ENOENT, ENOTDIR, ELOOP: break
+                default: limit(index, "\(SystemFailure("inotify_add_watch"))")
+                }
+                return false
+            }
+            // The kernel names a folder by the same number again, also when two repositories share it.
+            let place = Watched(repository: index, path: path, role: role)
+            if watched[watch]?.contains(place) != true { watched[watch, default: []].append(place) }
+            return true
+        }
+
+        private func forget(_ index: Int) {
+            for (watch, places) in watched where places.contains(where: { $0.repository == index }) {
+                let others = places.filter { $0.repository != index }
+                if others.isEmpty {
+                    watched[watch] = nil
+                    inotify_rm_watch(descriptor.number, watch)
+                } else {
+                    watched[watch] = others
+                }
+            }
+            limits[index] = nil
+        }
+
+        /// Says once that from here on this repository is only half watched.
+        private func limit(_ index: Int, _ reason: String) {
+            guard limits[index] == nil, let name = names[index] else { return }
+            let text =
+                "Some refs of \"\(name)\" are not watched: \(reason). Their changes are found by looking from time to time. "
+                + "\"git pack-refs --all\" makes folders fewer, \"sysctl fs.inotify.max_user_watches\" shows the limit."
+            limits[index] = text
+            pending.append(RefHint(gitDirectory: name, cause: .limited, limit: text))
+        }
+
+        private func subfolders(of path: String) -> [String] {
+            guard let folder = opendir(path) else { return [] }
+            defer { closedir(folder) }
+            var found: [String] = []
+            while let entry = readdir(folder) {
+                let type = Int(entry.pointee.d_type)
+                guard type == DT_DIR || type == DT_UNKNOWN else { continue }
+                let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                    $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+                }
+                // Where the file system does not tell the type, the watch (IN_ONLYDIR) finds out.
+                if name != "." && name != ".." { found.append(path + "/" + name) }
+            }
+            return found
+        }
+    }
+
+    /// Runs an actor on a queue of its own, for calls that read from disk.
+    final class QueueExecutor: SerialExecutor {
+        private let queue: DispatchQueue
+
+        init(label: String) { queue = DispatchQueue(label: label) }
+
+        func enqueue(_ job: consuming ExecutorJob) {
+            let job = UnownedJob(job)
+            let executor = asUnownedSerialExecutor()
+            queue.async { job.runSynchronously(on: executor) }
+        }
+    }
+#endif
