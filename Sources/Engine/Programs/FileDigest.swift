@@ -1,0 +1,74 @@
+import Crypto
+import Foundation
+import Synchronization
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+/// What tells a file from another one, or from an earlier self, without reading it.
+struct FileStamp: Sendable, Hashable, Codable {
+    var path: String
+    var inode: UInt64
+    var size: Int64
+    var modifiedSeconds: Int64
+    var modifiedNanoseconds: Int64
+
+    /// The stamp of a regular file, links followed; nil when there is none.
+    init?(path: String) {
+        var info = stat()
+        guard stat(path, &info) == 0, info.st_mode & S_IFMT == S_IFREG else { return nil }
+        self.path = path
+        inode = UInt64(info.st_ino)
+        size = Int64(info.st_size)
+        #if canImport(Darwin)
+            let time = info.st_mtimespec
+        #else
+            let time = info.st_mtim
+        #endif
+        modifiedSeconds = Int64(time.tv_sec)
+        modifiedNanoseconds = Int64(time.tv_nsec)
+    }
+}
+
+/// SHA-256 of files and values, as lower-case hexadecimal text.
+enum FileDigest {
+    private static let known = Mutex<[FileStamp: String]>([:])
+
+    static func hex(_ digest: some Sequence<UInt8>) -> String {
+        digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+
+    static func of(_ bytes: some DataProtocol) -> String { hex(SHA256.hash(data: bytes)) }
+
+    /// The digest of several texts; the length of each is in it, so their borders can't move.
+    static func of(parts: [String]) -> String {
+        var hash = SHA256()
+        for part in parts {
+            hash.update(data: Data("\(part.utf8.count):".utf8))
+            hash.update(data: Data(part.utf8))
+        }
+        return hex(hash.finalize())
+    }
+
+    /// The digest of a file's content, read once per process while its stamp stays the same.
+    ///
+    /// - Throws: What Foundation says when the file can't be read.
+    static func of(file path: String) throws -> String {
+        guard let stamp = FileStamp(path: path) else {
+            throw CocoaError(.fileReadNoSuchFile)
+        }
+        if let digest = known.withLock({ $0[stamp] }) { return digest }
+        let digest = of(try Data(contentsOf: URL(fileURLWithPath: path)))
+        // A file that was written while it was read has another stamp now, and is read again next time.
+        if FileStamp(path: path) == stamp {
+            known.withLock { table in
+                if table.count > 1_000 { table.removeAll() }
+                table[stamp] = digest
+            }
+        }
+        return digest
+    }
+}

@@ -1,0 +1,38 @@
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+/// The box could not keep or build a program: not the author's fault, the verdict is "infrastructure".
+public struct ProgramCacheError: Error, Sendable, CustomStringConvertible {
+    public struct Code: Sendable, Hashable, RawRepresentable {
+        public let rawValue: String
+        public init(rawValue: String) { self.rawValue = rawValue }
+        public static let diskFull = Code(rawValue: "disk-full")
+        /// A file of the cache can't be read or written.
+        public static let storage = Code(rawValue: "storage")
+        /// The compiler can't read the Pipeline library of this pipectl.
+        public static let otherToolchain = Code(rawValue: "other-toolchain")
+    }
+
+    public let code: Code
+    public let message: String
+    /// What the compiler printed, if it was the one to fail.
+    public let output: String
+
+    init(_ code: Code, _ message: String, output: String = "") {
+        self.code = code
+        self.message = message
+        self.output = output
+    }
+
+    init(path: String, errno code: Int32) {
+        let reason = String(cString: strerror(code))
+        self.init(
+            code == ENOSPC || code == EDQUOT ? .diskFull : .storage,
+            "\(path) can't be written: \(reason). Free space or correct its owner; `pipectl gc` removes what is old.")
+    }
+
+    public var description: String { output.isEmpty ? message : "\(message)\n\(output)" }
+}
