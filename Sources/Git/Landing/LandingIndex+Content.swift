@@ -15,10 +15,14 @@ extension LandingIndex {
                 if wanted == nil {
                     wanted = try repository.fingerprint(from: history.entries[base].id, to: shape.change.head)
                 }
-                if try fingerprint(of: node) == wanted { return try claim(shape, base, node) }
+                if try fingerprint(of: node) == wanted, try isItsWork(shape, node) {
+                    return try claim(shape, base, node)
+                }
             }
             for node in commits(touching: delta) where !merged.contains(node) && isAfter(base, node) {
-                if try hasMergeResult(shape, base, delta, node) { return try claim(shape, base, node) }
+                if try hasMergeResult(shape, base, delta, node), try isItsWork(shape, node) {
+                    return try claim(shape, base, node)
+                }
             }
             // Renames hide a file from the comparison by path; Git's own merge sees them, but is slow.
             for node in number.map(commits(naming:)) ?? [] where isAfter(base, node) && !merged.contains(node) {
@@ -48,7 +52,9 @@ extension LandingIndex {
                 matches += 1
                 next = history.entries[node].parents.first
             }
-            if matches == wanted.count { return try claim(shape, base, node, how: .rebase) }
+            if matches == wanted.count, try isItsWork(shape, node) {
+                return try claim(shape, base, node, how: .rebase)
+            }
         }
         return nil
     }
@@ -56,6 +62,21 @@ extension LandingIndex {
     /// A commit that the change's base contains cannot have landed it.
     private func isAfter(_ base: Node, _ node: Node) -> Bool {
         node > base && !history.isAncestor(node, of: base)
+    }
+
+    /// Whether a commit with the change's effect comes from the change: two people may make the same small edit.
+    ///
+    /// The commit names it, or names no other change we know of and shares an author or its summary.
+    private func isItsWork(_ shape: ChangeShape, _ node: Node) throws(GitError) -> Bool {
+        if let name = named[node] {
+            if name == NamedChange.number(of: shape.change.name) { return true }
+            if known.contains(name) { return false }
+        }
+        let landed = try repository.commit(history.entries[node].id)
+        return shape.work.contains { commit in
+            commit.author.email.lowercased() == landed.author.email.lowercased()
+                || commit.author.name == landed.author.name || commit.summary == landed.summary
+        }
     }
 
     private func claim(

@@ -1,19 +1,22 @@
 extension LandingIndex {
     /// Which of `changes` landed in this stretch, in the order they were given.
     public func recognise(_ changes: [ChangeHead]) throws(GitError) -> [Landing] {
+        known = Set(changes.compactMap { NamedChange.number(of: $0.name) })
         var claims: [Claim] = []
         var shapes: [ChangeShape] = []
         for change in changes {
             if let node = history.nodes[change.head] {
                 if !history.entries[node].isOld { claims.append(byAncestry(change, node)) }
-            } else if let shape = try shape(of: change) {
+            } else if let shape = try whatIsThere({ () throws(GitError) in try shape(of: change) }) {
                 shapes.append(shape)
             }
         }
         let merged = commitsOfMergedChanges(claims)
         for shape in shapes {
-            var claim = try bySquash(shape, except: merged)
-            if claim == nil { claim = try byRebase(shape, except: merged) }
+            let claim = try whatIsThere { () throws(GitError) in
+                if let claim = try bySquash(shape, except: merged) { return claim }
+                return try byRebase(shape, except: merged)
+            }
             if let claim { claims.append(claim) }
         }
         claims = settle(claims)
@@ -31,6 +34,16 @@ extension LandingIndex {
         var own: [Commit] = []
         /// How late the change forked off: the nearer of two equal ones is the one that landed.
         var base = 0
+    }
+
+    /// A head fetched long ago may have lost objects to a clean-up: nothing can be said of it then.
+    private func whatIsThere<T>(_ read: () throws(GitError) -> T?) throws(GitError) -> T? {
+        do {
+            return try read()
+        } catch {
+            guard error.code == .notFound else { throw error }
+            return nil
+        }
     }
 
     private func landing(_ claim: Claim) -> Landing {
@@ -89,6 +102,7 @@ extension LandingIndex {
         var found: Set<Node> = []
         for claim in claims where claim.how == .merge {
             guard let head = history.nodes[claim.change.head] else { continue }
+            found.insert(claim.node)
             let arrival = history.entries[head].arrival
             var open = [head]
             while let node = open.popLast() {

@@ -12,6 +12,8 @@ public final class LandingIndex {
     private(set) var deltas: [Node: TreeDelta] = [:]
     /// The change that a commit's message names.
     private(set) var named: [Node: Int] = [:]
+    /// The numbers of the changes that are asked about.
+    var known: Set<Int> = []
     private var byPaths: [Set<String>.Hashed: [Node]] = [:]
     private var byPath: [String: [Node]] = [:]
     private var byName: [Int: [Node]] = [:]
