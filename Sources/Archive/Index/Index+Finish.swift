@@ -1,7 +1,6 @@
 public import Engine
 internal import Foundation
 internal import GRDB
-internal import Pipeline
 
 /// What a run tells while it goes and when it ends.
 extension Index {
@@ -41,59 +40,7 @@ extension Index {
         }
     }
 
-    /// Puts a run back that only the archive knows, under its number; false if the index has it.
-    func restore(_ report: Report, request: RunRequest, tests: [TestResult], archivedBytes: Int) async throws -> Bool {
-        try await write { db in
-            guard try Self.state(report.id, db) == nil else { return false }
-            let repository = try Self.repositoryID(report.repository, db)
-            var request = request
-            let taken = try Bool.fetchOne(
-                db,
-                sql: """
-                    SELECT EXISTS (SELECT 1 FROM run
-                    WHERE repository = ? AND workflow = ? AND ref = ? AND head = ? AND nonce = ?)
-                    """,
-                arguments: [repository, request.workflow, request.ref, request.head, request.nonce])
-            // Only for an archive whose requests are lost: their nonces are, too.
-            if taken == true { request.nonce += "run \(report.id)" }
-            try db.cachedStatement(
-                sql: """
-                    INSERT INTO run (id, repository, workflow, event, ref, branch, head, nonce, subject, changeName,
-                        title, isSerial, request, state, verdict, createdAt, endedAt, rerunOf)
-                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, FALSE, ?, 'ended', ?, ?, ?, ?)
-                    """
-            ).execute(arguments: [
-                report.id, repository, report.workflow, report.event.rawValue, report.ref, report.branch, report.head,
-                request.nonce, request.subject, report.change?.name, report.change?.title,
-                try ArchiveJSON.compactText(request), report.verdict.rawValue, report.createdAt.milliseconds,
-                report.endedAt.milliseconds, report.rerunOf,
-            ])
-            try Self.record(report, tests, archivedBytes, db)
-            return true
-        }
-    }
-
-    /// Makes every number up to this one taken, so that no new run gets the number of an archived one.
-    func reserve(through id: RunID) async throws {
-        try await write { db in
-            try db.execute(sql: "UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = 'run'", arguments: [id])
-            guard db.changesCount == 0 else { return }
-            try db.execute(sql: "INSERT INTO sqlite_sequence (name, seq) VALUES ('run', ?)", arguments: [id])
-        }
-    }
-
-    /// Forgets ended runs, with their steps, tests and artifacts.
-    func remove(_ ids: [RunID]) async throws {
-        // In pieces, so that nobody waits long for the writer.
-        for start in stride(from: 0, to: ids.count, by: 100) {
-            let piece = ids[start..<min(start + 100, ids.count)].map(String.init).joined(separator: ",")
-            try await write { db in
-                try db.execute(sql: "DELETE FROM run WHERE state = 'ended' AND id IN (\(piece))")
-            }
-        }
-    }
-
-    private static func record(_ report: Report, _ tests: [TestResult], _ bytes: Int, _ db: Database) throws {
+    static func record(_ report: Report, _ tests: [TestResult], _ bytes: Int, _ db: Database) throws {
         let counts = report.testCounts
         try db.cachedStatement(
             sql: """

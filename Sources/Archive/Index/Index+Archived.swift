@@ -1,0 +1,130 @@
+internal import Engine
+internal import Foundation
+internal import GRDB
+internal import Pipeline
+
+/// What the archive asks the index.
+extension Index {
+    /// A run as the archive tells it.
+    struct Restored: Sendable {
+        var report: Report
+        var request: RunRequest
+        var tests: [TestResult]
+        var bytes: Int
+    }
+
+    /// What a retention must know of an ended run.
+    struct RetentionRow: Sendable, Equatable {
+        var id: RunID
+        var repository: String
+        var workflow: String
+        var branch: String?
+        var isChange: Bool
+        var endedAt: Date
+        var bytes: Int
+        var artifacts: [String] = []
+    }
+
+    /// Puts runs back that only the archive knows, under their numbers; returns how many were not there.
+    func restore(_ runs: [Restored]) async throws -> Int {
+        guard !runs.isEmpty else { return 0 }
+        return try await write { db in try runs.count { try Self.restore($0, db) } }
+    }
+
+    /// The runs that the index takes for archived, ascending.
+    func archivedRuns() async throws -> [RunSummary] {
+        try await read { db in
+            try Self.summaries(Row.fetchAll(db, sql: "\(Self.selectRun) WHERE run.isArchived ORDER BY run.id"), db)
+        }
+    }
+
+    /// Runs that were started or have ended, and whose report was not recorded.
+    func unarchivedRuns() async throws -> [RunID] {
+        try await read { db in
+            try RunID.fetchAll(
+                db,
+                sql: """
+                    SELECT id FROM run WHERE state <> 'ended' AND attempt > 0
+                    UNION ALL SELECT id FROM run WHERE state = 'ended' AND NOT isArchived ORDER BY id
+                    """)
+        }
+    }
+
+    func retentionRows() async throws -> [RetentionRow] {
+        try await read { db in
+            var rows = try Row.fetchAll(
+                db,
+                sql: """
+                    SELECT run.id, name, workflow, branch, changeName, endedAt, archivedBytes
+                    FROM run JOIN repository ON repository.id = run.repository WHERE run.isArchived ORDER BY run.id
+                    """
+            ).map { row in
+                RetentionRow(
+                    id: row["id"], repository: row["name"], workflow: row["workflow"], branch: row["branch"],
+                    isChange: row["changeName"] as String? != nil, endedAt: Date(milliseconds: row["endedAt"]),
+                    bytes: row["archivedBytes"])
+            }
+            let position = Dictionary(uniqueKeysWithValues: rows.enumerated().map { ($1.id, $0) })
+            let artifacts = try Row.fetchCursor(
+                db, sql: "SELECT DISTINCT run, sha256 FROM artifact ORDER BY run, sha256")
+            while let artifact = try artifacts.next() {
+                if let position = position[artifact["run"]] { rows[position].artifacts.append(artifact["sha256"]) }
+            }
+            return rows
+        }
+    }
+
+    /// Makes every number up to this one taken, so that no new run gets the number of an archived one.
+    func reserve(through id: RunID) async throws {
+        try await write { db in
+            try db.execute(sql: "UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = 'run'", arguments: [id])
+            guard db.changesCount == 0 else { return }
+            try db.execute(sql: "INSERT INTO sqlite_sequence (name, seq) VALUES ('run', ?)", arguments: [id])
+        }
+    }
+
+    /// Forgets ended runs, with their steps, tests and artifacts.
+    func remove(_ ids: [RunID]) async throws {
+        // In pieces, so that nobody waits long for the writer.
+        for start in stride(from: 0, to: ids.count, by: 100) {
+            let piece = ids[start..<min(start + 100, ids.count)].map(String.init).joined(separator: ",")
+            try await write { db in
+                try db.execute(sql: "DELETE FROM run WHERE state = 'ended' AND id IN (\(piece))")
+            }
+        }
+    }
+
+    private static func restore(_ run: Restored, _ db: Database) throws -> Bool {
+        let (report, request) = (run.report, run.request)
+        guard try state(report.id, db) == nil else { return false }
+        let repository = try repositoryID(report.repository, db)
+        try db.cachedStatement(
+            sql: """
+                INSERT INTO run (id, repository, workflow, event, ref, branch, head, nonce, subject, changeName,
+                    title, isSerial, request, state, verdict, createdAt, endedAt, rerunOf)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, FALSE, ?, 'ended', ?, ?, ?, ?)
+                """
+        ).execute(arguments: [
+            report.id, repository, report.workflow, report.event.rawValue, report.ref, report.branch, report.head,
+            try freeNonce(request, repository, report.id, db), request.subject, report.change?.name,
+            report.change?.title, try ArchiveJSON.compactText(request), report.verdict.rawValue,
+            report.createdAt.milliseconds, report.endedAt.milliseconds, report.rerunOf,
+        ])
+        try record(report, run.tests, run.bytes, db)
+        return true
+    }
+
+    /// The request's nonce, unless a newer run has it: one that came after its index was lost.
+    private static func freeNonce(
+        _ request: RunRequest, _ repository: Int64, _ id: RunID, _ db: Database
+    ) throws -> String {
+        let isTaken = try Bool.fetchOne(
+            db,
+            sql: """
+                SELECT EXISTS (SELECT 1 FROM run
+                WHERE repository = ? AND workflow = ? AND ref = ? AND head = ? AND nonce = ?)
+                """,
+            arguments: [repository, request.workflow, request.ref, request.head, request.nonce])
+        return isTaken == true ? request.nonce + "run \(id)" : request.nonce
+    }
+}

@@ -1,0 +1,50 @@
+internal import Engine
+internal import Foundation
+internal import Git
+
+extension ArchiveStore {
+    /// Copies all runs and notes to the repository at `url`, a path or a URL; returns how many runs were offered.
+    ///
+    /// Nothing is overwritten there: an archived run never changes. Artifact bytes are not part of it; copy `artifacts/`
+    /// with them. libgit2 1.5 has no time-outs: call it in a process that can be killed.
+    public func push(to url: String) async throws -> Int {
+        try await withArchive { repository in
+            let names = try repository.snapshot().refs.keys
+                .filter { $0.hasPrefix(Self.refPrefix) || $0.hasPrefix("refs/notes/") }
+                .sorted()
+            // libgit2 doesn't expand "refs/runs/*" when it pushes.
+            for start in stride(from: 0, to: names.count, by: 1000) {
+                let piece = names[start..<min(start + 1000, names.count)]
+                try repository.push(url: url, refspecs: piece.map { "\($0):\($0)" })
+            }
+            return names.count { $0.hasPrefix(Self.refPrefix) }
+        }
+    }
+
+    /// How much the archive would gain from `git gc`, which libgit2 can't do.
+    public func maintenance() throws -> Maintenance {
+        let manager = FileManager.default
+        func names(_ folder: String) -> [String] {
+            (try? manager.contentsOfDirectory(atPath: repositoryPath + "/" + folder)) ?? []
+        }
+        return Maintenance(
+            // As `git gc --auto` does it: one folder in 256 stands for all.
+            looseObjects: names("objects/17").count * 256, looseRefs: names("refs/runs").count,
+            packs: names("objects/pack").count { $0.hasSuffix(".pack") }, repository: repositoryPath)
+    }
+
+    /// What `git gc` would find to do.
+    public struct Maintenance: Sendable, Equatable {
+        /// Estimated.
+        public var looseObjects: Int
+        public var looseRefs: Int
+        public var packs: Int
+        var repository: String
+
+        /// Whether it is worth a process: Git's own limits for objects and packs, and 2,000 loose refs.
+        public var isNeeded: Bool { looseObjects > 6700 || packs > 50 || looseRefs > 2000 }
+
+        /// What to run, as a child process, while nothing else writes: its words.
+        public var command: [String] { ["git", "-C", repository, "gc", "--quiet"] }
+    }
+}

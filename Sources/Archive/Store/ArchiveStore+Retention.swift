@@ -1,0 +1,149 @@
+internal import Engine
+internal import Foundation
+internal import Git
+
+/// How much history is kept; what is nil does not matter.
+public struct RetentionPolicy: Sendable, Equatable, Codable {
+    /// Days since the run ended.
+    public var maximumAgeDays: Double?
+    public var maximumRuns: Int?
+    /// Reports, logs and results before compression, and artifacts once each.
+    public var maximumBytes: Int?
+    /// Of each workflow on each branch, the newest runs are kept whatever the rest says; runs of changes don't count.
+    public var keepNewestPerBranch: Int
+
+    public init(
+        maximumAgeDays: Double? = nil, maximumRuns: Int? = nil, maximumBytes: Int? = nil, keepNewestPerBranch: Int = 1
+    ) {
+        self.maximumAgeDays = maximumAgeDays
+        self.maximumRuns = maximumRuns
+        self.maximumBytes = maximumBytes
+        self.keepNewestPerBranch = keepNewestPerBranch
+    }
+}
+
+/// What a policy would remove; nothing is done before ``ArchiveStore/apply(_:_:)``.
+public struct RetentionPlan: Sendable, Equatable, Codable {
+    public struct Removal: Sendable, Equatable, Codable {
+        public var run: RunID
+        /// Why, in one sentence.
+        public var reason: String
+        public var bytes: Int
+    }
+
+    public struct Artifact: Sendable, Equatable, Codable {
+        public var sha256: String
+        public var bytes: Int
+    }
+
+    /// Oldest first.
+    public var removals: [Removal] = []
+    /// Artifacts that no run names any more.
+    public var artifacts: [Artifact] = []
+    /// Runs that stay, and how many of them only because they are the newest of their branch.
+    public var keptRuns = 0
+    public var protectedRuns = 0
+
+    /// What becomes free: artifacts at once, the rest with the next `git gc --prune=now`, where it is compressed.
+    public var bytes: Int { removals.reduce(0) { $0 + $1.bytes } + artifacts.reduce(0) { $0 + $1.bytes } }
+}
+
+extension ArchiveStore {
+    /// What `policy` would remove now. Runs that wait or run, and the newest of all, always stay.
+    public func plan(_ policy: RetentionPolicy, _ index: Index) async throws -> RetentionPlan {
+        let rows = try await index.retentionRows()
+        let stored = Dictionary(uniqueKeysWithValues: artifacts.all().map { ($0.sha256, $0) })
+        var plan = Self.plan(policy, rows, artifactBytes: stored.mapValues(\.bytes), now: now())
+        let removed = Set(plan.removals.map(\.run))
+        var wanted = Set<String>()
+        for row in rows where !removed.contains(row.id) { wanted.formUnion(row.artifacts) }
+        // One that is being archived right now is named by no row yet: an hour is longer than that takes.
+        let settled = now().addingTimeInterval(-3600)
+        plan.artifacts = stored.values.filter { !wanted.contains($0.sha256) && $0.wanted < settled }
+            .map { RetentionPlan.Artifact(sha256: $0.sha256, bytes: $0.bytes) }
+            .sorted { $0.sha256 < $1.sha256 }
+        return plan
+    }
+
+    /// Decides in values: `rows` are all ended runs, ascending.
+    static func plan(
+        _ policy: RetentionPolicy, _ rows: [Index.RetentionRow], artifactBytes: [String: Int], now: Date
+    ) -> RetentionPlan {
+        let protected = protectedRuns(policy, rows)
+        var uses: [String: Int] = [:]
+        for row in rows { for digest in row.artifacts { uses[digest, default: 0] += 1 } }
+        var total = rows.reduce(0) { $0 + $1.bytes } + uses.keys.reduce(0) { $0 + (artifactBytes[$1] ?? 0) }
+        var plan = RetentionPlan(keptRuns: rows.count, protectedRuns: 0)
+        for row in rows {
+            guard let reason = reason(policy, row, runs: plan.keptRuns, bytes: total, now: now) else { continue }
+            guard !protected.contains(row.id) else {
+                plan.protectedRuns += 1
+                continue
+            }
+            plan.removals.append(RetentionPlan.Removal(run: row.id, reason: reason, bytes: row.bytes))
+            plan.keptRuns -= 1
+            total -= row.bytes
+            for digest in row.artifacts {
+                uses[digest, default: 0] -= 1
+                if uses[digest] == 0 { total -= artifactBytes[digest] ?? 0 }
+            }
+        }
+        return plan
+    }
+
+    /// Does what was planned: the archive first, then the index, then the artifacts that are still unwanted.
+    ///
+    /// Throws `.unusableArchive` when the archive has runs that the index doesn't know: their artifacts would be taken
+    /// for unwanted. Interrupted, the next plan and apply finish it.
+    public func apply(_ plan: RetentionPlan, _ index: Index) async throws {
+        let known = Set(try await index.archivedRuns().map(\.id))
+        let unknown = try await ids().filter { !known.contains($0) }
+        // A run between its archiving and its index row is unknown for a moment, yet its artifacts are young.
+        let live = Set(try await index.unarchivedRuns())
+        if let id = unknown.first(where: { !live.contains($0) }) {
+            throw ArchiveError(
+                .unusableArchive,
+                "Run \(id) is in the archive and not in the index, so what it needs is not known. Nothing was removed; "
+                    + "`pipectl archive reindex` adds it.", run: id)
+        }
+        let removals = plan.removals.map(\.run)
+        try await withArchive { repository in
+            for id in removals { try repository.deleteRef(Self.ref(id)) }
+        }
+        try await index.remove(removals)
+        let settled = now().addingTimeInterval(-3600)
+        let young = Set(artifacts.all().filter { $0.wanted >= settled }.map(\.sha256))
+        for artifact in plan.artifacts where !young.contains(artifact.sha256) {
+            if try await index.runs(withArtifact: artifact.sha256).isEmpty { artifacts.remove(artifact.sha256) }
+        }
+    }
+
+    private static func protectedRuns(_ policy: RetentionPolicy, _ rows: [Index.RetentionRow]) -> Set<RunID> {
+        // The newest number tells an index that is rebuilt which numbers are taken.
+        var protected = Set(rows.last.map { [$0.id] } ?? [])
+        var seen: [[String]: Int] = [:]
+        for row in rows.reversed() {
+            guard let branch = row.branch, !row.isChange else { continue }
+            let key = [row.repository, row.workflow, branch]
+            seen[key, default: 0] += 1
+            if seen[key, default: 0] <= policy.keepNewestPerBranch { protected.insert(row.id) }
+        }
+        return protected
+    }
+
+    private static func reason(
+        _ policy: RetentionPolicy, _ row: Index.RetentionRow, runs: Int, bytes: Int, now: Date
+    ) -> String? {
+        if let days = policy.maximumAgeDays, row.endedAt < now.addingTimeInterval(-days * 86_400) {
+            let age = Int(now.timeIntervalSince(row.endedAt) / 86_400)
+            return "It ended \(age) days ago; runs are kept for \(days.formatted()) days."
+        }
+        if let maximum = policy.maximumRuns, runs > maximum {
+            return "\(runs) runs are kept by then, \(maximum) are allowed."
+        }
+        if let maximum = policy.maximumBytes, bytes > maximum {
+            return "\(bytes) bytes are kept by then, \(maximum) are allowed."
+        }
+        return nil
+    }
+}
