@@ -19,6 +19,8 @@ struct ANSIScanner {
     /// Characters of a line that are shown.
     let lineLimit: Int
     private(set) var style = ANSIStyle.plain
+    /// U+2400 and up picture the control characters; U+2421 is DEL.
+    private static let pictures: [[UInt8]] = (0...0x21).map { [0xE2, 0x90, 0x80 + $0] }
 
     init(colours: Bool, lineLimit: Int?) {
         self.colours = colours
@@ -65,9 +67,7 @@ struct ANSIScanner {
         // Bell and the two character set shifts (which `tput sgr0` sends): nothing to see in them.
         case 0x07, 0x0E, 0x0F: break
         default:
-            // U+2400 and up picture the control characters; U+2421 is DEL.
-            let picture: [UInt8] = [0xE2, 0x90, byte == 0x7F ? 0xA1 : 0x80 + byte]
-            pass.show(picture, width: 1, style: style, in: &sink)
+            pass.show(Self.pictures[byte == 0x7F ? 0x21 : Int(byte)], width: 1, style: style, in: &sink)
         }
         return position + 1
     }
@@ -113,8 +113,7 @@ struct ANSIScanner {
             return position + 1
         case 0x30...0x7E: return position + 1
         default:
-            let picture: [UInt8] = [0xE2, 0x90, 0x9B]
-            pass.show(picture, width: 1, style: style, in: &sink)
+            pass.show(Self.pictures[0x1B], width: 1, style: style, in: &sink)
             return position
         }
     }
