@@ -12,14 +12,14 @@ extension TestResults {
         }
         var places: [Key: [Int]] = [:]
         for (index, test) in tests.enumerated() {
-            places[Key(name: test.name, attempt: test.attempt), default: []].append(index)
+            places[Key(name: Self.plain(test.name), attempt: test.attempt), default: []].append(index)
         }
         var exact: [String: Int] = [:]
         for (index, test) in tests.enumerated() { exact[test.id + "\0\(test.attempt)"] = index }
         var taken: Set<Int> = []
         for test in other.tests {
             var match = exact[test.id + "\0\(test.attempt)"]
-            if match == nil, let candidates = places[Key(name: test.name, attempt: test.attempt)],
+            if match == nil, let candidates = places[Key(name: Self.plain(test.name), attempt: test.attempt)],
                 // Many tests of one name can't be told apart by a part of a suite; comparing all would be quadratic.
                 candidates.count <= 64
             {
@@ -38,6 +38,11 @@ extension TestResults {
         return merged
     }
 
+    /// The name as the console has it: without the backticks and parentheses of a raw identifier.
+    private static func plain(_ name: String) -> String {
+        name.hasPrefix("`") && name.hasSuffix("`()") ? String(name.dropFirst().dropLast(3)) : name
+    }
+
     private static func isSame(_ one: String, _ two: String) -> Bool {
         one == two || one.isEmpty || two.isEmpty || one.hasSuffix("." + two) || two.hasSuffix("." + one)
     }
@@ -48,6 +53,8 @@ extension TestResult {
     fileprivate func enriched(by other: TestResult) -> TestResult {
         let (rich, poor) = other.richness > richness ? (other, self) : (self, other)
         var result = rich
+        // The longer suite is the whole one, and the name beside it the declared one.
+        result.name = suite.utf8.count >= other.suite.utf8.count ? name : other.name
         result.suite = suite.utf8.count >= other.suite.utf8.count ? suite : other.suite
         // SwiftPM's JUnit calls a skip or a known issue passed, never the other way round.
         if poor.status.weight > rich.status.weight { result.status = poor.status }

@@ -201,7 +201,7 @@ struct JUnitReading {
         case .group: endGroup()
         case .test: endTest()
         case .outcome:
-            if let outcome, (test?.outcomes.count ?? 0) < 1000 { test?.outcomes.append(outcome) }
+            if let outcome, (test?.outcomes.count ?? 0) < 200 { test?.outcomes.append(outcome) }
             outcome = nil
         case .output(let name):
             guard let output, !output.isEmpty else { break }
@@ -327,9 +327,9 @@ struct JUnitReading {
         let failures = outcomes.filter { if case .skipped = $0.kind { false } else { true } }
         let skip = outcomes.first { if case .skipped = $0.kind { true } else { false } }
         if let skip {
-            let reason = skip.message.flatMap { $0.trimmed.isEmpty ? nil : $0.trimmed }
             let text = skip.text.string
-            result.message = reason ?? (text.isEmpty ? nil : text)
+            let reason = FailureText.reason(attribute: skip.message, text: text)
+            result.message = reason
             if skip.type == "pytest.xfail" || (skip.type == "todo" && !failures.isEmpty) {
                 result.status = .expectedFailure
                 return
@@ -338,7 +338,7 @@ struct JUnitReading {
                 // CTest counts a test whose program is missing among the failed ones.
                 let missing = test.status == "notrun" && reason?.hasPrefix("Unable to find executable") == true
                 result.status = missing ? .errored : .skipped
-                if result.line == nil, let place = locator(of: test).locate(in: [text, reason]) {
+                if result.line == nil, let place = locator(of: test).locate(in: [text, skip.message]) {
                     (result.file, result.line) = (place.file, place.line)
                 }
                 return

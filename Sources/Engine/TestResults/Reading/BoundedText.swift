@@ -23,7 +23,7 @@ struct BoundedText {
     /// The text with blank lines and spaces around it removed, and a last line that says how much is missing.
     var string: String {
         let text = trimmed
-        return dropped == 0 ? text : text + "\n… (\(dropped) more bytes cut)"
+        return dropped == 0 ? text : text.cut(to: limit, missing: dropped)
     }
 
     private var trimmed: String {
@@ -60,6 +60,15 @@ extension String {
         var end = view.index(view.startIndex, offsetBy: max(0, limit))
         while end > view.startIndex, view[end] & 0xC0 == 0x80 { end = view.index(before: end) }
         return self[..<end]
+    }
+
+    /// The text within `limit` bytes, the last of which say how many are missing, `missing` others included.
+    func cut(to limit: Int, missing: Int = 0) -> String {
+        let length = utf8.count
+        guard missing > 0 || length > limit else { return self }
+        // The number is at most 20 digits; its own length would otherwise change what is missing.
+        let kept = prefix(bytes: max(0, limit - 44))
+        return kept + "\n… (\(length - kept.utf8.count + missing) more bytes cut)"
     }
 
     /// The text without white space around it.

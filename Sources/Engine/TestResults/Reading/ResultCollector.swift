@@ -71,10 +71,7 @@ struct ResultCollector {
 
     private func cut(_ text: String?) -> String? {
         guard let text, !text.isEmpty else { return nil }
-        let length = text.utf8.count
-        guard length > limits.fieldBytes else { return text }
-        let note = "\n… (cut: \(length) bytes)"
-        return text.prefix(bytes: limits.fieldBytes - note.utf8.count) + note
+        return text.cut(to: limits.fieldBytes)
     }
 
     private func shortened(_ text: String, to limit: Int) -> String {

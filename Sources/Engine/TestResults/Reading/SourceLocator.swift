@@ -6,23 +6,38 @@ struct SourceLocator {
     }
 
     /// The file the report names for the test, if any: a place in it is preferred.
-    var declaredFile: String?
+    private let declaredFile: String?
+    private let declaredBase: Substring?
 
-    /// The test's class or module, whose last part is often the file's name.
-    var suite: String
+    /// Parts of the test's class or module, the last of which is often the file's name.
+    private let suiteParts: [Substring]
+
+    init(declaredFile: String? = nil, suite: String) {
+        self.declaredFile = declaredFile
+        declaredBase = declaredFile?.split(separator: "/").last
+        suiteParts = suite.utf8.split { ".$:\\/".utf8.contains($0) }.suffix(8).compactMap(Substring.init)
+    }
 
     /// The best place in `texts`, the first of which is looked at first; `nil` where only frameworks are named.
     func locate(in texts: [String?]) -> Location? {
         for case let text? in texts {
             var best: (score: Int, location: Location)?
+            // A trace names few files many times.
+            var scores: [String: Int] = [:]
+            var looked = 0
             text.utf8.withContiguousStorageIfAvailable { bytes in
                 for line in bytes.split(separator: .newline) {
+                    // No trace is that long; a text made of places would cost seconds.
+                    if looked > 512 { break }
                     for candidate in Self.candidates(in: line) {
-                        let score = score(candidate, line: line)
-                        guard score >= 0 else { continue }
+                        looked += 1
+                        let known = scores[candidate.file] ?? score(candidate.file)
+                        scores[candidate.file] = known
+                        guard known >= 0, !Self.isForeignFrame(line) else { continue }
+                        let score = known + (Self.contains(line, ": error: ") ? 10 : 0)
                         // A Python traceback ends where it happened, every other one starts there.
                         let later = candidate.file.hasSuffix(".py")
-                        if let known = best, later ? score < known.score : score <= known.score { continue }
+                        if let best, later ? score < best.score : score <= best.score { continue }
                         best = (score, candidate)
                     }
                 }
@@ -42,20 +57,30 @@ struct SourceLocator {
         return same ? Location(file: declaredFile, line: location.line) : location
     }
 
-    private func score(_ location: Location, line: Slice<UnsafeBufferPointer<UInt8>>) -> Int {
-        let path = location.file
-        if Self.foreignPaths.contains(where: path.contains) { return -1 }
-        let text = String(decoding: line.prefix(512), as: UTF8.self).trimmed
-        if text.hasPrefix("at "), Self.foreignFrames.contains(where: text.dropFirst(3).hasPrefix) { return -1 }
+    /// How likely the file is the project's and the test's; less than 0 for one that is not the project's.
+    private func score(_ path: String) -> Int {
+        if Self.foreignPaths.contains(where: { path.byteRange(of: $0) != nil }) { return -1 }
         var score = 0
         let base = path.split(separator: "/").last ?? ""
-        if let declaredFile, declaredFile.split(separator: "/").last == base { score += 20 }
-        let stem = base.prefix { $0 != "." }
-        if suite.split(whereSeparator: { $0 == "." || $0 == "$" || $0 == ":" || $0 == "\\" }).contains(stem) {
-            score += 20
-        }
-        if text.contains(": error: ") { score += 10 }
+        if let declaredBase, declaredBase == base { score += 20 }
+        if suiteParts.contains(base.prefix { $0 != "." }) { score += 20 }
         return score
+    }
+
+    private typealias Line = Slice<UnsafeBufferPointer<UInt8>>
+
+    /// Whether a line is `at org.junit…` or the like.
+    private static func isForeignFrame(_ line: Line) -> Bool {
+        let words = line.drop { $0.isXMLSpace }
+        guard words.starts(with: "at ".utf8) else { return false }
+        return foreignFrames.contains { words.dropFirst(3).starts(with: $0.utf8) }
+    }
+
+    private static func contains(_ line: Line, _ text: StaticString) -> Bool {
+        text.withUTF8Buffer { wanted in
+            guard line.count >= wanted.count else { return false }
+            return (line.startIndex...(line.endIndex - wanted.count)).contains { line[$0...].starts(with: wanted) }
+        }
     }
 
     /// Paths of what a project uses but does not write.
