@@ -1,8 +1,15 @@
 internal import CGit
 
 extension LandingIndex {
-    /// The one commit that does what the whole change does.
-    func bySquash(_ shape: ChangeShape, except merged: Set<Node>) throws(GitError) -> Claim? {
+    /// The commit that landed the change by doing what it does, as one commit or as the last of a row.
+    func byContent(_ shape: ChangeShape, except merged: Set<Node>) throws(GitError) -> Claim? {
+        if let claim = try byEqualLines(shape, except: merged) { return claim }
+        if let claim = try byRow(shape, except: merged) { return claim }
+        return try byMergeResult(shape, except: merged)
+    }
+
+    /// One commit that takes and gives the same lines as the whole change.
+    private func byEqualLines(_ shape: ChangeShape, except merged: Set<Node>) throws(GitError) -> Claim? {
         let number = NamedChange.number(of: shape.change.name)
         for (base, delta) in zip(shape.bases, shape.deltas) where !delta.files.isEmpty {
             var candidates = commits(changing: delta).filter { !merged.contains($0) }
@@ -15,45 +22,62 @@ extension LandingIndex {
                 if wanted == nil {
                     wanted = try repository.fingerprint(from: history.entries[base].id, to: shape.change.head)
                 }
-                if try fingerprint(of: node) == wanted, try isItsWork(shape, node) {
-                    return try claim(shape, base, node)
-                }
-            }
-            for node in commits(touching: delta) where !merged.contains(node) && isAfter(base, node) {
-                if try hasMergeResult(shape, base, delta, node), try isItsWork(shape, node) {
-                    return try claim(shape, base, node)
-                }
-            }
-            // Renames hide a file from the comparison by path; Git's own merge sees them, but is slow.
-            for node in number.map(commits(naming:)) ?? [] where isAfter(base, node) && !merged.contains(node) {
-                if try hasWholeMergeResult(shape.change.head, node) { return try claim(shape, base, node) }
+                guard try fingerprint(of: node) == wanted, try isItsWork(shape, node) else { continue }
+                return try claim(shape, base, node)
             }
         }
         return nil
     }
 
     /// The last of a row of commits that repeat the change's own.
-    func byRebase(_ shape: ChangeShape, except merged: Set<Node>) throws(GitError) -> Claim? {
-        var wanted: [(delta: TreeDelta, fingerprint: Fingerprint)] = []
-        for commit in shape.work {
-            let delta = try repository.treeDelta(from: commit.parents.first, to: commit.id)
-            guard !delta.files.isEmpty else { continue }
-            guard !commits(changing: delta).isEmpty else { return nil }
-            wanted.append((delta, try repository.fingerprint(from: commit.parents.first, to: commit.id)))
-        }
-        guard let last = wanted.last, let base = shape.bases.first else { return nil }
-        for node in commits(changing: last.delta) where isAfter(base, node) {
+    private func byRow(_ shape: ChangeShape, except merged: Set<Node>) throws(GitError) -> Claim? {
+        let work = shape.work
+        guard work.count > 1, let base = shape.bases.first, let last = work.last else { return nil }
+        let delta = try repository.treeDelta(from: last.parents.first, to: last.id)
+        for node in commits(changing: delta) where isAfter(base, node) {
             var next: Node? = node
-            var matches = 0
-            for twin in wanted.reversed() {
-                guard let node = next, !merged.contains(node), history.entries[node].parents.count < 2,
-                    deltas[node]?.paths == twin.delta.paths, try fingerprint(of: node) == twin.fingerprint
-                else { break }
-                matches += 1
+            var matches = true
+            // From the last to the first: nearly every wrong row ends the comparison at once.
+            for commit in work.reversed() where matches {
+                if try tree(of: commit.parents.first) == commit.tree { continue }
+                guard let node = next, !merged.contains(node), history.entries[node].parents.count < 2 else {
+                    matches = false
+                    continue
+                }
+                let own = try repository.treeDelta(from: commit.parents.first, to: commit.id)
+                matches = deltas[node]?.paths == own.paths
+                if matches {
+                    let lines = try repository.fingerprint(from: commit.parents.first, to: commit.id)
+                    matches = try fingerprint(of: node) == lines
+                }
                 next = history.entries[node].parents.first
             }
-            if matches == wanted.count, try isItsWork(shape, node) {
-                return try claim(shape, base, node, how: .rebase)
+            guard matches, try isItsWork(shape, node) else { continue }
+            var claim = try claim(shape, base, node)
+            claim.how = .rebase
+            return claim
+        }
+        return nil
+    }
+
+    private func tree(of commit: OID?) throws(GitError) -> OID? {
+        guard let commit else { return nil }
+        return try repository.commit(commit).tree
+    }
+
+    /// One commit whose tree is what merging the change into the commit's parent gives.
+    private func byMergeResult(_ shape: ChangeShape, except merged: Set<Node>) throws(GitError) -> Claim? {
+        let number = NamedChange.number(of: shape.change.name)
+        for (base, delta) in zip(shape.bases, shape.deltas) where !delta.files.isEmpty {
+            for node in commits(touching: delta) where !merged.contains(node) && mayBeIts(shape, node) {
+                guard isPossible(delta, node), isAfter(base, node), try isItsWork(shape, node),
+                    try hasMergeResult(shape, delta, node)
+                else { continue }
+                return try claim(shape, base, node)
+            }
+            // Renames hide a file from the comparison by path; Git's own merge sees them, but is slow.
+            for node in number.map(commits(naming:)) ?? [] where isAfter(base, node) && !merged.contains(node) {
+                if try hasWholeMergeResult(shape.change.head, node) { return try claim(shape, base, node) }
             }
         }
         return nil
@@ -64,14 +88,18 @@ extension LandingIndex {
         node > base && !history.isAncestor(node, of: base)
     }
 
+    /// Whether a commit's message allows that it landed the change: it may not name another one we know of.
+    private func mayBeIts(_ shape: ChangeShape, _ node: Node) -> Bool {
+        guard let name = named[node], name != NamedChange.number(of: shape.change.name) else { return true }
+        return !known.contains(name)
+    }
+
     /// Whether a commit with the change's effect comes from the change: two people may make the same small edit.
     ///
     /// The commit names it, or names no other change we know of and shares an author or its summary.
     private func isItsWork(_ shape: ChangeShape, _ node: Node) throws(GitError) -> Bool {
-        if let name = named[node] {
-            if name == NamedChange.number(of: shape.change.name) { return true }
-            if known.contains(name) { return false }
-        }
+        guard mayBeIts(shape, node) else { return false }
+        if let name = named[node], name == NamedChange.number(of: shape.change.name) { return true }
         let landed = try repository.commit(history.entries[node].id)
         return shape.work.contains { commit in
             commit.author.email.lowercased() == landed.author.email.lowercased()
@@ -79,38 +107,30 @@ extension LandingIndex {
         }
     }
 
-    private func claim(
-        _ shape: ChangeShape, _ base: Node, _ node: Node, how: Landing.How = .squash
-    ) throws(GitError) -> Claim {
-        var how = how
-        // One commit for one commit: a rebase keeps when it was written, a squash is written anew.
-        if shape.work.count == 1, let commit = shape.work.first {
-            let landed = try repository.commit(history.entries[node].id)
-            how = landed.author.time == commit.author.time ? .rebase : .squash
+    private func claim(_ shape: ChangeShape, _ base: Node, _ node: Node) throws(GitError) -> Claim {
+        // A rebase keeps when its last commit was written; a squash is written anew.
+        let landed = try repository.commit(history.entries[node].id)
+        let isSame = shape.work.last?.author.time == landed.author.time
+        return Claim(
+            change: shape.change, node: node, how: isSame ? .rebase : .squash, own: shape.own, base: base)
+    }
+
+    /// Whether a commit can be the change's merge result as far as its own files tell, without reading anything.
+    private func isPossible(_ change: TreeDelta, _ node: Node) -> Bool {
+        guard let landed = deltas[node], landed.files.count <= change.files.count else { return false }
+        return landed.files.allSatisfy { path, file in
+            guard let wanted = change.files[path] else { return false }
+            return file.old == wanted.old ? file.new == wanted.new : file.old != wanted.new
         }
-        return Claim(change: shape.change, node: node, how: how, own: shape.own, base: base)
     }
 
     /// Whether merging the change into the commit's parent gives the commit, decided file by file.
     ///
     /// Files that only one side changed are compared by id. The rest is left to Git's merge, which therefore runs for
     /// the few commits that fit so far.
-    private func hasMergeResult(
-        _ shape: ChangeShape, _ base: Node, _ change: TreeDelta, _ node: Node
-    ) throws(GitError) -> Bool {
-        guard let landed = deltas[node], landed.files.count <= change.files.count,
-            let parent = history.entries[node].parents.first
-        else { return false }
-        var needsMerge = false
-        for (path, file) in landed.files {
-            guard let wanted = change.files[path] else { return false }
-            if file.old == wanted.old {
-                guard file.new == wanted.new else { return false }
-            } else {
-                guard file.old != wanted.new else { return false }
-                needsMerge = true
-            }
-        }
+    private func hasMergeResult(_ shape: ChangeShape, _ change: TreeDelta, _ node: Node) throws(GitError) -> Bool {
+        guard let landed = deltas[node], let parent = history.entries[node].parents.first else { return false }
+        var needsMerge = landed.files.contains { path, file in file.old != change.files[path]?.old }
         let tree = try repository.commitTree(history.entries[parent].id)
         for (path, wanted) in change.files where landed.files[path] == nil {
             let now = repository.side(path, in: tree)

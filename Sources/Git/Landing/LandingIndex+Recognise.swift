@@ -14,8 +14,7 @@ extension LandingIndex {
         let merged = commitsOfMergedChanges(claims)
         for shape in shapes {
             let claim = try whatIsThere { () throws(GitError) in
-                if let claim = try bySquash(shape, except: merged) { return claim }
-                return try byRebase(shape, except: merged)
+                try byContent(shape, except: merged)
             }
             if let claim { claims.append(claim) }
         }

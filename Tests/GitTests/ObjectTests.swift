@@ -1,0 +1,111 @@
+import Foundation
+import Git
+import Testing
+
+@Suite(.timeLimit(.minutes(2))) struct ObjectTests {
+    let fixture: Fixture
+    init() throws { fixture = try Fixture() }
+
+    @Test func readsACommit() throws {
+        let repository = try Repository(opening: try fixture.repository())
+        let first = try fixture.id("HEAD")
+        let second = try fixture.commit(["a": "1"], "Subject\n\nBody with é\n")
+        let commit = try repository.commit(second)
+        #expect(commit.id == second && commit.parents == [first])
+        #expect(commit.tree == (try fixture.id("HEAD^{tree}")))
+        #expect(commit.summary == "Subject" && commit.message.contains("é"))
+        #expect(commit.author.name == "Ada" && commit.author.offsetMinutes == 120)
+        #expect(try repository.resolve("HEAD~1") == first)
+        #expect(repository.contains(second))
+        #expect(!repository.contains(try #require(OID(hex: String(repeating: "1", count: 40)))))
+        #expect(code { try repository.commit(commit.tree) } == .notFound)
+        #expect(code { try repository.resolve("nonsense") } == .notFound)
+    }
+
+    @Test func readsTreesWithEveryKindOfEntry() throws {
+        let path = try fixture.repository()
+        try fixture.repository("other")
+        try fixture.git("submodule", "--quiet", "add", fixture["other"], "sub")
+        try FileManager.default.createSymbolicLink(atPath: path + "/link", withDestinationPath: "/etc/passwd")
+        try "#!/bin/sh\n".write(toFile: path + "/run", atomically: true, encoding: .utf8)
+        #expect(chmod(path + "/run", 0o755) == 0)
+        let head = try fixture.commit(["dir/inner/file": "deep"], "Everything")
+        let repository = try Repository(opening: path)
+        let tree = try repository.commit(head).tree
+        let entries = try repository.entries(ofTree: tree, recursive: true)
+        let kinds = Dictionary(uniqueKeysWithValues: entries.map { ($0.path, $0.kind) })
+        #expect(
+            kinds == [
+                "README.md": .blob, ".gitmodules": .blob, "sub": .submodule, "link": .symlink, "run": .executable,
+                "dir": .tree, "dir/inner": .tree, "dir/inner/file": .blob,
+            ])
+        #expect(try repository.entries(ofTree: tree, recursive: false).count == 6)
+        #expect(try repository.file("dir/inner/file", at: head) == Array("deep".utf8))
+        #expect(try repository.file("link", at: head) == Array("/etc/passwd".utf8))
+        #expect(try repository.file("dir", at: head) == nil)
+        #expect(try repository.file("sub", at: head) == nil)
+        #expect(try repository.file("dir/none", at: head) == nil)
+        #expect(try repository.file("README.md/none", at: head) == nil)
+        #expect(try repository.treeID(of: head, path: "dir/inner") == fixture.id("HEAD:dir/inner"))
+        #expect(try repository.treeID(of: head, path: "") == tree)
+        #expect(try repository.treeID(of: head, path: "workflows") == nil)
+
+        try repository.checkout(head, into: fixture["out"])
+        let out = fixture["out"]
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: out + "/link") == "/etc/passwd")
+        #expect(FileManager.default.isExecutableFile(atPath: out + "/run"))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: out + "/sub") == [])
+    }
+
+    @Test func writesBlobsTreesAndCommits() throws {
+        let repository = try Repository.create(bareAt: fixture["store"])
+        let bytes = (0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+        let blob = try repository.createBlob(bytes)
+        #expect(try repository.blob(blob) == bytes)
+        try Data(bytes).write(to: URL(fileURLWithPath: fixture["file"]))
+        #expect(try repository.createBlob(fromFile: fixture["file"]) == blob)
+        let empty = try repository.createBlob([])
+        #expect(try repository.blob(empty) == [])
+        let tree = try repository.createTree([
+            "a": .blob(empty), "dir/b": .blob(blob, executable: true), "dir/c/d": .blob(empty),
+        ])
+        let entries = try repository.entries(ofTree: tree, recursive: true)
+        #expect(entries.map(\.path) == ["a", "dir", "dir/b", "dir/c", "dir/c/d"])
+        #expect(entries[2].kind == .executable)
+        let first = try repository.createCommit(
+            tree: tree, parents: [], author: ada, committer: ada, message: "One\n")
+        let second = try repository.createCommit(
+            tree: tree, parents: [first], author: ada, committer: ada, message: "Two\n")
+        #expect(try repository.commit(second).parents == [first])
+        #expect(try repository.commit(second).author == ada)
+        #expect(try repository.snapshot().refs.isEmpty)
+        try fixture.git(["fsck", "--strict"], in: fixture["store"])
+    }
+
+    @Test(arguments: ["", "/a", "a//b", "../x", "a/./b", ".git/config", "dir/.GIT/x", "f/under"])
+    func refusesBadPaths(_ path: String) throws {
+        let repository = try Repository.create(bareAt: fixture["store"])
+        let blob = try repository.createBlob([1])
+        #expect(code { try repository.createTree([path: .blob(blob), "f": .blob(blob)]) } == .invalidName)
+    }
+
+    @Test func refusesBadInput() throws {
+        let repository = try Repository.create(bareAt: fixture["store"])
+        let tree = try repository.createTree([:])
+        let nobody = Signature(name: " ", email: "", time: .distantPast)
+        let none = try #require(OID(hex: String(repeating: "1", count: 40)))
+        #expect(
+            code {
+                try repository.createCommit(tree: tree, parents: [], author: nobody, committer: ada, message: "m")
+            } != nil)
+        #expect(
+            code {
+                try repository.createCommit(tree: none, parents: [], author: ada, committer: ada, message: "m")
+            } != nil)
+        #expect(code { try repository.createTree(["a": .blob(none)]) } != nil)
+        try FileManager.default.createSymbolicLink(atPath: fixture["link"], withDestinationPath: "/etc/passwd")
+        for path in ["link", "missing", "."] {
+            #expect(code { try repository.createBlob(fromFile: fixture[path]) } == .failed)
+        }
+    }
+}
