@@ -93,7 +93,7 @@ struct ReportFacts {
         case .passed, .notApplicable: return nil
         case .failed:
             guard let step = failedSteps.first else { return "pipectl show \(id)" }
-            return "pipectl logs \(id) \(TerminalText.name(step.name).shellWord)"
+            return Self.logsCommand(id, step.name)
         case .flaky: return "pipectl rerun \(id) --failed"
         case .infrastructure: return "pipectl doctor"
         case .superseded: return "pipectl runs"
@@ -104,6 +104,12 @@ struct ReportFacts {
             return "git merge \(Wording.short(change.targetCommit))"
         case .definitionError: return "pipectl validate"
         }
+    }
+
+    /// The command that prints a step's log. A name that can't be shown as it is can't be typed either.
+    static func logsCommand(_ id: RunID, _ step: String) -> String {
+        let name = TerminalText.name(step)
+        return "pipectl logs \(id) \(name == step ? name.shellWord : "--failed")"
     }
 
     /// What to do after it, in words.
@@ -119,6 +125,12 @@ struct ReportFacts {
         case .definitionError: "Check the workflow definition"
         case .passed, .notApplicable: ""
         }
+    }
+
+    /// Where a finding points; nil if its message says it already, as compilers' do.
+    static func place(of finding: Finding) -> String? {
+        guard let file = finding.file, !finding.message.hasPrefix(file) else { return nil }
+        return place(file, finding.line)
     }
 
     /// `Package.swift:12`, with what can't be seen made visible.

@@ -128,7 +128,7 @@ struct TextReport {
         heading("Findings (\(Wording.grouped(report.findings.count)))")
         for finding in report.findings.prefix(100) {
             let colour: Colour = finding.severity == .error ? .red : finding.severity == .warning ? .yellow : .plain
-            let place = ReportFacts.place(finding.file, finding.line).map { "\($0): " } ?? ""
+            let place = ReportFacts.place(of: finding).map { "\($0): " } ?? ""
             let lines = cleaned(finding.message)
             line("  " + paint(finding.severity.rawValue, colour) + ": \(place)\(lines.first ?? "")")
             for more in lines.dropFirst().prefix(60) { line("    " + more) }

@@ -17,12 +17,13 @@ extension HTMLReport {
             let here = facts.failing.count { $0.standing == .newlyFailing }
             let there = facts.failing.count { $0.standing == .alsoOnTarget }
             if report.comparison != nil, here + there > 0 {
-                html += " <span class=\"quiet\">\(Wording.grouped(here)) only here, \(Wording.grouped(there)) also on the target</span>"
+                html += " <span class=\"quiet\">\(Wording.grouped(here)) only here, "
+                html += "\(Wording.grouped(there)) also on the target</span>"
             }
             html += "</h3>\n"
         }
         for (index, test) in facts.failing.prefix(Self.failureLimit).enumerated() {
-            html += failure(test, isOpen: index < Self.openFailures)
+            html += failure(test, isOpen: index < Self.openFailures && test.standing != .alsoOnTarget)
         }
         if facts.failing.count > Self.failureLimit {
             html += """
@@ -35,15 +36,38 @@ extension HTMLReport {
         return html
     }
 
+    /// Tests that failed and then passed on the same tree.
+    func flakyTests() -> HTML {
+        guard !facts.flaky.isEmpty else { return "" }
+        var html: HTML = """
+            <section id="flaky"><h2>Flaky tests <span class="n">\(Wording.grouped(facts.flaky.count))</span></h2>
+            <p class="quiet">They failed and then passed on the same tree.</p>
+            <ul class="rows">
+
+            """
+        for test in facts.flaky.prefix(Self.failureLimit) {
+            html += "<li><b>\(test.result.id)</b> <span class=\"tag\">\(test.tries) tries</span>"
+            if let message = test.earlierFailure { html += "<pre>\(text: clipped(message, to: 2_000))</pre>" }
+            html += "</li>\n"
+        }
+        html += more(facts.flaky.count - Self.failureLimit)
+        html += "</ul></section>\n"
+        return html
+    }
+
     private mutating func failure(_ step: StepRecord) -> HTML {
         let number = (report.steps.firstIndex { $0.name == step.name } ?? 0) + 1
         let isOpen = facts.failing.isEmpty && facts.failedSteps.first?.name == step.name
         var html: HTML = """
             <details class="card step-failure"\(HTML(trusted: isOpen ? " open" : ""))><summary>\(sign(step.status)) \
-            <b>\(step.name)</b> <span class="state">\(Wording.title(step.status))</span>
+            <b>\(step.name)</b>
             """
+        let reason = step.reason ?? step.attempts.last?.reason
+        if !(reason?.lowercased().hasPrefix(Wording.title(step.status)) ?? false) {
+            html += " <span class=\"state\">\(Wording.title(step.status))</span>"
+        }
         if step.allowsFailure { html += " <span class=\"tag\">may fail</span>" }
-        if let reason = step.reason ?? step.attempts.last?.reason { html += " <span class=\"quiet\">\(reason)</span>" }
+        if let reason { html += " <span class=\"quiet\">\(reason)</span>" }
         html += "</summary>\n"
         if let file = step.attempts.last?.log?.file, let log = logs[file], options.logTailLines > 0 {
             let tail = LogExcerpt.tail(of: log.bytes, lines: options.logTailLines)
@@ -75,11 +99,11 @@ extension HTMLReport {
         }
         if result.status == .errored { html += " <span class=\"tag\">error</span>" }
         if test.tries > 1 { html += " <span class=\"tag\">\(test.tries) tries</span>" }
+        if let place = ReportFacts.place(result.file, result.line) { html += " <code class=\"place\">\(place)</code>" }
         html += "</summary>\n"
-        if let place = ReportFacts.place(result.file, result.line) {
-            html += "<p class=\"place\"><code class=\"all\">\(place)</code></p>\n"
+        if let message = result.message {
+            html += "<pre class=\"message\">\(text: clipped(message, to: 8_000))</pre>\n"
         }
-        if let message = result.message { html += "<pre class=\"message\">\(text: clipped(message, to: 8_000))</pre>\n" }
         if let details = result.details, details != result.message {
             html += "<pre class=\"details\">\(text: clipped(details, to: 16_000))</pre>\n"
         }
@@ -96,7 +120,7 @@ extension HTMLReport {
 
     /// The state's sign in its colour, always beside the word or with it as its label.
     func sign(_ status: StepStatus) -> HTML {
-        let title = Wording.title(status)
-        return "<span class=\"sign c-\(status.rawValue)\" role=\"img\" aria-label=\"\(title)\">\(Wording.symbol(status))</span>"
+        let label: HTML = "role=\"img\" aria-label=\"\(Wording.title(status))\""
+        return "<span class=\"sign c-\(status.rawValue)\" \(label)>\(Wording.symbol(status))</span>"
     }
 }

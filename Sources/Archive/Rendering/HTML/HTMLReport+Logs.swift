@@ -28,8 +28,8 @@ extension HTMLReport {
         var shares: [String: Int] = [:]
         let failed = facts.failedSteps
         let others = report.steps.filter { !$0.status.isFailure }
-        let order = failed.compactMap(\.attempts.last) + failed.flatMap { $0.attempts.dropLast() } + others.flatMap(\.attempts)
-        for attempt in order {
+        let order = [failed.compactMap(\.attempts.last), failed.flatMap { $0.attempts.dropLast() }]
+        for attempt in order.joined() + others.flatMap(\.attempts) {
             guard let file = attempt.log?.file, let log = logs[file], shares[file] == nil else { continue }
             let share = min(log.bytes.count, options.logBytesPerAttempt, rest)
             shares[file] = share
@@ -69,16 +69,17 @@ extension HTMLReport {
             html += "<p class=\"meta quiet\">\(title)</p>\n"
         } else {
             let isLast = attempt.number == step.attempts.last?.number
-            html += "<details class=\"attempt\"\(HTML(trusted: isLast ? " open" : ""))><summary>Attempt \(attempt.number) "
-            html += "<span class=\"quiet\">\(title)</span></summary>\n"
+            html += "<details class=\"attempt\"\(HTML(trusted: isLast ? " open" : ""))>"
+            html += "<summary>Attempt \(attempt.number) <span class=\"quiet\">\(title)</span></summary>\n"
             if let reason = attempt.reason { html += "<p class=\"meta\">\(text: reason)</p>\n" }
         }
-        let command = "pipectl logs \(report.id) \(TerminalText.name(step.name).shellWord)"
+        let command = ReportFacts.logsCommand(report.id, step.name)
         if let record = attempt.log {
             if let log = logs[record.file], let share = shares[record.file], share > 0 || log.bytes.isEmpty {
                 append(log, record, share: share, id: id, command: command, to: &html)
             } else {
-                html += "<p class=\"meta quiet\">This log is not part of the page: <code class=\"all\">\(command)</code></p>\n"
+                html += "<p class=\"meta quiet\">This log is not part of the page: "
+                html += "<code class=\"all\">\(command)</code></p>\n"
             }
         } else {
             html += "<p class=\"meta quiet\">No output.</p>\n"
@@ -101,7 +102,8 @@ extension HTMLReport {
             guard tailStart > headEnd else { return }
             lines.closePiece(&html)
             let left = Wording.grouped(tailStart - headEnd)
-            html += "<div class=\"gap\">\(left) bytes left out here. The whole log: <code class=\"all\">\(command)</code></div>\n"
+            html += "<div class=\"gap\">\(left) bytes left out here. The whole log: "
+            html += "<code class=\"all\">\(command)</code></div>\n"
             lines.number += bytes[headEnd..<tailStart].count { $0 == 0x0A }
             append(bytes, tailStart..<bytes.count, log, id, &lines, to: &html)
         }

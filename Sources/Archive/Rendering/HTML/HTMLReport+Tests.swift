@@ -49,7 +49,8 @@ extension HTMLReport {
     private func append(_ suite: Suite, to html: inout HTML) {
         let counts = TestCounts(suite.tests.map(\.result))
         let state = suite.failures > 0 ? StepStatus.failed : .passed
-        html += "<details class=\"suite\"><summary>\(sign(state)) <b>\(suite.name.isEmpty ? "(no suite)" : suite.name)</b> "
+        let name = suite.name.isEmpty ? "(no suite)" : suite.name
+        html += "<details class=\"suite\"><summary>\(sign(state)) <b>\(name)</b> "
         html += "<span class=\"quiet\">\(Wording.counts(counts))"
         if suite.flaky > 0 { html += ", \(suite.flaky) flaky" }
         if suite.seconds > 0 { html += " · \(Wording.duration(suite.seconds))" }

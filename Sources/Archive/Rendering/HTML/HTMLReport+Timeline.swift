@@ -39,7 +39,8 @@ extension HTMLReport {
             <div class="timeline\(HTML(trusted: isLong ? " long" : ""))"
             """
         if isLong { html += " role=\"region\" aria-label=\"Timeline\" tabindex=\"0\"" }
-        html += ">\n<div class=\"axis-row\" aria-hidden=\"true\"><span></span><svg class=\"axis\" width=\"100%\" height=\"18\">"
+        html += ">\n<div class=\"axis-row\" aria-hidden=\"true\"><span></span>"
+        html += "<svg class=\"axis\" width=\"100%\" height=\"18\">"
         var tick = 0.0
         while tick <= span.seconds * 0.94 {
             html += "<text x=\"\(percent(tick / span.seconds))\" y=\"12\" dx=\"4\">\(axisLabel(tick))</text>"
@@ -67,8 +68,8 @@ extension HTMLReport {
 
     private func row(_ step: StepRecord, number: Int, ends: [String: Date?]) -> HTML {
         let took = step.duration.map(Wording.duration) ?? ""
-        var html: HTML = "<li class=\"s-\(step.status.rawValue)\"><a class=\"name\" href=\"#s\(number)\">\(sign(step.status)) "
-        html += "<span>\(step.name)</span></a>"
+        var html: HTML = "<li class=\"s-\(step.status.rawValue)\">"
+        html += "<a class=\"name\" href=\"#s\(number)\">\(sign(step.status)) <span>\(step.name)</span></a>"
         html += "<svg class=\"bars\" width=\"100%\" height=\"16\" role=\"img\" aria-label=\"\(spoken(step))\">"
         if let first = step.attempts.first {
             // Ready since the last of its needs ended, else since the run began.
@@ -122,8 +123,9 @@ extension HTMLReport {
         if interval < 1 { return Wording.duration(seconds) }
         let whole = Int(seconds.rounded())
         if whole < 60 { return "\(whole) s" }
-        if whole < 3600 { return whole % 60 == 0 ? "\(whole / 60) min" : "\(whole / 60)m \(Wording.twoDigits(whole % 60))s" }
-        return whole % 3600 == 0 ? "\(whole / 3600) h" : "\(whole / 3600)h \(Wording.twoDigits(whole / 60 % 60))m"
+        if whole % 3600 == 0 { return "\(whole / 3600) h" }
+        if whole < 3600 && whole % 60 == 0 { return "\(whole / 60) min" }
+        return Wording.duration(seconds)
     }
 
     private var stateCounts: String {

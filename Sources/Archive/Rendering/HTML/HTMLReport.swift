@@ -42,6 +42,7 @@ struct HTMLReport {
         body += "<main id=\"main\">\n"
         body += subject()
         body += failures()
+        body += flakyTests()
         body += conflicts()
         body += findings()
         body += comparison()
@@ -107,6 +108,7 @@ struct HTMLReport {
         if !facts.failing.isEmpty || !facts.failedSteps.isEmpty {
             link("failed", "What failed", facts.failing.isEmpty ? facts.failedSteps.count : facts.failing.count)
         }
+        if !facts.flaky.isEmpty { link("flaky", "Flaky", facts.flaky.count) }
         if !report.conflicts.isEmpty { link("conflicts", "Conflicts", report.conflicts.count) }
         if !report.findings.isEmpty { link("findings", "Findings", report.findings.count) }
         if !report.steps.isEmpty { link("timeline", "Timeline", report.steps.count) }
@@ -186,11 +188,15 @@ struct HTMLReport {
 
     private func findings() -> HTML {
         guard !report.findings.isEmpty else { return "" }
-        var html: HTML =
-            "<section id=\"findings\"><h2>Findings <span class=\"n\">\(report.findings.count)</span></h2>\n<ul class=\"rows\">\n"
+        var html: HTML = """
+            <section id="findings"><h2>Findings <span class="n">\(report.findings.count)</span></h2>
+            <ul class="rows">
+
+            """
         for finding in report.findings.prefix(500) {
-            html += "<li class=\"finding \(finding.severity.rawValue)\"><p><b class=\"tag\">\(finding.severity.rawValue)</b> "
-            if let place = ReportFacts.place(finding.file, finding.line) { html += "<code>\(place)</code> " }
+            let severity = finding.severity.rawValue
+            html += "<li class=\"finding \(severity)\"><p><b class=\"tag\">\(severity)</b> "
+            if let place = ReportFacts.place(of: finding) { html += "<code>\(place)</code> " }
             if finding.message.utf8.contains(UInt8(ascii: "\n")) {
                 html += "<span class=\"quiet\">\(finding.rule)</span></p><pre>\(text: finding.message)</pre>"
             } else {
@@ -214,7 +220,8 @@ struct HTMLReport {
                 <section><h2>\(title) <span class="n">\(Wording.grouped(ids.count))</span></h2>
                 <p class="quiet">They ran in run \(comparison.against) of the target, at \
                 <code>\(Wording.short(comparison.commit))</code>.</p>
-                <details\(HTML(trusted: ids.count <= 20 ? " open" : ""))><summary>\(Wording.count(ids.count, "test"))</summary><ul class="rows">
+                <details class="plain"\(HTML(trusted: ids.count <= 20 ? " open" : ""))><summary>Show</summary>
+                <ul class="rows">
 
                 """
             for id in ids.prefix(2_000) { html += "<li>\(id)</li>\n" }
@@ -226,8 +233,11 @@ struct HTMLReport {
 
     private func artifacts() -> HTML {
         guard !report.artifacts.isEmpty else { return "" }
-        var html: HTML =
-            "<section id=\"artifacts\"><h2>Artifacts <span class=\"n\">\(report.artifacts.count)</span></h2>\n<ul class=\"rows\">\n"
+        var html: HTML = """
+            <section id="artifacts"><h2>Artifacts <span class="n">\(report.artifacts.count)</span></h2>
+            <ul class="rows">
+
+            """
         for artifact in report.artifacts.prefix(1_000) {
             html += """
                 <li class="artifact"><code>\(artifact.path)</code> <span>\(Wording.size(artifact.bytes))</span> \

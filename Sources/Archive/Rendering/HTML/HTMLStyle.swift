@@ -64,8 +64,10 @@ enum HTMLStyle {
 
         .card{border:1px solid var(--line);border-left:3px solid var(--red);border-radius:6px;margin:0 0 8px;
         overflow:hidden}
-        .card .place,.card .message,.card .details,.card .foot{padding:0 12px 8px 28px}
-        .place code{color:var(--link)}
+        .card .message,.card .details,.card .foot{padding:0 12px 8px 28px}
+        .place{color:var(--link);margin-left:6px}
+        .plain>.rows{margin-top:4px}
+        section>.quiet+.rows,section>.quiet+.timeline{margin-top:8px}
         .message{color:var(--fg);font-size:13px}
         .details{color:var(--quiet);max-height:24em;overflow:auto;border-top:1px solid var(--line);
         padding-top:8px!important;background:var(--soft)}
@@ -139,7 +141,7 @@ enum HTMLStyle {
         .gap{background:#2d2305;color:#f0c65c;padding:4px 12px;margin:4px 0}
         ::highlight(found){background:#e3b341;color:#000}
         mark{background:var(--mark);color:inherit}
-        footer{padding-top:16px;padding-bottom:40px;font-size:12px;border-top:1px solid var(--line)}
+        footer{padding-top:16px;padding-bottom:40px;font-size:12px}
         [hidden]{display:none!important}
 
         @media (max-width:640px){
@@ -149,7 +151,7 @@ enum HTMLStyle {
         .timeline li{grid-template-columns:1fr auto;padding:4px 12px}.timeline .bars{grid-row:2;grid-column:1/-1;height:18px}
         .bars>*{transform:none}.long .bars>*{transform:none}
         .axis-row{grid-template-columns:1fr}.axis-row>span{display:none}
-        .card .place,.card .message,.card .details,.card .foot,.meta{padding-left:12px}
+        .card .message,.card .details,.card .foot,.meta{padding-left:12px}
         .log{font-size:11px;line-height:16px}.excerpt{padding-left:12px}
         .l{padding:0 8px 0 44px;min-height:16px}.l>a{width:38px;margin-left:-42px;padding-right:4px}
         .l>a::before{content:none}.l:target>a::before{content:none}
