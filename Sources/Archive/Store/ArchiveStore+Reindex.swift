@@ -11,6 +11,8 @@ public struct ReindexOutcome: Sendable, Equatable {
     public var known = 0
     /// Runs that can't be read; the index has nothing of them but their numbers, which stay taken.
     public var problems: [ArchiveProblem] = []
+
+    public init() {}
 }
 
 /// What the start of the daemon found in the archive.
@@ -18,6 +20,8 @@ public struct SettleOutcome: Sendable, Equatable {
     /// Runs that were archived and had no verdict in the index yet.
     public var finished: [RunID] = []
     public var problems: [ArchiveProblem] = []
+
+    public init() {}
 }
 
 extension ArchiveStore {

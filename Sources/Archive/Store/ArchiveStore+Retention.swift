@@ -29,11 +29,22 @@ public struct RetentionPlan: Sendable, Equatable, Codable {
         /// Why, in one sentence.
         public var reason: String
         public var bytes: Int
+
+        public init(run: RunID, reason: String, bytes: Int) {
+            self.run = run
+            self.reason = reason
+            self.bytes = bytes
+        }
     }
 
     public struct Artifact: Sendable, Equatable, Codable {
         public var sha256: String
         public var bytes: Int
+
+        public init(sha256: String, bytes: Int) {
+            self.sha256 = sha256
+            self.bytes = bytes
+        }
     }
 
     /// Oldest first.
@@ -43,6 +54,8 @@ public struct RetentionPlan: Sendable, Equatable, Codable {
     /// Runs that stay, and how many of them only because they are the newest of their branch.
     public var keptRuns = 0
     public var protectedRuns = 0
+
+    public init() {}
 
     /// What becomes free: artifacts at once, the rest with the next `git gc --prune=now`, where it is compressed.
     public var bytes: Int { removals.reduce(0) { $0 + $1.bytes } + artifacts.reduce(0) { $0 + $1.bytes } }
@@ -73,7 +86,8 @@ extension ArchiveStore {
         var uses: [String: Int] = [:]
         for row in rows { for digest in row.artifacts { uses[digest, default: 0] += 1 } }
         var total = rows.reduce(0) { $0 + $1.bytes } + uses.keys.reduce(0) { $0 + (artifactBytes[$1] ?? 0) }
-        var plan = RetentionPlan(keptRuns: rows.count, protectedRuns: 0)
+        var plan = RetentionPlan()
+        plan.keptRuns = rows.count
         for row in rows {
             guard let reason = reason(policy, row, runs: plan.keptRuns, bytes: total, now: now) else { continue }
             guard !protected.contains(row.id) else {
