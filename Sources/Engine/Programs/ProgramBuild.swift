@@ -34,8 +34,7 @@ struct ProgramBuild {
         let folder = try ScratchFolder(named: "building", in: cache.directory)
         defer { folder.remove() }
         try write(sources.direct, to: folder.path)
-        let modules = "\(cache.directory)/module-cache"
-        try cache.make(folder: modules)
+        let modules = cache.modules
         var command = [
             cache.toolchain.swiftc, "-swift-version", "6", "-parse-as-library",
             // Lower case, so that #fileID is the file's path in the repository: "workflows/test.swift".
@@ -45,10 +44,19 @@ struct ProgramBuild {
             "-Xlinker", "-rpath", "-Xlinker", libraryFolder, "-o", "program",
         ]
         command += sources.direct.map(\.path)
-        let result = try await cache.confinement.run(
-            ProgramLaunch(
-                .compile, command, in: folder.path, writes: [folder.path, modules], reads: [libraryFolder]),
-            environment: ProgramEnvironment.forCompiler(cache.environment), deadline: cache.limits.compile)
+        func run() async throws -> ToolResult {
+            try cache.make(folder: modules)
+            return try await cache.confinement.run(
+                ProgramLaunch(
+                    .compile, command, in: folder.path, writes: [folder.path, modules], reads: [libraryFolder]),
+                environment: ProgramEnvironment.forCompiler(cache.environment), deadline: cache.limits.compile)
+        }
+        var result = try await run()
+        if !result.succeeded, result.text.contains(modules) {
+            // The compiler complains of its own kept modules: a crash or a full disk has left half a file there.
+            try? FileManager.default.removeItem(atPath: modules)
+            result = try await run()
+        }
         try check(result, limit: cache.limits.compile, hiding: folder.path)
         try FileManager.default.removeItem(atPath: "\(folder.path)/workflows")
         let description = try await describe("\(folder.path)/program", in: folder.path)

@@ -13,7 +13,7 @@ public import Pipeline
 /// programs/KEY/manifest.json      what it was made of; written last
 ///          KEY/program            description.json, plans/
 ///          library-IDENTITY/      a copy of Pipeline, which outlives a new build of pipectl
-///          module-cache/          of the compiler
+///          modules-DIGEST/        of the compiler: its own modules, as it keeps them
 ///          locks/                 one file per key, between processes
 /// ```
 public struct ProgramCache: Sendable {
@@ -24,21 +24,28 @@ public struct ProgramCache: Sendable {
     public let confinement: Confinement
     public let limits: ProgramLimits
 
+    /// Where the compiler keeps its own modules.
+    let modules: String
     let environment: [String: String]
     private let flights = Flights<WorkflowProgram>()
 
     /// - Parameters:
     ///   - directory: An absolute path; made when it is missing. Nobody else may write there.
+    ///   - modules: Where the compiler keeps its own modules; nil means a folder in `directory`.
     ///   - environment: The variables of this process; the compiler and the programs see a chosen few of them.
     public init(
         directory: String, library: PipelineLibrary, toolchain: Toolchain, confinement: Confinement = .none,
-        limits: ProgramLimits = ProgramLimits(), environment: [String: String] = ProcessInfo.processInfo.environment
+        limits: ProgramLimits = ProgramLimits(), modules: String? = nil,
+        environment: [String: String] = ProcessInfo.processInfo.environment
     ) {
         self.directory = directory
         self.library = library
         self.toolchain = toolchain
         self.confinement = confinement
         self.limits = limits
+        // They hold the path they were written to: moved, or read by another compiler, they fail every compilation.
+        let identity = FileDigest.of(parts: [directory, toolchain.swiftc, toolchain.version])
+        self.modules = modules ?? "\(directory)/modules-\(identity.prefix(16))"
         self.environment = environment
     }
 

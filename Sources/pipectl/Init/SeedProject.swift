@@ -11,10 +11,11 @@ struct SeedProject {
         names = Set((try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? [])
     }
 
-    /// The name for archives: the folder's, in characters that need no quoting anywhere.
+    /// The name for archives: the package's, else the folder's, in characters that need no quoting anywhere.
     var name: String {
         let folder = URL(fileURLWithPath: directory).standardizedFileURL.lastPathComponent
-        let plain = folder.filter { $0.isASCII && ($0.isLetter || $0.isNumber || "._-".contains($0)) }
+        let package = text("Package.swift")?.firstMatch(of: /Package\(\s*name:\s*"([^"]+)"/).map { String($0.1) }
+        let plain = (package ?? folder).filter { $0.isASCII && ($0.isLetter || $0.isNumber || "._-".contains($0)) }
             .drop { "._-".contains($0) }
         return plain.isEmpty ? "release" : String(plain)
     }

@@ -48,9 +48,14 @@ struct SeedRecipe: Sendable {
     private func expression(_ step: SeedStep) -> String {
         let needs = step.needs.map(\.swiftName)
         let list = needs.isEmpty ? "" : ", needs: \(needs.joined(separator: ", "))"
-        let start = "Step(\(step.name.swiftLiteral)\(list), run: \(step.command.swiftLiteral))"
+        let text = step.command.swiftLiteral
+        let start = "Step(\(step.name.swiftLiteral)\(list), run: \(text))"
         let oneLine = start + step.modifiers.joined()
-        return oneLine.count <= 110
-            ? oneLine : ([start] + step.modifiers).joined(separator: "\n        ")
+        if oneLine.count <= 90 { return oneLine }
+        let broken =
+            start.count <= 90
+            ? start : "Step(\n        \(step.name.swiftLiteral)\(list),\n        run: \(text)\n    )"
+        let indent = start.count <= 90 ? "\n        " : "\n    "
+        return ([broken] + step.modifiers).joined(separator: indent)
     }
 }

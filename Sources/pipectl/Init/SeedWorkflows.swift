@@ -89,15 +89,17 @@ enum SeedWorkflows {
             """
         text += recipe.body(of: recipe.releaseSteps, lastIsNeeded: true)
         let needs = after.map { ", needs: \($0.swiftName)" } ?? ""
+        let lines = ["mkdir -p dist", "name=\(name)-$(git describe --tags --always | tr / -)"] + recipe.archive
         text += """
                 // \(recipe.archiveComment)
-                Step("archive"\(needs), run: \"""
-                    mkdir -p dist
-                    name=\(name)-$(git describe --tags --always)
-            \(recipe.archive.map { "        \($0)" }.joined(separator: "\n"))
-                    cd dist && \(SeedRecipe.checksum) "$name.tar.gz" > SHA256SUMS
-                    \""")
-                    .artifacts("dist/*.tar.gz", "dist/SHA256SUMS")
+                Step(
+                    "archive"\(needs),
+                    run: \"""
+                        \(lines.joined(separator: "\n            "))
+                        cd dist && \(SeedRecipe.checksum) "$name.tar.gz" > SHA256SUMS
+                        \"""
+                )
+                .artifacts("dist/*.tar.gz", "dist/SHA256SUMS")
             }
 
             """

@@ -14,6 +14,9 @@ struct ProgramRoom: Sendable {
     /// The room of the running test.
     @TaskLocal static var current = ProgramRoom(path: "/nonexistent")
 
+    /// What the compiler keeps of libc and Foundation, for all tests: without it each of them pays a second.
+    static let modules = FileManager.default.temporaryDirectory.path + "/pipectl-tests-modules"
+
     let path: String
 
     var programs: String { "\(path)/programs" }
@@ -26,7 +29,8 @@ struct ProgramRoom: Sendable {
         environment["PIPECTL_SWIFTC"] = swiftc
         return ProgramCache(
             directory: programs, library: try library ?? PipelineLibrary.find(),
-            toolchain: try await Toolchain.find(environment: environment), confinement: confinement, limits: limits)
+            toolchain: try await Toolchain.find(environment: environment), confinement: confinement, limits: limits,
+            modules: ProgramRoom.modules)
     }
 
     /// Writes a shell script and returns its path.
