@@ -13,12 +13,13 @@ import Testing
     private func lines(_ range: ClosedRange<Int>) -> String { range.map { "line \($0)\n" }.joined() }
 
     @Test func diffHasEveryStatus() throws {
-        let old = try fixture.commit(["keep": lines(1...30), "gone": "1\n2\n", "bytes": "a\0b", "kind": "x"], "Old")
+        let old = try fixture.commit(
+            ["keep": lines(1...30), "gone": "1\n2\n", "bytes": "a\0b", "kind": "a file that becomes a link\n"], "Old")
         try fixture.git("mv", "keep", "moved")
         try FileManager.default.removeItem(atPath: fixture["work/kind"])
         try FileManager.default.createSymbolicLink(atPath: fixture["work/kind"], withDestinationPath: "moved")
         let new = try fixture.commit(
-            ["gone": nil, "bytes": "a\0c", "added": "x\ny\nz\n", "README.md": "hello\nworld\n"], "New")
+            ["gone": nil, "bytes": "a\0c", "added": "alpha\nbeta\ngamma\n", "README.md": "hello\nworld\n"], "New")
         let changes = try repository.diff(from: old, to: new)
         let byPath = Dictionary(uniqueKeysWithValues: changes.map { ($0.path, $0) })
         #expect(
