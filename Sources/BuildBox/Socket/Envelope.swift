@@ -51,7 +51,7 @@ enum Envelope {
             throw DaemonError(
                 .badRequest,
                 "This line of \(line.count) bytes is no request: \(reason(error)). Send one JSON object per line, "
-                    + "{\"request\":…,\"version\":\(version)}, or let the pipectl command speak for you.")
+                    + "{\"request\":...,\"version\":\(version)}, or let the pipectl command speak for you.")
         }
     }
 

@@ -51,6 +51,9 @@ final class StreamSocket: Sendable {
         writable.close()
     }
 
+    /// Ends our direction only: the other side reads the end and may still answer.
+    func endWriting() { _ = shutdown(descriptor.number, Int32(SHUT_WR)) }
+
     // MARK: Addresses
 
     /// `errno` of `connect(2)`, 0 if it succeeded. A Unix socket connects at once or not at all.
