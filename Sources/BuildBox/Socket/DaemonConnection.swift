@@ -34,7 +34,11 @@ struct DaemonConnection<Request: Codable & Sendable, Response: Codable & Sendabl
     private func nextLine(isFirst: Bool) async throws -> [UInt8]? {
         // Between requests a client may stay silent for as long as it likes.
         if !isFirst { try await reader.untilSomethingCame() }
-        let line = try await withDeadline(limits.requestDeadline) { try await reader.next() }
+        // Mostly the whole line is there, and a deadline would leave a timer behind: Swift 6.3 keeps a cancelled sleep's
+        // until it fires.
+        let here = reader.nextIfHere()
+        let line =
+            if let here { here } else { try await withDeadline(limits.requestDeadline) { try await reader.next() } }
         switch line {
         case .line(let bytes): return bytes
         case .end(cut: false): return nil

@@ -34,6 +34,18 @@ final class LineReader: Sendable {
         }
     }
 
+    /// The next line if it has come already, without waiting.
+    func nextIfHere() -> Line? {
+        if let line = state.withLock({ Self.take(from: &$0, limit: limit) }) { return line }
+        var chunk: [UInt8] = []
+        guard let count = socket.receive(into: &chunk) else { return nil }
+        return state.withLock { state in
+            state.bytes += chunk
+            if count == 0 { state.hasEnded = true }
+            return Self.take(from: &state, limit: limit)
+        }
+    }
+
     /// Whether part of a line has come that is not yet taken.
     var isMidLine: Bool { state.withLock { !$0.bytes.isEmpty } }
 

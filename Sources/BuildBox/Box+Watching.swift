@@ -1,0 +1,84 @@
+public import Archive
+
+import Engine
+import Foundation
+import Git
+import Logging
+import Pipeline
+
+extension Box {
+    /// Gets ready to watch: opens each location and checks that it can be served.
+    ///
+    /// - Throws: What is wrong with the first one that can't be, with the remedy.
+    public func prepareToWatch(_ locations: [String], options: WatchOptions) async throws {
+        for location in locations {
+            let repository: WatchedRepository
+            do {
+                repository = try await open(location)
+            } catch let error as GitError {
+                throw BoxError(.unknownRepository, "\(location) can't be watched: \(error.description)")
+            }
+            watchers[repository.name] = try RepositoryWatcher(repository, box: self, options: options, log: log)
+        }
+    }
+
+    /// Watches, answers commands and runs what comes until the box drains.
+    ///
+    /// - Parameter whenReady: Called once commands are answered.
+    public func serve(whenReady: @escaping @Sendable () async -> Void = {}) async throws {
+        let socket = try state.prepareSocket()
+        let server = DaemonServer<BoxRequest, BoxReply>(path: socket) { request, replies in
+            try await self.answer(request) { try await replies.send($0) }
+        }
+        let watchers = Array(watchers.values)
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                try await server.run(whenListening: whenReady)
+                return false
+            }
+            for watcher in watchers {
+                group.addTask {
+                    await watcher.run()
+                    return false
+                }
+            }
+            group.addTask {
+                await ScheduleClock(watchers: watchers).run()
+                return false
+            }
+            group.addTask {
+                try await self.work()
+                return true
+            }
+            // The dispatcher's end is the box's end; an error of any part is too.
+            while let isDone = try await group.next(), !isDone {}
+            group.cancelAll()
+            do { while try await group.next() != nil {} } catch is CancellationError {}
+        }
+    }
+
+    /// One look at each repository; runs what it started, to the end.
+    ///
+    /// - Returns: The reports of all runs that ended.
+    public func lookOnce() async throws -> [Report] {
+        for watcher in watchers.values { try await watcher.look() }
+        return try await work(untilIdle: true)
+    }
+
+    /// Wakes every watcher, as SIGHUP does.
+    public func lookAtAll() { for watcher in watchers.values { watcher.wakeUp() } }
+}
+
+/// Starts what is due by the clock, once a minute.
+struct ScheduleClock: Sendable {
+    let watchers: [RepositoryWatcher]
+
+    func run() async {
+        while !Task.isCancelled {
+            let now = Date().timeIntervalSince1970
+            let next = (Int(now) / 60 + 1) * 60
+            do { try await Task.sleep(for: .seconds(Double(next) - now)) } catch { return }
+            for watcher in watchers { await watcher.startScheduled(at: next) }
+        }
+    }
+}

@@ -1,0 +1,264 @@
+public import Archive
+public import Logging
+
+import Engine
+import Foundation
+import Git
+import Pipeline
+
+/// The build box: owns the state folder, watches repositories, queues runs and takes each to its verdict.
+public actor Box {
+    public let state: StateFolder
+    public let index: Archive.Index
+    public let store: ArchiveStore
+    public let options: BoxOptions
+
+    let programs: ProgramCache
+    let board = LiveBoard()
+    let log: Logger
+    let pool: SlotPool
+    var repositories: [String: WatchedRepository] = [:]
+    var watchers: [String: RepositoryWatcher] = [:]
+
+    private let stepInit: String
+    private let lock: StateLock
+    private var running: [RunID: StopSignal] = [:]
+    private let wakes: AsyncStream<Void>
+    private let wake: AsyncStream<Void>.Continuation
+    private var isDraining = false
+    /// Only these may start; nil means all. A foreground run must not start what a daemon left behind.
+    private var mayStart: Set<RunID>?
+    private var spaceWarning = false
+
+    /// Opens the state folder for this process alone and settles what an earlier one left.
+    ///
+    /// - Parameters:
+    ///   - purpose: What this process does, for the one that finds the state locked: `watch`.
+    ///   - executable: The path of this pipectl; `stepinit` and the Pipeline library are found beside it.
+    /// - Throws: An error with the next step: the state is locked, damaged, or a tool is missing.
+    public init(
+        state: StateFolder, purpose: String, options: BoxOptions, executable: String? = nil, log: Logger
+    ) async throws {
+        self.state = state
+        self.options = options
+        self.log = log
+        try state.create()
+        lock = try StateLock.acquire(state, purpose: purpose)
+        stepInit = try BoxTools.stepInit(beside: executable)
+        let library = try PipelineLibrary.find(beside: executable)
+        let toolchain = try await Toolchain.find(memory: "\(state.programs)/toolchain.json")
+        programs = ProgramCache(directory: state.programs, library: library, toolchain: toolchain)
+        index = try Archive.Index(path: state.index)
+        store = try ArchiveStore(home: state.path)
+        pool = SlotPool(slots: options.slots, capacities: options.capacities)
+        (wakes, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+        try await settle()
+    }
+
+    /// Gives the state folder back.
+    public func close() { lock.release() }
+
+    /// Decides about what an earlier process left running, and sweeps its folders.
+    private func settle() async throws {
+        _ = try await store.settle(index)
+        for run in try await index.recoverInterrupted() {
+            switch run.outcome {
+            case .queued(let attempt): log.notice("run \(run.id) was interrupted and waits for attempt \(attempt)")
+            case .ended(let verdict, let reason): log.notice("run \(run.id) ended: \(verdict.title), \(reason)")
+            }
+        }
+        let leftovers = [state.workspaces, state.live].flatMap { folder in
+            ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).map { "\(folder)/\($0)" }
+        }
+        for leftover in leftovers { try? await Workspace.remove(leftover) }
+    }
+
+    // MARK: Repositories
+
+    /// Makes a repository known to the box; a second call for the same location returns the same one.
+    public func open(_ location: String, named name: String? = nil) async throws -> WatchedRepository {
+        let location = WatchedRepository.isRemote(location) ? location : URL(fileURLWithPath: location).standardizedFileURL.path
+        if let known = repositories.values.first(where: { $0.location == location }) { return known }
+        let registered = try await index.repositories()
+        let chosen = name ?? registered.first { $0.value == location }?.key ?? freeName(for: location, registered)
+        let repository = try await WatchedRepository.open(location, named: chosen, mirrors: state.mirrors)
+        if registered[chosen] != repository.location {
+            try await index.register(chosen, location: repository.location)
+        }
+        repositories[chosen] = repository
+        return repository
+    }
+
+    private func freeName(for location: String, _ registered: [String: String]) -> String {
+        let base = WatchedRepository.name(for: location)
+        func isTaken(_ name: String) -> Bool {
+            repositories[name] != nil || (registered[name].map { $0 != location } ?? false)
+        }
+        guard isTaken(base) else { return base }
+        return (2...10_000).lazy.map { "\(base)-\($0)" }.first { !isTaken($0) } ?? "\(base)-\(UInt32.random(in: 0 ... .max))"
+    }
+
+    // MARK: The queue
+
+    /// Restricts what ``work(untilIdle:)`` starts to the given runs.
+    public func startOnly(_ runs: Set<RunID>) { mayStart = (mayStart ?? []).union(runs) }
+
+    /// Tells the dispatcher that something may start.
+    public func wakeUp() { wake.yield() }
+
+    /// Starts no further runs; ``work(untilIdle:)`` returns when those that run have ended.
+    public func drain() {
+        isDraining = true
+        wake.yield()
+    }
+
+    /// Ends all running runs, with grace, as cancelled.
+    public func cancelAll(_ reason: String) {
+        isDraining = true
+        for (_, signal) in running { signal.stop(StopRequest(.shutdown, reason: reason)) }
+        wake.yield()
+    }
+
+    /// Starts runs as they come until the box drains; with `untilIdle`, until nothing waits or runs.
+    ///
+    /// - Returns: The reports of the runs that ended meanwhile.
+    @discardableResult
+    public func work(untilIdle: Bool = false) async throws -> [Report] {
+        try await withThrowingTaskGroup(of: Report?.self) { group in
+            // One child turns wake-ups into a task that ends, so that a single `next()` waits for both.
+            let wakes = self.wakes
+            func listen() { group.addTask { for await _ in wakes { return nil }; return nil } }
+            listen()
+            var reports: [Report] = []
+            var active = 0
+            while true {
+                while !isDraining, active < options.runs, let run = try await claim() {
+                    active += 1
+                    let signal = StopSignal()
+                    running[run.id] = signal
+                    group.addTask { await self.execute(run, signal) }
+                }
+                if active == 0 && (isDraining || untilIdle) { break }
+                guard let ended = try await group.next() else { break }
+                if let report = ended {
+                    active -= 1
+                    running[report.id] = nil
+                    if untilIdle || mayStart != nil { reports.append(report) }
+                    await board.wake(report.id)
+                } else {
+                    if Task.isCancelled { isDraining = true } else { listen() }
+                }
+            }
+            group.cancelAll()
+            return reports
+        }
+    }
+
+    private func claim() async throws -> QueuedRun? {
+        guard hasSpace() else { return nil }
+        if let mayStart {
+            let waiting = try await index.queued().filter { mayStart.contains($0.id) && $0.waitsFor == nil }
+            guard var run = waiting.first else { return nil }
+            run.attempt = try await index.markRunning(run.id)
+            return run
+        }
+        return try await index.claimNext()
+    }
+
+    /// Whether the state folder's disk has room for another run; says so once when it has not.
+    private func hasSpace() -> Bool {
+        guard let free = BoxTools.freeBytes(at: state.path), free < options.minimumFreeBytes else {
+            spaceWarning = false
+            return true
+        }
+        if !spaceWarning {
+            spaceWarning = true
+            log.error(
+                "no run is started: \(free >> 20) MiB are free at \(state.path), and \(options.minimumFreeBytes >> 20) MiB must be. Free space, or remove old runs with `pipectl gc`; runs wait meanwhile."
+            )
+        }
+        return false
+    }
+
+    /// Why no run starts although some wait, or nil.
+    public func obstacle() -> String? {
+        hasSpace() ? (isDraining ? "the box is shutting down" : nil) : "the disk of \(state.path) is nearly full"
+    }
+
+    private func execute(_ run: QueuedRun, _ stop: StopSignal) async -> Report {
+        let executor = RunExecutor(
+            state: state, index: index, store: store, programs: programs, pool: pool, board: board, options: options,
+            stepInit: stepInit, log: log)
+        do {
+            let repository = try await repository(named: run.request.repository)
+            return await executor.execute(run, in: repository, stop: stop)
+        } catch {
+            var report = Report(starting: run, at: Date())
+            report.reason = "the repository can't be opened: \(error)"
+            report.endedAt = Date()
+            _ = try? await store.write(report, request: run.request)
+            try? await index.finish(report, tests: [])
+            return report
+        }
+    }
+
+    private func repository(named name: String) async throws -> WatchedRepository {
+        if let known = repositories[name] { return known }
+        guard let location = try await index.repositories()[name] else {
+            throw BoxError(.unknownRepository, "no repository is named \"\(name)\"")
+        }
+        return try await open(location, named: name)
+    }
+
+    /// Accepts a run that was asked for by hand.
+    func accept(_ request: RunRequest) async throws -> EnqueueOutcome {
+        let outcome = try await index.enqueue(request)
+        stopSuperseded(outcome.toCancel)
+        for superseded in outcome.superseded { await board.wake(superseded.run) }
+        wake.yield()
+        return outcome
+    }
+
+    func stopSuperseded(_ supersessions: [Supersession]) {
+        for one in supersessions { running[one.run]?.stop(StopRequest(.superseded, reason: one.reason)) }
+    }
+
+    /// Ends a run, waiting or running; returns what happened as a sentence.
+    func cancel(_ id: RunID, reason: String) async throws -> String {
+        if let signal = running[id] {
+            signal.stop(StopRequest(.cancelled, reason: reason))
+            return "run \(id) is being cancelled"
+        }
+        if try await index.cancelQueued(id, reason: reason) {
+            await board.wake(id)
+            return "run \(id) is cancelled; it had not started"
+        }
+        return "run \(id) has ended already"
+    }
+}
+
+/// Why the box can't do what was asked.
+public struct BoxError: Error, Sendable, CustomStringConvertible {
+    public struct Code: RawRepresentable, Hashable, Sendable, Codable {
+        public let rawValue: String
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        public static let unknownRepository = Code(rawValue: "unknown-repository")
+        public static let unknownRun = Code(rawValue: "unknown-run")
+        public static let unknownChange = Code(rawValue: "unknown-change")
+        public static let unknownWorkflow = Code(rawValue: "unknown-workflow")
+        public static let noWorkflows = Code(rawValue: "no-workflows")
+        public static let usage = Code(rawValue: "usage")
+        public static let missingTool = Code(rawValue: "missing-tool")
+        public static let fetch = Code(rawValue: "fetch")
+    }
+
+    public let code: Code
+    /// What is wrong and what to do next.
+    public let description: String
+
+    public init(_ code: Code, _ description: String) {
+        self.code = code
+        self.description = description
+    }
+}

@@ -1,0 +1,73 @@
+import Archive
+import Engine
+import Foundation
+
+/// The newest state of every run that goes on; any number of readers, each at its own pace.
+///
+/// Readers get states, not events: a slow one skips what was overtaken, loses no result, and slows nobody.
+actor LiveBoard {
+    private var runs: [RunID: LiveRun] = [:]
+    private var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
+    private var waitedRuns: [Int: RunID] = [:]
+    private var nextWaiter = 0
+
+    func begin(_ run: LiveRun) {
+        var run = run
+        // A follower may have seen an earlier attempt: revisions of a run only grow.
+        run.revision = (runs[run.id]?.revision ?? 0) + 1
+        runs[run.id] = run
+        wake(run.id)
+    }
+
+    func update(_ id: RunID, _ change: (inout LiveRun) -> Void) {
+        guard var run = runs[id] else { return }
+        change(&run)
+        run.revision += 1
+        runs[id] = run
+        wake(id)
+    }
+
+    func take(_ event: RunEvent, of id: RunID) { update(id) { $0.take(event) } }
+
+    func end(_ id: RunID) {
+        runs[id] = nil
+        wake(id)
+    }
+
+    func run(_ id: RunID) -> LiveRun? { runs[id] }
+    var all: [LiveRun] { runs.values.sorted { $0.id < $1.id } }
+
+    /// Waits until the run differs from `revision` (0: is there at all); returns nil when it is not (or no longer) live.
+    func next(_ id: RunID, after revision: Int) async -> LiveRun? {
+        while let run = runs[id], run.revision == revision, !Task.isCancelled { await waitForChange(of: id) }
+        return runs[id]
+    }
+
+    /// Waits until something about the run changes: it began, went on or ended.
+    func waitForChange(of id: RunID) async {
+        nextWaiter += 1
+        let number = nextWaiter
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                if Task.isCancelled {
+                    continuation.resume()
+                } else {
+                    waiters[number] = continuation
+                    waitedRuns[number] = id
+                }
+            }
+        } onCancel: {
+            Task { await self.giveUp(number) }
+        }
+    }
+
+    /// Wakes those who wait for a run that is decided about elsewhere: queued, superseded, cancelled.
+    func wake(_ id: RunID) {
+        for (number, run) in waitedRuns where run == id { giveUp(number) }
+    }
+
+    private func giveUp(_ number: Int) {
+        waitedRuns[number] = nil
+        waiters.removeValue(forKey: number)?.resume()
+    }
+}

@@ -1,0 +1,230 @@
+public import Archive
+
+import Engine
+import Foundation
+import Git
+import Pipeline
+
+extension Box {
+    /// Answers one request; the same for a command in this process and one at the other end of the socket.
+    public func answer(_ request: BoxRequest, reply: @Sendable (BoxReply) async throws -> Void) async throws {
+        do {
+            switch request {
+            case .status: try await reply(.status(status()))
+            case .look(let path): try await reply(.done(look(path)))
+            case .start(let start):
+                let outcome = try await self.start(start)
+                try await reply(.accepted(outcome.run.id, isNew: outcome.isNew))
+            case .follow(let id): try await follow(id, reply)
+            case .cancel(let id, let reason): try await reply(.done(cancel(id, reason: reason)))
+            case .rerun(let id, let failedOnly, let steps):
+                let outcome = try await rerun(id, failedOnly: failedOnly, steps: steps)
+                try await reply(.accepted(outcome.run.id, isNew: outcome.isNew))
+            case .runs(let query): try await reply(.runs(index.runs(RunFilter(query))))
+            case .run(let id): try await reply(.run(detail(id)))
+            case .collect(let collect): try await reply(.collected(self.collect(collect)))
+            case .verifyArchive:
+                try await reply(.problems(store.verify(index).map { "\($0)" }))
+            case .pushArchive(let remote):
+                let count = try await store.push(to: remote)
+                try await reply(.done("pushed \(count) refs to \(remote)"))
+            }
+        } catch let error as BoxError {
+            try await reply(.refused(code: error.code.rawValue, message: error.description))
+        } catch let error as ArchiveError {
+            try await reply(.refused(code: error.code.rawValue, message: error.description))
+        } catch let error as GitError {
+            try await reply(.refused(code: "git", message: error.description))
+        } catch let error as EarlyVerdict {
+            try await reply(.refused(code: error.verdict.rawValue, message: error.reason))
+        }
+    }
+
+    private func status() async throws -> BoxStatus {
+        var known: [BoxStatus.Repository] = []
+        for (name, location) in try await index.repositories().sorted(by: { $0.key < $1.key }) {
+            let changes = try await index.changes(of: name, states: [.open, .stale, .conflict])
+            known.append(
+                BoxStatus.Repository(
+                    name: name, location: location, isWatched: watchers[name] != nil,
+                    changes: Dictionary(grouping: changes, by: \.state.rawValue).mapValues(\.count)))
+        }
+        return BoxStatus(
+            version: Report.Box.version, processID: ProcessInfo.processInfo.processIdentifier, slots: options.slots,
+            repositories: known, running: await board.all,
+            queued: try await index.runs(RunFilter(states: [.queued], limit: 200)).reversed(),
+            obstacle: obstacle(), freeBytes: BoxTools.freeBytes(at: state.path), state: state.path)
+    }
+
+    private func look(_ path: String?) throws -> String {
+        guard let path else {
+            for watcher in watchers.values { watcher.wakeUp() }
+            return "looking at \(watchers.count) repositories"
+        }
+        let wanted = URL(fileURLWithPath: path).standardizedFileURL.path
+        let found = watchers.values.filter { watcher in
+            let repository = watcher.repository
+            return repository.location == path || repository.location == wanted || repository.name == path
+                || repository.gitDirectory == wanted || repository.gitDirectory == wanted + "/"
+                || repository.gitDirectory == wanted + "/.git/"
+        }
+        guard !found.isEmpty else {
+            let all = watchers.values.map(\.repository.location).sorted().joined(separator: ", ")
+            throw BoxError(.unknownRepository, "\(path) is not watched; the daemon watches \(all.isEmpty ? "nothing" : all)")
+        }
+        for watcher in found { watcher.wakeUp() }
+        return "looking at \(found.map(\.repository.name).joined(separator: ", "))"
+    }
+
+    /// Accepts a run by hand.
+    public func start(_ start: StartRequest) async throws -> EnqueueOutcome {
+        let repository = try await open(start.location)
+        let preferred = await watchers[repository.name]?.target
+        let subject = start.subject
+        let watched = await watchers[repository.name]?.changeRefs
+        let rules = try watched ?? ChangeRefs()
+        var request = try await withRepository(at: repository.gitDirectory) { git in
+            try RunRequest.byHand(subject, workflow: start.workflow, in: git, repository, rules, target: preferred)
+        }
+        request.parameters = start.parameters
+        request.onlySteps = start.steps.isEmpty ? nil : start.steps
+        request.runsAtMostOnce = request.runsAtMostOnce || start.isForeground
+        guard let commit = OID(hex: request.definitionCommit) else { throw BoxError(.usage, "no commit") }
+        let tree = try await withRepository(at: repository.gitDirectory) { try $0.treeID(of: commit, path: "workflows") }
+        guard let tree else {
+            throw BoxError(
+                .noWorkflows,
+                "commit \(request.definitionCommit.prefix(10)) of \(repository.location) has no workflows/. Run `pipectl init` there and commit what it writes.")
+        }
+        // A wrong name, parameter or definition is refused here, where the person still is.
+        let program = try await RunPreparation.program(at: commit, tree: tree, repository, programs)
+        do {
+            let declaration = try program.declaration(of: start.workflow)
+            request.runsAtMostOnce = request.runsAtMostOnce || declaration.runsAtMostOnce
+            request.concurrency = declaration.concurrency ?? .queue(max: 1_000)
+            request.parameters = try RunPreparation.parameters(of: declaration, given: start.parameters)
+        } catch let error as DefinitionError {
+            throw BoxError(.unknownWorkflow, error.message)
+        }
+        return try await accept(request)
+    }
+
+    private func rerun(_ id: RunID, failedOnly: Bool, steps: [String]) async throws -> EnqueueOutcome {
+        guard let run = try await index.run(id) else { throw unknown(id) }
+        guard run.summary.state == .ended else {
+            throw BoxError(.usage, "run \(id) has not ended; `pipectl cancel \(id)` ends it, then rerun it")
+        }
+        var request = run.request
+        request.rerunOf = id
+        request.nonce = "rerun of \(id) at \(Date().timeIntervalSince1970)"
+        if failedOnly {
+            let failed = run.steps.filter { $0.status != .passed && $0.status != .skipped }.map(\.name)
+            guard !failed.isEmpty else { throw BoxError(.usage, "no step of run \(id) failed; leave out --failed to repeat it whole") }
+            request.onlySteps = failed
+        }
+        if !steps.isEmpty { request.onlySteps = steps }
+        return try await accept(request)
+    }
+
+    private func unknown(_ id: RunID) -> BoxError {
+        BoxError(.unknownRun, "there is no run \(id); `pipectl runs` lists the newest")
+    }
+
+    private func detail(_ id: RunID) async throws -> RunDetail {
+        guard let run = try await index.run(id) else { throw unknown(id) }
+        let queue = run.summary.state == .queued ? try await index.queued() : []
+        return RunDetail(
+            summary: run.summary, live: await board.run(id), behind: queue.firstIndex { $0.id == id })
+    }
+
+    /// Sends each state of the run until it has ended.
+    private func follow(_ id: RunID, _ reply: @Sendable (BoxReply) async throws -> Void) async throws {
+        var revision = 0
+        var lastBehind = -1
+        while true {
+            try Task.checkCancellation()
+            if let live = await board.next(id, after: revision), live.revision != revision {
+                revision = live.revision
+                try await reply(.progress(.live(live)))
+                continue
+            }
+            guard let run = try await index.run(id) else { throw unknown(id) }
+            if run.summary.state == .ended, let verdict = run.summary.verdict {
+                try await reply(.progress(.ended(verdict, reason: run.summary.reason ?? "")))
+                return
+            }
+            if run.summary.state == .queued {
+                let behind = try await index.queued().firstIndex { $0.id == id } ?? 0
+                if behind != lastBehind { try await reply(.progress(.queued(behind: behind))) }
+                lastBehind = behind
+            }
+            // A change that came between the question above and this wait is seen at the latest after the pause.
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { await self.board.waitForChange(of: id) }
+                group.addTask { try? await Task.sleep(for: .milliseconds(500)) }
+                await group.next()
+                group.cancelAll()
+            }
+        }
+    }
+
+    private func collect(_ request: CollectRequest) async throws -> CollectReply {
+        let plan = try await store.plan(request.policy, index)
+        if !request.isDryRun { try await store.apply(plan, index) }
+        return CollectReply(plan: plan, isDryRun: request.isDryRun)
+    }
+}
+
+extension RunRequest {
+    /// The request for a run that a person wants, from what they named.
+    static func byHand(
+        _ subject: StartRequest.Subject, workflow: String, in git: Repository, _ repository: WatchedRepository,
+        _ rules: ChangeRefs, target: String?
+    ) throws -> RunRequest {
+        let nonce = "by hand at \(Date().timeIntervalSince1970)-\(UInt32.random(in: 0 ... .max))"
+        switch subject {
+        case .workingTree(let commit):
+            return RunRequest(
+                repository: repository.name, workflow: workflow, event: .manual, ref: "", branch: nil, head: commit,
+                definitionCommit: commit, previous: try? git.resolve("HEAD").hex, nonce: nonce,
+                subject: "working tree", concurrency: .queue(max: 1_000))
+        case .revision(let revision):
+            let commit = try git.resolve(revision)
+            let refs = try git.snapshot().refs
+            let ref = ["refs/heads/\(revision)", "refs/tags/\(revision)", revision].first { refs[$0] != nil }
+            let branch = ref.flatMap { $0.hasPrefix("refs/heads/") ? String($0.dropFirst("refs/heads/".count)) : nil }
+            return RunRequest(
+                repository: repository.name, workflow: workflow, event: .manual, ref: ref ?? revision,
+                branch: branch, head: commit.hex, definitionCommit: commit.hex, nonce: nonce,
+                subject: ref ?? revision, concurrency: .queue(max: 1_000))
+        case .change(let name):
+            let snapshot = try git.snapshot()
+            guard let (ref, head) = snapshot.refs.first(where: { rules.kind(of: $0.key) == .change(name) }) else {
+                let names = snapshot.refs.keys.compactMap { if case .change(let name) = rules.kind(of: $0) { name } else { nil } }
+                throw BoxError(
+                    .unknownChange,
+                    "\(repository.location) has no change \"\(name)\"; it has \(names.isEmpty ? "none" : "\(names.count), for example \(names.sorted().prefix(3).joined(separator: ", "))")")
+            }
+            guard let branch = Sighting.defaultTarget(snapshot, preferred: target), let tip = snapshot.refs["refs/heads/\(branch)"] else {
+                throw BoxError(.unknownChange, "the branch that change \(name) wants into is not known; name it with --target")
+            }
+            let commit = try git.commit(head)
+            return RunRequest(
+                repository: repository.name, workflow: workflow, event: .pullRequest, ref: ref, branch: branch,
+                head: head.hex, definitionCommit: tip.hex,
+                change: Change(
+                    name: name, head: head.hex, target: branch, targetCommit: tip.hex, title: commit.summary,
+                    author: commit.author.name),
+                nonce: nonce, subject: "change \(name)", concurrency: .queue(max: 1_000))
+        }
+    }
+}
+
+extension RunFilter {
+    init(_ query: RunsQuery) {
+        self.init(
+            repository: query.repository, workflow: query.workflow, change: query.change, branch: query.branch,
+            commitPrefix: query.commit, states: query.states.isEmpty ? nil : Set(query.states),
+            verdicts: query.verdicts.isEmpty ? nil : Set(query.verdicts), since: query.since, limit: query.limit)
+    }
+}

@@ -1,0 +1,33 @@
+public import Logging
+
+/// A command's way to the box: the one that runs, over its socket, or one opened in this process.
+public enum BoxAccess: Sendable {
+    case daemon(DaemonClient<BoxRequest, BoxReply>)
+    case own(Box)
+
+    /// The running daemon if there is one, else a box of our own that holds the state for as long as it lives.
+    public static func open(_ state: StateFolder, purpose: String, options: BoxOptions, log: Logger) async throws -> BoxAccess {
+        do {
+            return .daemon(try await DaemonClient.connect(path: state.socket))
+        } catch let error where error.code == .notRunning {
+            return .own(try await Box(state: state, purpose: purpose, options: options, log: log))
+        }
+    }
+
+    /// Sends a request and hands over each reply; a refusal is thrown as ``BoxError``.
+    public func ask(_ request: BoxRequest, each: @Sendable (BoxReply) async throws -> Void) async throws {
+        @Sendable func take(_ reply: BoxReply) async throws {
+            if case .refused(let code, let message) = reply { throw BoxError(BoxError.Code(rawValue: code), message) }
+            try await each(reply)
+        }
+        switch self {
+        case .own(let box): try await box.answer(request, reply: take)
+        case .daemon(let client): for try await reply in try await client.send(request) { try await take(reply) }
+        }
+    }
+
+    /// Gives the state back, if it is ours.
+    public func close() async {
+        if case .own(let box) = self { await box.close() }
+    }
+}

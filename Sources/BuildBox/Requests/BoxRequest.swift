@@ -1,0 +1,150 @@
+public import Archive
+public import Engine
+public import Foundation
+
+/// What a command asks of the box, over the socket or in its own process.
+public enum BoxRequest: Sendable, Codable {
+    case status
+    /// Look at the repository at this path now; nil: at all of them.
+    case look(path: String?)
+    case start(StartRequest)
+    /// The run's progress from now to its end, as ``BoxReply/progress(_:)``.
+    case follow(RunID)
+    case cancel(RunID, reason: String)
+    case rerun(RunID, failedOnly: Bool, steps: [String])
+    case runs(RunsQuery)
+    case run(RunID)
+    /// Move runs out of the archive by age, count and size.
+    case collect(CollectRequest)
+    case verifyArchive
+    case pushArchive(remote: String)
+}
+
+/// A run that is wanted by hand.
+public struct StartRequest: Sendable, Codable {
+    /// What is tested.
+    public enum Subject: Sendable, Codable {
+        /// A branch, tag or commit of the repository.
+        case revision(String)
+        /// A change by its name, as its merge with the target.
+        case change(String)
+        /// A commit that holds the working tree, made by the command.
+        case workingTree(commit: String)
+    }
+
+    /// The repository's path or URL.
+    public var location: String
+    public var workflow: String
+    public var subject: Subject
+    public var parameters: [String: String]
+    /// Only these and what they need; empty for all.
+    public var steps: [String]
+    /// Whether an interruption ends it for good, because the person who waits is gone with it.
+    public var isForeground: Bool
+
+    public init(
+        location: String, workflow: String, subject: Subject, parameters: [String: String] = [:],
+        steps: [String] = [], isForeground: Bool = false
+    ) {
+        self.location = location
+        self.workflow = workflow
+        self.subject = subject
+        self.parameters = parameters
+        self.steps = steps
+        self.isForeground = isForeground
+    }
+}
+
+/// Which runs a list shows.
+public struct RunsQuery: Sendable, Codable {
+    public var repository: String?
+    public var workflow: String?
+    public var change: String?
+    public var branch: String?
+    public var commit: String?
+    public var states: [RunState]
+    public var verdicts: [Verdict]
+    public var since: Date?
+    public var limit: Int
+
+    public init(
+        repository: String? = nil, workflow: String? = nil, change: String? = nil, branch: String? = nil,
+        commit: String? = nil, states: [RunState] = [], verdicts: [Verdict] = [], since: Date? = nil, limit: Int = 20
+    ) {
+        self.repository = repository
+        self.workflow = workflow
+        self.change = change
+        self.branch = branch
+        self.commit = commit
+        self.states = states
+        self.verdicts = verdicts
+        self.since = since
+        self.limit = limit
+    }
+}
+
+/// Which runs may leave the archive.
+public struct CollectRequest: Sendable, Codable {
+    public var policy: RetentionPolicy
+    /// Says what would go, and keeps it.
+    public var isDryRun: Bool
+
+    public init(policy: RetentionPolicy, isDryRun: Bool) {
+        self.policy = policy
+        self.isDryRun = isDryRun
+    }
+}
+
+/// What the box answers.
+public enum BoxReply: Sendable, Codable {
+    /// A sentence for people.
+    case done(String)
+    case status(BoxStatus)
+    /// The run that was accepted; `isNew` is false when the same one existed.
+    case accepted(RunID, isNew: Bool)
+    case progress(RunProgress)
+    case runs([RunSummary])
+    case run(RunDetail)
+    case collected(CollectReply)
+    /// Problems found in the archive; none: it is sound.
+    case problems([String])
+    /// What was asked can't be done; `code` is ``BoxError/Code``.
+    case refused(code: String, message: String)
+}
+
+/// What the box knows of one run.
+public struct RunDetail: Sendable, Codable {
+    public var summary: RunSummary
+    /// While it runs.
+    public var live: LiveRun?
+    /// For a queued run, how many are before it.
+    public var behind: Int?
+}
+
+/// What ``BoxRequest/collect(_:)`` removed, or would.
+public struct CollectReply: Sendable, Codable {
+    public var plan: RetentionPlan
+    public var isDryRun: Bool
+}
+
+/// The box at a glance.
+public struct BoxStatus: Sendable, Codable {
+    public struct Repository: Sendable, Codable {
+        public var name: String
+        public var location: String
+        public var isWatched: Bool
+        /// Changes by state: open, stale, conflict.
+        public var changes: [String: Int]
+    }
+
+    public var version: String
+    public var processID: Int32
+    public var slots: Int
+    public var repositories: [Repository]
+    public var running: [LiveRun]
+    public var queued: [RunSummary]
+    /// Why nothing starts although runs wait.
+    public var obstacle: String?
+    public var freeBytes: Int?
+    public var state: String
+}

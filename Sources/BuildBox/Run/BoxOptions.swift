@@ -1,0 +1,24 @@
+public import Foundation
+
+/// How a box works: what `pipectl watch` and `pipectl run` can set.
+public struct BoxOptions: Sendable {
+    /// Steps that run at a time, over all runs.
+    public var slots: Int
+    /// Runs that go on at a time; each holds a workspace.
+    public var runs: Int
+    /// The box's own capacities of named resources, over what workflows declare.
+    public var capacities: [String: Int] = [:]
+    /// How long a step may take to end after SIGTERM.
+    public var grace: Duration = .seconds(10)
+    /// No run is started while fewer bytes are free on the state folder's disk.
+    public var minimumFreeBytes = 1 << 30
+    /// Whether a one-screen summary of each run is written to `refs/notes/pipectl` of the watched repository.
+    public var writesNotes = false
+    /// Bytes kept of each log's start, and of its end.
+    public var logBytes = 16 << 20
+
+    public init(slots: Int = ProcessInfo.processInfo.activeProcessorCount) {
+        self.slots = max(slots, 1)
+        runs = max(slots, 1)
+    }
+}

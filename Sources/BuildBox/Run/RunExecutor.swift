@@ -1,0 +1,265 @@
+public import Archive
+import Engine
+import Foundation
+import Git
+import Logging
+import Pipeline
+import SystemPackage
+
+/// Takes one claimed run to its verdict: prepare, workspace, steps, report, archive.
+struct RunExecutor: Sendable {
+    let state: StateFolder
+    let index: Archive.Index
+    let store: ArchiveStore
+    let programs: ProgramCache
+    let pool: SlotPool
+    let board: LiveBoard
+    let options: BoxOptions
+    let stepInit: String
+    let log: Logger
+
+    /// Executes the run and records its verdict; whatever goes wrong becomes part of the report.
+    func execute(_ run: QueuedRun, in repository: WatchedRepository, stop: StopSignal) async -> Report {
+        let started = Date()
+        let folder = "\(state.live)/\(run.id)-\(run.attempt)"
+        let workspace = "\(state.workspaces)/\(run.id)-\(run.attempt)"
+        await board.begin(
+            LiveRun(
+                id: run.id, repository: run.request.repository, workflow: run.request.workflow,
+                subject: run.request.subjectInWords, phase: "planning", startedAt: started, logs: "\(folder)/logs"))
+        var report = Report(starting: run, at: started)
+        var tests: [TestResult] = []
+        var resultFiles: [String] = []
+        do {
+            let prepared = try await RunPreparation.make(run, in: repository, programs: programs)
+            report.testedCommit = prepared.tested.hex
+            report.testedTree = prepared.tree.hex
+            report.definition = prepared.definition
+            report.parameters = prepared.context.parameters
+            report.findings = prepared.notes
+            let outcome = try await runSteps(prepared, of: run, in: repository, folder, workspace, stop)
+            report.verdict = outcome.verdict
+            report.reason = outcome.reason
+            report.steps = outcome.steps
+            report.artifacts = outcome.artifacts
+            report.findings += outcome.findings
+            tests = outcome.tests
+            resultFiles = outcome.resultFiles
+            report.testCounts = TestCounts(lastAttempts(of: tests))
+            report.comparison = try? await comparison(of: report, tests)
+        } catch let early as EarlyVerdict {
+            report.verdict = early.verdict
+            report.reason = early.reason
+            report.conflicts = early.conflicts
+            report.findings += early.findings
+            report.testedCommit = early.tested?.hex
+        } catch {
+            report.verdict = .infrastructure
+            report.reason = "the box could not run it: \(error)"
+        }
+        report.endedAt = Date()
+        let files = RunFiles(
+            logs: "\(folder)/logs", results: "\(folder)/results", resultFiles: resultFiles,
+            artifacts: "\(folder)/artifacts")
+        await record(report, run.request, tests, files, in: repository)
+        await board.end(run.id)
+        await cleanUp(run, repository, folder, workspace)
+        return report
+    }
+
+    private func runSteps(
+        _ prepared: RunPreparation, of run: QueuedRun, in repository: WatchedRepository, _ folder: String,
+        _ workspace: String, _ stop: StopSignal
+    ) async throws -> RunOutcome {
+        await board.update(run.id) { live in
+            live.phase = "preparing the workspace"
+            live.steps = prepared.plan.steps.map {
+                LiveRun.Step(
+                    record: StepRecord(
+                        name: $0.name, command: $0.commandLine, needs: $0.needs, allowsFailure: $0.allowsFailure))
+            }
+        }
+        _ = try await Workspace.make(at: workspace, commit: prepared.tested, store: repository.store)
+        let contextFile = "\(folder)/context.json"
+        try await offThread {
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            try WorkflowProgram.contextData(prepared.context).write(to: URL(fileURLWithPath: contextFile))
+        }
+        await board.update(run.id) { $0.phase = "running" }
+        let workflow = run.request.workflow
+        let setting = RunSetting(
+            workspace: FilePath(workspace), folder: FilePath(folder),
+            environment: environment(prepared, run),
+            closureCommand: { [program = prepared.program] step in
+                program.closureCommand(workflow: workflow, step: step, contextFile: contextFile)
+            },
+            stepInit: FilePath(stepInit), grace: options.grace,
+            logLimits: LogLimits(head: options.logBytes, tail: options.logBytes))
+        let runner = Runner(setting: setting, pool: pool) { [board] event in await board.take(event, of: run.id) }
+        return await runner.run(prepared.plan, stop: stop)
+    }
+
+    /// What every step of the run sees. Names that a change chose come as values of variables only.
+    private func environment(_ prepared: RunPreparation, _ run: QueuedRun) -> [String: String] {
+        var environment = RunSetting.baseEnvironment(ProcessInfo.processInfo.environment)
+        let context = prepared.context
+        environment["PIPECTL"] = "true"
+        environment["PIPECTL_RUN"] = String(run.id)
+        environment["PIPECTL_RUN_ATTEMPT"] = String(run.attempt)
+        environment["PIPECTL_REPOSITORY"] = context.repository
+        environment["PIPECTL_WORKFLOW"] = run.request.workflow
+        environment["PIPECTL_EVENT"] = context.event.rawValue
+        environment["PIPECTL_COMMIT"] = context.commit
+        environment["PIPECTL_HEAD"] = run.request.head
+        environment["PIPECTL_REF"] = context.ref
+        environment["PIPECTL_BRANCH"] = context.branch
+        environment["PIPECTL_TAG"] = context.tag
+        environment["PIPECTL_LAST_TAG"] = context.lastTag
+        environment["PIPECTL_CHANGE"] = context.change?.name
+        environment["PIPECTL_CHANGE_TITLE"] = context.change?.title
+        environment["PIPECTL_TARGET"] = context.change?.target
+        environment["PIPECTL_TARGET_COMMIT"] = context.change?.targetCommit
+        environment["PIPECTL_MERGED_CHANGES"] =
+            context.mergedChanges.isEmpty ? nil : context.mergedChanges.map(\.name).joined(separator: " ")
+        environment["SOURCE_DATE_EPOCH"] = String(prepared.commitTime)
+        for (name, value) in context.parameters { environment[StepVariable.parameter(name)] = value }
+        // A NUL would end the value early, in the kernel, not here.
+        return environment.filter { !$0.value.utf8.contains(0) }
+    }
+
+    private func lastAttempts(of tests: [TestResult]) -> [TestResult] {
+        var last: [String: TestResult] = [:]
+        for test in tests where (last[test.id]?.attempt ?? 0) <= test.attempt { last[test.id] = test }
+        return Array(last.values)
+    }
+
+    /// The run held against the newest one of the same workflow on its target's commit, else on its target.
+    private func comparison(of report: Report, _ tests: [TestResult]) async throws -> Comparison? {
+        guard let change = report.change, !tests.isEmpty else { return nil }
+        for workflow in [report.workflow, nil] {
+            for target in [TestedTarget.commit(change.targetCommit), .branch(change.target)] {
+                let found = try await index.latestRun(
+                    repository: report.repository, workflow: workflow, on: target)
+                guard let found, found.id != report.id, found.testCounts.total > 0 else { continue }
+                return Comparison.between(
+                    tests, and: try await index.tests(of: found.id), targetRun: found.id,
+                    targetCommit: found.testedCommit ?? found.head)
+            }
+        }
+        return nil
+    }
+
+    /// The archive first, then the index: what a crash leaves between them is settled at the next start.
+    private func record(
+        _ report: Report, _ request: RunRequest, _ tests: [TestResult], _ files: RunFiles, in repository: WatchedRepository
+    ) async {
+        var report = report
+        var pause = Duration.seconds(1)
+        while true {
+            do {
+                let archived = try await store.write(report, request: request, tests: tests, files: files)
+                try await index.finish(report, tests: tests, archivedBytes: archived.bytes)
+                await note(report, in: repository)
+                return
+            } catch let error as ArchiveError where error.code == .alreadyArchived || error.code == .verdictGiven {
+                log.error("run \(report.id) has a verdict already: \(error)")
+                return
+            } catch is CancellationError {
+                return
+            } catch {
+                // A full disk passes; the run keeps its verdict until it can be written.
+                log.error("run \(report.id) (\(report.verdict.title)) can't be archived, trying again in \(pause.inWords): \(error)")
+                do { try await Task.sleep(for: pause) } catch {
+                    try? await index.finish(report, tests: tests)
+                    return
+                }
+                pause = min(pause * 2, .seconds(60))
+                report.endedAt = max(report.endedAt, report.createdAt)
+            }
+        }
+    }
+
+    private func note(_ report: Report, in repository: WatchedRepository) async {
+        guard options.writesNotes else { return }
+        do {
+            _ = try await report.mirror(into: repository.gitDirectory)
+        } catch {
+            log.warning("the summary of run \(report.id) could not be written to refs/notes/pipectl: \(error)")
+        }
+    }
+
+    private func cleanUp(_ run: QueuedRun, _ repository: WatchedRepository, _ folder: String, _ workspace: String) async {
+        do {
+            try await Workspace.remove(workspace)
+            try await Workspace.remove(folder)
+            try await withRepository(at: repository.store) { try $0.deleteRef(RunPreparation.pin(run.id)) }
+        } catch {
+            log.warning("what run \(run.id) left could not be removed; `pipectl gc` tries again: \(error)")
+        }
+    }
+}
+
+extension Report {
+    /// The report of a run that begins: everything that is known before it is prepared.
+    init(starting run: QueuedRun, at start: Date) {
+        let request = run.request
+        self.init(
+            id: run.id, repository: request.repository, workflow: request.workflow, event: request.event,
+            ref: request.ref, branch: request.branch, head: request.head, change: request.change,
+            mergedChanges: request.mergedChanges, parameters: request.parameters, verdict: .infrastructure,
+            reason: "not finished", createdAt: run.createdAt, startedAt: start, endedAt: start, attempt: run.attempt,
+            rerunOf: request.rerunOf, reproduce: request.reproduction, box: .current)
+        if run.attempt > 1 {
+            findings.append(
+                Finding(
+                    rule: "interrupted", severity: .note,
+                    message: "the box went down during attempt \(run.attempt - 1); this is attempt \(run.attempt), in a fresh workspace",
+                    file: nil, line: nil, column: nil, suggestion: nil))
+        }
+    }
+}
+
+extension Report.Box {
+    /// The version of pipectl.
+    public static let version = "0.1.0"
+
+    /// This machine.
+    static var current: Report.Box {
+        #if os(macOS)
+            let system = "macOS"
+        #else
+            let system = "Linux"
+        #endif
+        #if arch(arm64)
+            let processor = "arm64"
+        #else
+            let processor = "x86_64"
+        #endif
+        return Report.Box(
+            host: ProcessInfo.processInfo.hostName, system: "\(system) \(processor)", pipectlVersion: version)
+    }
+}
+
+extension RunRequest {
+    /// What is tested, as a person would say it.
+    public var subjectInWords: String {
+        if let change { return "change \(change.name) into \(change.target)" }
+        if ref.isEmpty { return "working tree" }
+        if let branch { return branch }
+        if ref.hasPrefix("refs/tags/") { return "tag \(ref.dropFirst("refs/tags/".count))" }
+        return ref
+    }
+
+    /// The command that repeats the run in a clone.
+    var reproduction: String {
+        var words = ["pipectl", "run", workflow]
+        if let change {
+            words += ["--change", change.name]
+        } else if !ref.isEmpty {
+            words += ["--ref", String(head.prefix(12))]
+        }
+        for (name, value) in parameters.sorted(by: { $0.key < $1.key }) { words += ["--param", "\(name)=\(value)"] }
+        for step in onlySteps ?? [] { words += ["--step", step] }
+        return words.map(\.shellQuoted).joined(separator: " ")
+    }
+}

@@ -1,0 +1,260 @@
+import Archive
+import Engine
+import Foundation
+import Git
+import Pipeline
+
+/// What must be known before the first step of a run: the tested commit, the workflow program and the plan.
+struct RunPreparation: Sendable {
+    var tested: OID
+    var tree: OID
+    /// Seconds since 1970, for `SOURCE_DATE_EPOCH`.
+    var commitTime: Int
+    var context: PlanContext
+    var plan: Plan
+    var program: WorkflowProgram
+    var definition: Report.Definition
+    /// What a reader of the report must know although nothing failed.
+    var notes: [Finding]
+}
+
+/// A run that has its verdict before any step.
+struct EarlyVerdict: Error, Sendable {
+    var verdict: Verdict
+    var reason: String
+    var conflicts: [Report.Conflict] = []
+    var findings: [Finding] = []
+    var tested: OID?
+}
+
+extension RunPreparation {
+    /// Where run merges are pinned in our own store, so that no `git gc` takes them away.
+    static func pin(_ id: RunID) -> String { "refs/pipectl/runs/\(id)" }
+
+    /// Merges, compiles and plans.
+    ///
+    /// - Throws: ``EarlyVerdict`` when the verdict is clear without a step.
+    static func make(
+        _ run: QueuedRun, in repository: WatchedRepository, programs: ProgramCache
+    ) async throws -> RunPreparation {
+        let request = run.request
+        let facts = try await facts(run, repository)
+        let program = try await program(at: facts.definitionCommit, tree: facts.definitionTree, repository, programs)
+        var context = PlanContext(
+            repository: request.repository, event: request.event, commit: facts.tested.hex, ref: request.ref,
+            branch: request.branch,
+            tag: request.ref.hasPrefix("refs/tags/") ? String(request.ref.dropFirst("refs/tags/".count)) : nil,
+            change: request.change, changedFiles: facts.changedFiles, mergedChanges: request.mergedChanges,
+            parameters: request.parameters)
+        context.lastTag = facts.lastTag
+        do {
+            let declaration = try program.declaration(of: request.workflow)
+            context.parameters = try parameters(of: declaration, given: request.parameters)
+            var plan = try await program.plan(workflow: request.workflow, context: context)
+            if let steps = request.onlySteps { plan = try plan.keeping(steps) }
+            var notes: [Finding] = []
+            let edited = facts.changedFiles.filter { $0.path.hasPrefix("workflows/") }
+            if request.change != nil, !edited.isEmpty {
+                notes.append(
+                    Finding(
+                        rule: "definition-edited", severity: .warning,
+                        message: "the change edits \(edited.map(\.path).joined(separator: ", ")); it was tested with the "
+                            + "definition of \(request.branch ?? "the target")",
+                        file: edited.first?.path, line: nil, column: nil,
+                        suggestion: "read the edit: it takes effect when the change has landed"))
+            }
+            return RunPreparation(
+                tested: facts.tested, tree: facts.tree, commitTime: facts.commitTime, context: context, plan: plan,
+                program: program,
+                definition: Report.Definition(
+                    commit: facts.definitionCommit.hex, tree: facts.definitionTree.hex,
+                    toolchain: programs.toolchain.version),
+                notes: notes)
+        } catch let error as DefinitionError {
+            throw EarlyVerdict(error, tested: facts.tested)
+        }
+    }
+
+    private struct Facts: Sendable {
+        var tested: OID
+        var tree: OID
+        var commitTime: Int
+        var definitionCommit: OID
+        var definitionTree: OID
+        var changedFiles: [ChangedFile]
+        var lastTag: String?
+    }
+
+    private static func facts(_ run: QueuedRun, _ repository: WatchedRepository) async throws -> Facts {
+        let request = run.request
+        guard let head = OID(hex: request.head), let definitionCommit = OID(hex: request.definitionCommit) else {
+            throw EarlyVerdict(verdict: .infrastructure, reason: "the run names no commit")
+        }
+        return try await withRepository(at: repository.store) { store in
+            guard store.contains(head), store.contains(definitionCommit) else {
+                let gone = store.contains(head) ? request.definitionCommit : request.head
+                throw EarlyVerdict(
+                    verdict: .infrastructure,
+                    reason: "commit \(gone.prefix(10)) is no longer in the repository: \(request.ref) was deleted or "
+                        + "rewritten and its objects are gone. Push it again.")
+            }
+            var tested = head
+            if let change = request.change, let target = OID(hex: change.targetCommit) {
+                tested = try merge(head, into: target, change, store)
+            }
+            try store.setRef(pin(run.id), to: tested, message: "run \(run.id)")
+            guard let definitionTree = try store.treeID(of: definitionCommit, path: "workflows") else {
+                throw EarlyVerdict(
+                    verdict: .definitionError,
+                    reason: "commit \(request.definitionCommit.prefix(10)) has no workflows/; run `pipectl init` in a "
+                        + "clone and commit what it writes", tested: tested)
+            }
+            let commit = try store.commit(tested)
+            let from = request.change.flatMap { OID(hex: $0.targetCommit) } ?? request.previous.flatMap(OID.init(hex:))
+            let base = from.flatMap { store.contains($0) ? $0 : nil }
+            let changed = try base.map { try store.diff(from: $0, to: tested) } ?? []
+            return Facts(
+                tested: tested, tree: commit.tree, commitTime: Int(commit.committer.time.timeIntervalSince1970),
+                definitionCommit: definitionCommit, definitionTree: definitionTree,
+                changedFiles: changed.map {
+                    ChangedFile(
+                        status: ChangedFile.Status(rawValue: $0.status.rawValue) ?? .modified, path: $0.path,
+                        oldPath: $0.oldPath)
+                },
+                lastTag: try request.event == .pullRequest ? nil : lastTag(before: tested, repository))
+        }
+    }
+
+    /// The commit that the change would become: its merge with the target, or the head itself where it is ahead.
+    private static func merge(_ head: OID, into target: OID, _ change: Change, _ store: Repository) throws -> OID {
+        guard store.contains(target) else {
+            throw EarlyVerdict(
+                verdict: .infrastructure,
+                reason: "commit \(change.targetCommit.prefix(10)) of \(change.target) is no longer in the repository. "
+                    + "`pipectl rerun` tests the change against the new tip.")
+        }
+        if try store.isAncestor(target, of: head) { return head }
+        guard try store.mergeBase(head, target) != nil else {
+            throw EarlyVerdict(
+                verdict: .conflict,
+                reason: "the change and \(change.target) have no common history. Rebase the change onto \(change.target).")
+        }
+        switch try store.merge(head, into: target) {
+        case .merged(let tree):
+            // The newest of the two times and a fixed name: the same merge is the same commit, whoever makes it.
+            let times = try [store.commit(head).committer.time, store.commit(target).committer.time]
+            let author = Signature(
+                name: "pipectl", email: "pipectl@localhost", time: times.max() ?? Date(timeIntervalSince1970: 0))
+            return try store.createCommit(
+                tree: tree, parents: [target, head], author: author, committer: author,
+                message: "Merge change \(change.name) into \(change.target)\n")
+        case .conflicts(let conflicts):
+            let files = conflicts.prefix(3).map(\.path).joined(separator: ", ")
+            throw EarlyVerdict(
+                verdict: .conflict,
+                reason: "it conflicts with \(change.target) in \(conflicts.count == 1 ? files : "\(conflicts.count) files: \(files)")"
+                    + ". Merge or rebase onto \(change.target) and push again.",
+                conflicts: conflicts.map { Report.Conflict(path: $0.path, kind: $0.kind) })
+        }
+    }
+
+    /// The newest tag that `commit` descends from, by commit time.
+    private static func lastTag(before commit: OID, _ repository: WatchedRepository) throws -> String? {
+        let watched = try Repository(opening: repository.gitDirectory)
+        let tags = try watched.snapshot().refs.filter { $0.key.hasPrefix("refs/tags/") }
+        let dated = tags.compactMap { tag in
+            (try? watched.commit(tag.value)).map { (name: String(tag.key.dropFirst("refs/tags/".count)), $0) }
+        }
+        let sorted = dated.sorted { ($0.1.committer.time, $0.name) > ($1.1.committer.time, $1.name) }
+        // A repository with thousands of tags must not make each merge walk its whole history for each of them.
+        for (name, tagged) in sorted.prefix(50) where tagged.id != commit {
+            if (try? watched.isAncestor(tagged.id, of: commit)) == true { return name }
+        }
+        return nil
+    }
+
+    /// The compiled workflows of a commit.
+    static func program(
+        at commit: OID, tree: OID, _ repository: WatchedRepository, _ programs: ProgramCache
+    ) async throws -> WorkflowProgram {
+        do {
+            if let kept = try programs.program(keptFor: tree.hex) { return kept }
+            let sources = try await sources(tree: tree, gitDirectory: repository.store)
+            return try await programs.program(for: sources)
+        } catch let error as DefinitionError {
+            throw EarlyVerdict(error, tested: nil)
+        }
+    }
+
+    /// The files of `workflows/` as the compiler gets them.
+    static func sources(tree: OID, gitDirectory: String) async throws -> WorkflowSources {
+        let files = try await withRepository(at: gitDirectory) { repository in
+            try repository.entries(ofTree: tree, recursive: true).compactMap { entry -> WorkflowFile? in
+                guard entry.kind == .blob || entry.kind == .executable else { return nil }
+                return WorkflowFile(
+                    path: "workflows/\(entry.path)", bytes: try repository.blob(entry.id),
+                    isExecutable: entry.kind == .executable)
+            }
+        }
+        return WorkflowSources(tree: tree.hex, files: files)
+    }
+
+    static func parameters(
+        of declaration: WorkflowDeclaration, given: [String: String]
+    ) throws -> [String: String] {
+        var values: [String: String] = [:]
+        var problems: [String] = []
+        let known = Set(declaration.parameters.map(\.name))
+        for name in given.keys.sorted() where !known.contains(name) {
+            let list = known.isEmpty ? "it has none" : "it has \(known.sorted().joined(separator: ", "))"
+            problems.append("workflow \"\(declaration.name)\" has no parameter \"\(name)\"; \(list)")
+        }
+        for parameter in declaration.parameters {
+            switch parameter.value(given: given[parameter.name]) {
+            case .success(let value): values[parameter.name] = value
+            case .failure(let problem): problems.append(problem.description)
+            }
+        }
+        guard problems.isEmpty else {
+            throw EarlyVerdict(verdict: .definitionError, reason: problems.joined(separator: "; "))
+        }
+        return values
+    }
+}
+
+extension EarlyVerdict {
+    /// A definition that can't be used, with the compiler's own words as a finding.
+    init(_ error: DefinitionError, tested: OID?) {
+        var findings = error.findings.map {
+            Finding(
+                rule: $0.rule, severity: .error, message: $0.description, file: nil, line: nil, column: nil,
+                suggestion: nil)
+        }
+        if !error.output.isEmpty {
+            findings.append(
+                Finding(
+                    rule: "workflow-compiler", severity: .error, message: error.output, file: nil, line: nil,
+                    column: nil, suggestion: "mend it and run `pipectl validate`"))
+        }
+        self.init(verdict: .definitionError, reason: error.message, findings: findings, tested: tested)
+    }
+}
+
+extension Plan {
+    /// The plan with only `names` and what they need.
+    func keeping(_ names: [String]) throws -> Plan {
+        let byName = Dictionary(steps.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        var kept: Set<String> = []
+        var waiting = names
+        while let name = waiting.popLast() {
+            guard let step = byName[name] else {
+                throw DefinitionError(
+                    .invalid, "workflow \"\(workflow)\" has no step \"\(name)\"; it has \(steps.map(\.name).joined(separator: ", "))")
+            }
+            if kept.insert(name).inserted { waiting += step.needs }
+        }
+        var plan = self
+        plan.steps = steps.filter { kept.contains($0.name) }
+        return plan
+    }
+}

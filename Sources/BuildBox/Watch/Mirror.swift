@@ -1,0 +1,39 @@
+import Engine
+import Foundation
+import Git
+
+/// Our copy of a remote, fetched by a child process: libgit2 has no time-out of its own.
+public struct Mirror: Sendable {
+    let repository: WatchedRepository
+    let deadline: Duration
+
+    init(_ repository: WatchedRepository, deadline: Duration) {
+        self.repository = repository
+        self.deadline = deadline
+    }
+
+    /// The hidden command of pipectl that fetches; its arguments are the mirror and the URL.
+    public static let command = "fetch-mirror"
+
+    /// Fetches branches, tags and changes; what is gone at the remote goes here too. Blocks; has no deadline.
+    public static func fetch(into mirror: String, from url: String) throws {
+        try Repository(opening: mirror).fetch(url: url, refspecs: ChangeRefs.refspecs, prune: true)
+    }
+
+    /// Brings the mirror up to date, or throws within the deadline.
+    func fetch() async throws {
+        let result = try await Tool(
+            BoxTools.executable, [Mirror.command, repository.gitDirectory, repository.location], deadline: deadline,
+            outputLimit: 16_384
+        ).run()
+        guard !result.succeeded else { return }
+        switch result.ending {
+        case .exited:
+            throw BoxError(.fetch, result.text.trimmingCharacters(in: .whitespacesAndNewlines))
+        default:
+            throw BoxError(
+                .fetch,
+                "fetching \(repository.location) took longer than \(deadline.inWords) and was ended. Is the host reachable?")
+        }
+    }
+}

@@ -1,0 +1,252 @@
+import Archive
+import Engine
+public import Foundation
+import Git
+import Logging
+import Pipeline
+
+/// How a repository is watched.
+public struct WatchOptions: Sendable {
+    /// Time between two looks when nothing wakes the watcher: for a local repository a safety net.
+    public var interval: Duration = .seconds(30)
+    /// Globs over branch names whose branches are changes.
+    public var changePatterns: [String] = []
+    /// The branch that changes want into; nil means the repository's default branch.
+    public var target: String?
+    /// At the first look, changes and commits since then are treated as new.
+    public var since: Date?
+    /// How long a fetch may take.
+    public var fetchDeadline: Duration = .seconds(300)
+
+    public init() {}
+}
+
+/// Looks at one repository: when the kernel says that refs moved, when it is woken, and from time to time.
+actor RepositoryWatcher {
+    let repository: WatchedRepository
+    private let box: Box
+    private let options: WatchOptions
+    private let rules: ChangeRefs
+    private let log: Logger
+    private let wakes: AsyncStream<Void>
+    private let wake: AsyncStream<Void>.Continuation
+    private var saidNoWorkflows = false
+    private var failures = 0
+    /// What the default branch wants to be started by the clock.
+    private var schedules: [(declaration: WorkflowDeclaration, trigger: Trigger, cron: CronSchedule)] = []
+    /// The `workflows/` that ``schedules`` was read from.
+    private var scheduledTree: OID?
+
+    init(_ repository: WatchedRepository, box: Box, options: WatchOptions, log: Logger) throws {
+        self.repository = repository
+        self.box = box
+        self.options = options
+        self.log = log
+        rules = try ChangeRefs(branchPatterns: options.changePatterns)
+        (wakes, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    }
+
+    /// The branch that changes want into, where the user named one.
+    var target: String? { options.target }
+    /// Which refs are changes.
+    var changeRefs: ChangeRefs { rules }
+
+    /// Asks for a look as soon as possible.
+    nonisolated func wakeUp() { wake.yield() }
+
+    /// Looks until the task is cancelled; a look that fails is tried again, later and later.
+    func run() async {
+        await withTaskGroup(of: Void.self) { group in
+            if !repository.isRemote {
+                group.addTask { [self] in await listen() }
+            }
+            group.addTask { [self] in await tick() }
+            for await _ in wakes {
+                if Task.isCancelled { break }
+                await lookAndReport()
+            }
+            group.cancelAll()
+        }
+    }
+
+    private func lookAndReport() async {
+        do {
+            try await look()
+            if failures > 0 { log.notice("\(repository.name) can be read again") }
+            failures = 0
+        } catch is CancellationError {
+            return
+        } catch {
+            failures += 1
+            // The first failure and then each tenth: a repository that is away for a night must not fill the log.
+            if failures == 1 || failures % 10 == 0 {
+                log.error("\(repository.name) can't be looked at (\(failures) times now): \(error)")
+            }
+        }
+    }
+
+    /// The periodic look, with jitter so that many boxes don't fetch at once, and longer pauses after failures.
+    private func tick() async {
+        while !Task.isCancelled {
+            wake.yield()
+            let seconds = options.interval.inSeconds * Double(1 << min(failures, 5)) * Double.random(in: 0.9...1.1)
+            do { try await Task.sleep(for: .seconds(min(seconds, max(600, options.interval.inSeconds)))) } catch { return }
+        }
+    }
+
+    private func listen() async {
+        do {
+            for await hint in try await FileEvents.refChanges(inGitDirectories: [repository.gitDirectory]) {
+                if let limit = hint.limit { log.warning("\(repository.name): \(limit)") }
+                wake.yield()
+            }
+        } catch {
+            log.warning("\(repository.name) is looked at every \(options.interval.inWords) only: \(error)")
+        }
+    }
+
+    /// One look: fetch (a remote), compare the refs with the last look, decide, record.
+    ///
+    /// - Returns: The runs that it started.
+    @discardableResult
+    func look() async throws -> [QueuedRun] {
+        if repository.isRemote { try await Mirror(repository, deadline: options.fetchDeadline).fetch() }
+        let (directory, rules, target) = (repository.gitDirectory, rules, options.target)
+        let snapshot = try await withRepository(at: directory) { try $0.snapshot() }
+        let hexes = snapshot.refs.mapValues(\.hex)
+        let started: [QueuedRun]
+        if let cursor = try await box.index.cursor(of: repository.name) {
+            if cursor == hexes && scheduledTree != nil { return [] }
+            let old = RefSnapshot(refs: cursor.compactMapValues(OID.init(hex:)), head: snapshot.head)
+            let changes = snapshot.changes(since: old)
+            started = changes.isEmpty ? [] : try await decide(changes, snapshot, target, rules)
+        } else {
+            started = try await baseline(snapshot, hexes)
+        }
+        await readSchedules(snapshot)
+        return started
+    }
+
+    /// The first look starts nothing, except what is newer than `since`.
+    private func baseline(_ snapshot: RefSnapshot, _ hexes: [String: String]) async throws -> [QueuedRun] {
+        let (directory, rules, since) = (repository.gitDirectory, rules, options.since)
+        var older = hexes
+        if let since {
+            let newer = try await withRepository(at: directory) { repository in
+                hexes.keys.filter { ref in
+                    guard case .change = rules.kind(of: ref), let id = snapshot.refs[ref] else { return false }
+                    return ((try? repository.commit(id))?.committer.time ?? .distantPast) >= since
+                }
+            }
+            for ref in newer { older[ref] = nil }
+        }
+        try await box.index.recordBaseline(of: repository.name, location: repository.location, refs: older)
+        let changes = hexes.keys.count { if case .change = rules.kind(of: $0) { true } else { false } }
+        log.notice("\(repository.name): baseline of \(hexes.count) refs, \(changes) changes; waiting for the next push")
+        if older.count == hexes.count { return [] }
+        let old = RefSnapshot(refs: older.compactMapValues(OID.init(hex:)), head: snapshot.head)
+        return try await decide(snapshot.changes(since: old), snapshot, options.target, rules)
+    }
+
+    /// Keeps ``schedules`` as the default branch says; compiling also warms the cache for the first change.
+    private func readSchedules(_ snapshot: RefSnapshot) async {
+        do {
+            guard let branch = Sighting.defaultTarget(snapshot, preferred: options.target),
+                let tip = snapshot.refs["refs/heads/\(branch)"]
+            else { return }
+            let tree = try await withRepository(at: repository.gitDirectory) { try $0.treeID(of: tip, path: "workflows") }
+            guard let tree, tree != scheduledTree else { return }
+            scheduledTree = tree
+            let program = try await RunPreparation.program(at: tip, tree: tree, repository, box.programs)
+            schedules = program.description.workflows.flatMap { declaration in
+                declaration.triggers.compactMap { trigger in
+                    guard let text = trigger.cron, let cron = try? CronSchedule(text) else { return nil }
+                    return (declaration, trigger, cron)
+                }
+            }
+        } catch {
+            // The look itself reports what is wrong with the definition; the clock then has nothing to start.
+            schedules = []
+        }
+    }
+
+    /// Starts what is due in the minute that begins at `minute`, in seconds since 1970.
+    func startScheduled(at minute: Int) async {
+        for (declaration, trigger, cron) in schedules where cron.matches(secondsSince1970: minute) {
+            do {
+                let snapshot = try await withRepository(at: repository.gitDirectory) { try $0.snapshot() }
+                let due = snapshot.refs.filter { ref in
+                    if case .branch(let name) = rules.kind(of: ref.key) { trigger.matches(branch: name) } else { false }
+                }
+                for (ref, commit) in due.sorted(by: { $0.key < $1.key }) {
+                    _ = try await box.accept(
+                        RunRequest(
+                            repository: repository.name, workflow: declaration.name, event: .schedule, ref: ref,
+                            branch: String(ref.dropFirst("refs/heads/".count)), head: commit.hex,
+                            definitionCommit: commit.hex, nonce: "scheduled for \(minute)", subject: ref,
+                            concurrency: declaration.concurrency ?? .latestOnly,
+                            runsAtMostOnce: declaration.runsAtMostOnce))
+                }
+            } catch {
+                log.error("\(repository.name): \"\(declaration.name)\" could not be started by its schedule: \(error)")
+            }
+        }
+    }
+
+    private func decide(
+        _ refChanges: [RefChange], _ snapshot: RefSnapshot, _ target: String?, _ rules: ChangeRefs
+    ) async throws -> [QueuedRun] {
+        let sighting = try await withRepository(at: repository.gitDirectory) { repository in
+            try Sighting.gather(repository, snapshot: snapshot, refChanges: refChanges, rules: rules, target: target)
+        }
+        let definitions = try await definitions(sighting)
+        let known = try await box.index.changes(of: repository.name)
+        let name = repository.name
+        let decision = try await withRepository(at: repository.gitDirectory) { repository in
+            Decision.make(
+                repository: name, sighting: sighting, known: known,
+                definition: { commit in definitions[commit] ?? .none },
+                paths: { from, to in
+                    // What the change itself does: from where it left the target.
+                    let base = from.flatMap { (try? repository.mergeBase($0, to)) ?? $0 }
+                    return ((try? repository.diff(from: base, to: to)) ?? []).flatMap { [$0.path] + [$0.oldPath].compactMap { $0 } }
+                })
+        }
+        let outcome = try await box.index.recordLook(
+            repository: name, moved: sighting.moved, requests: decision.requests, changes: decision.changes)
+        await box.stopSuperseded(outcome.toCancel)
+        for run in outcome.queued {
+            log.info("\(name): run \(run.id) \(run.request.workflow), \(run.request.subjectInWords)")
+        }
+        for superseded in outcome.superseded { await box.board.wake(superseded.run) }
+        await box.wakeUp()
+        return outcome.queued
+    }
+
+    /// The workflows at each commit that may define a run.
+    private func definitions(_ sighting: Sighting) async throws -> [OID: Decision.Definition] {
+        var byTree: [OID: Decision.Definition] = [:]
+        for tree in Set(sighting.definitions.values) {
+            do {
+                let programs = box.programs
+                let program: WorkflowProgram
+                if let kept = try programs.program(keptFor: tree.hex) {
+                    program = kept
+                } else {
+                    let sources = try await RunPreparation.sources(tree: tree, gitDirectory: repository.gitDirectory)
+                    program = try await programs.program(for: sources)
+                }
+                byTree[tree] = .workflows(program.description.workflows)
+            } catch let error as DefinitionError {
+                log.error("\(repository.name): workflows/ can't be used: \(error)")
+                byTree[tree] = error.code == .noWorkflows ? Decision.Definition.none : .broken
+            }
+        }
+        if sighting.definitions.isEmpty && !(sighting.changes.isEmpty && sighting.branches.isEmpty) && !saidNoWorkflows {
+            saidNoWorkflows = true
+            log.warning(
+                "\(repository.name) has no workflows/ on the branches that moved, so nothing is tested: run `pipectl init` in a clone, commit and push")
+        }
+        return sighting.definitions.compactMapValues { byTree[$0] }
+    }
+}

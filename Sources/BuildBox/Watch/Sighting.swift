@@ -1,0 +1,113 @@
+import Archive
+import Foundation
+import Git
+import Pipeline
+
+/// What one look saw: plain facts, gathered with the repository in hand, from which ``Decision`` is made.
+struct Sighting: Sendable {
+    /// A change whose head is new.
+    struct MovedChange: Sendable, Equatable {
+        var name: String
+        var ref: String
+        var head: OID
+        var target: String
+        var targetCommit: OID
+        var title: String
+        var author: String
+        /// Already part of the target: nothing to test.
+        var isLanded: Bool
+    }
+
+    /// A branch that points somewhere else than before.
+    struct MovedBranch: Sendable, Equatable {
+        var name: String
+        var ref: String
+        var old: OID?
+        var new: OID
+        var landings: [Landing]
+    }
+
+    /// A tag that is new or moved.
+    struct MovedTag: Sendable, Equatable {
+        var name: String
+        var ref: String
+        var commit: OID
+    }
+
+    var moved: [RefMove] = []
+    var changes: [MovedChange] = []
+    var branches: [MovedBranch] = []
+    var tags: [MovedTag] = []
+    /// Names of changes whose ref is gone.
+    var closed: [String] = []
+    /// The tip of each branch.
+    var tips: [String: OID] = [:]
+    /// The full ref of each change that has one.
+    var refs: [String: String] = [:]
+    /// Heads of all changes that have a ref.
+    var heads: [String: OID] = [:]
+    /// The tree id of `workflows/` in each commit that may define a run; no entry: the commit has none.
+    var definitions: [OID: OID] = [:]
+
+    /// The branch that changes without a forge's word want into: `preferred`, else HEAD's, else main or master.
+    static func defaultTarget(_ snapshot: RefSnapshot, preferred: String?) -> String? {
+        let head = snapshot.head.flatMap { $0.hasPrefix("refs/heads/") ? String($0.dropFirst(11)) : nil }
+        return [preferred, head, "main", "master"].compactMap { $0 }.first { snapshot.refs["refs/heads/\($0)"] != nil }
+    }
+
+    /// Reads everything that a decision about `refChanges` needs.
+    static func gather(
+        _ repository: Repository, snapshot: RefSnapshot, refChanges: [RefChange], rules: ChangeRefs, target: String?
+    ) throws -> Sighting {
+        var sighting = Sighting()
+        for (ref, commit) in snapshot.refs {
+            switch rules.kind(of: ref) {
+            case .branch(let name): sighting.tips[name] = commit
+            case .change(let name):
+                sighting.heads[name] = commit
+                sighting.refs[name] = ref
+            case .tag, .other: continue
+            }
+        }
+        let defaultTarget = defaultTarget(snapshot, preferred: target)
+        for change in refChanges {
+            sighting.moved.append(RefMove(ref: change.name, old: change.old?.hex, new: change.new?.hex))
+            switch rules.kind(of: change.name) {
+            case .change(let name):
+                guard let head = change.new else {
+                    sighting.closed.append(name)
+                    continue
+                }
+                guard let defaultTarget, let tip = sighting.tips[defaultTarget] else { continue }
+                guard let commit = try? repository.commit(head) else { continue }
+                sighting.changes.append(
+                    MovedChange(
+                        name: name, ref: change.name, head: head, target: defaultTarget, targetCommit: tip,
+                        title: commit.summary, author: commit.author.name,
+                        isLanded: try repository.isAncestor(head, of: tip)))
+            case .branch(let name):
+                guard let new = change.new else { continue }
+                sighting.branches.append(
+                    MovedBranch(name: name, ref: change.name, old: change.old, new: new, landings: []))
+            case .tag(let name):
+                guard let new = change.new, repository.contains(new) else { continue }
+                sighting.tags.append(MovedTag(name: name, ref: change.name, commit: new))
+            case .other: continue
+            }
+        }
+        let candidates = sighting.heads.map { ChangeHead(name: $0.key, head: $0.value) }
+        for index in sighting.branches.indices where !candidates.isEmpty {
+            let branch = sighting.branches[index]
+            guard let old = branch.old, repository.contains(old) else { continue }
+            sighting.branches[index].landings = try Landings.recognise(
+                candidates, in: repository, from: old, to: branch.new)
+        }
+        let definers =
+            sighting.changes.map(\.targetCommit) + sighting.branches.map(\.new) + sighting.tags.map(\.commit)
+            + sighting.branches.compactMap { sighting.tips[$0.name] }
+        for commit in Set(definers) {
+            if let tree = try repository.treeID(of: commit, path: "workflows") { sighting.definitions[commit] = tree }
+        }
+        return sighting
+    }
+}
