@@ -16,6 +16,7 @@ struct ResultCollector {
 
     /// Adds one try; its ``TestResult/attempt`` is counted here, over all tries of the same test so far.
     mutating func add(_ result: TestResult) {
+        let limits = limits
         guard results.tests.count < limits.tests else {
             isFull = true
             say(
@@ -50,13 +51,13 @@ struct ResultCollector {
 
     /// Adds a finding about the file once per `key`, at most 100 in all.
     mutating func say(
-        _ what: String, key: String? = nil, line: Int? = nil, severity: Finding.Severity = .warning,
+        _ what: @autoclosure () -> String, key: String? = nil, line: Int? = nil, severity: Finding.Severity = .warning,
         suggestion: String
     ) {
-        guard results.findings.count < 100, said.insert(key ?? what).inserted else { return }
+        guard results.findings.count < 100, said.insert(key ?? what()).inserted else { return }
         results.findings.append(
             Finding(
-                rule: "result-file", severity: severity, message: "\(name) \(what).", file: name, line: line,
+                rule: "result-file", severity: severity, message: "\(name) \(what()).", file: name, line: line,
                 suggestion: suggestion))
     }
 

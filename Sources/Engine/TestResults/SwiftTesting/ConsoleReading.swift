@@ -126,26 +126,23 @@ struct ConsoleReading {
         guard let at = line.byteRange(of: ": error: " + name) ?? line.byteRange(of: ": " + name),
             at.lowerBound > line.startIndex
         else {
-            if let continues, !line.isEmpty, var waiting = open[continues], !waiting.issues.isEmpty {
-                let last = waiting.issues.count - 1
-                if waiting.issues[last].utf8.count < limits.fieldBytes { waiting.issues[last] += "\n" + line }
-                open[continues] = waiting
-                return Self.isPlain(line)
-            }
-            return false
+            guard !line.isEmpty, continues == current, Self.isPlain(line) else { return false }
+            appendToIssue(of: current, line)
+            return true
         }
-        let isError = line[at].contains("error: ")
+        let isError = line[at].hasPrefix(": error: ")
         let text = String(line[at.upperBound...]).trimmed
         var changed = test
-        if let place = SourceLocator(suite: test.suite).locate(in: [String(line[..<at.lowerBound]) + ":"]),
-            changed.file == nil
+        if changed.file == nil,
+            let place = SourceLocator(suite: test.suite).locate(in: [String(line[..<at.lowerBound]) + ":"])
         {
             (changed.file, changed.line) = (place.file, place.line)
         }
         if isError {
             if changed.issues.isEmpty { changed.isError = text.hasPrefix("threw error") }
             if changed.issues.count < 50 { changed.issues.append(text) }
-            continues = current
+            // Later lines belong to an issue that is kept, or to none.
+            continues = changed.issues.count < 50 ? current : nil
         } else if text.hasPrefix("Test skipped") {
             changed.reason =
                 text.dropFirst("Test skipped".count).drop { $0 == " " || $0 == "-" || $0 == ":" }
@@ -195,11 +192,15 @@ struct ConsoleReading {
     }
 
     private mutating func addComment(_ text: String) {
-        guard let continues, var test = open[continues] else { return }
-        if let last = test.issues.indices.last {
-            if test.issues[last].utf8.count < limits.fieldBytes { test.issues[last] += "\n" + text }
-        }
-        open[continues] = test
+        if let continues { appendToIssue(of: continues, text) }
+    }
+
+    /// Lengthens a test's last issue, in place: a copy per line would cost the square of its length.
+    private mutating func appendToIssue(of key: String, _ text: String) {
+        guard let last = open[key]?.issues.indices.last,
+            (open[key]?.issues[last].utf8.count ?? 0) < limits.fieldBytes
+        else { return }
+        open[key]?.issues[last] += "\n" + text
     }
 
     /// The rest of a line after `Test `.
