@@ -38,13 +38,18 @@ extension Index {
         }
     }
 
+    /// Their numbers alone.
+    func archivedIDs() async throws -> Set<RunID> {
+        try await read { db in try RunID.fetchSet(db, sql: "SELECT id FROM run WHERE isArchived") }
+    }
+
     /// Runs that were started or have ended, and whose report was not recorded.
     func unarchivedRuns() async throws -> [RunID] {
         try await read { db in
             try RunID.fetchAll(
                 db,
                 sql: """
-                    SELECT id FROM run WHERE state <> 'ended' AND attempt > 0
+                    SELECT id FROM run WHERE state IN ('queued', 'running') AND state <> 'ended' AND attempt > 0
                     UNION ALL SELECT id FROM run WHERE state = 'ended' AND NOT isArchived ORDER BY id
                     """)
         }

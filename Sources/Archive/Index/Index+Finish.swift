@@ -84,8 +84,8 @@ extension Index {
 
     private static func insert(_ tests: [TestResult], _ run: RunID, _ db: Database) throws {
         guard !tests.isEmpty else { return }
-        var cases = try Interning(db, table: "testCase", columns: ["suite", "name"])
-        var files = try Interning(db, table: "testFile", columns: ["path"])
+        var cases = try Interning<TestName>(db, table: "testCase", columns: ["suite", "name"])
+        var files = try Interning<String>(db, table: "testFile", columns: ["path"])
         let insert = try db.cachedStatement(
             sql: """
                 INSERT INTO test (run, position, testCase, attempt, status, duration, file, line, message)
@@ -93,20 +93,26 @@ extension Index {
                 """)
         for (position, test) in tests.enumerated() {
             let message = test.status == .passed ? nil : test.message
+            let name = TestName(suite: test.suite, name: test.name)
             try insert.execute(arguments: [
-                run, position, try cases.id([test.suite, test.name]), test.attempt, test.status.rawValue, test.duration,
-                try test.file.map { try files.id([$0]) }, test.line, message,
+                run, position, try cases.id(name) { [name.suite, name.name] }, test.attempt, test.status.rawValue,
+                test.duration, try test.file.map { file in try files.id(file) { [file] } }, test.line, message,
             ])
         }
     }
 }
 
+private struct TestName: Hashable {
+    var suite: String
+    var name: String
+}
+
 /// Texts that are kept once in a table of their own, and named by number elsewhere.
-private struct Interning {
+private struct Interning<Key: Hashable> {
     private let find: Statement
     private let add: Statement
     private let db: Database
-    private var known: [[String]: Int64] = [:]
+    private var known: [Key: Int64] = [:]
 
     init(_ db: Database, table: String, columns: [String]) throws {
         self.db = db
@@ -117,14 +123,16 @@ private struct Interning {
             sql: "INSERT INTO \(table) (\(columns.joined(separator: ", "))) VALUES (\(marks))")
     }
 
-    mutating func id(_ texts: [String]) throws -> Int64 {
-        if let id = known[texts] { return id }
-        var id = try Int64.fetchOne(find, arguments: StatementArguments(texts))
-        if id == nil {
-            try add.execute(arguments: StatementArguments(texts))
-            id = db.lastInsertedRowID
-        }
-        known[texts] = id
-        return id ?? db.lastInsertedRowID
+    mutating func id(_ key: Key, _ texts: () -> StatementArguments) throws -> Int64 {
+        if let id = known[key] { return id }
+        let id = try look(texts())
+        known[key] = id
+        return id
+    }
+
+    private func look(_ texts: StatementArguments) throws -> Int64 {
+        if let id = try Int64.fetchOne(find, arguments: texts) { return id }
+        try add.execute(arguments: texts)
+        return db.lastInsertedRowID
     }
 }

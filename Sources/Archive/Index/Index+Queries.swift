@@ -38,7 +38,11 @@ extension Index {
                     "(run.head >= ? AND run.head < ? OR run.testedCommit >= ? AND run.testedCommit < ?)",
                     prefix, prefix + "g", prefix, prefix + "g")
             }
-            if let states = filter.states { require("run.state IN (\(Self.list(states)))") }
+            if let states = filter.states {
+                require("run.state IN (\(Self.list(states)))")
+                // In these words the index of live runs serves it, which is small.
+                if !states.contains(.ended) { require("run.state <> 'ended'") }
+            }
             if let verdicts = filter.verdicts { require("run.verdict IN (\(Self.list(verdicts)))") }
             if let since = filter.since { require("run.createdAt >= ?", since.milliseconds) }
             if let before = filter.before { require("run.id < ?", before) }
@@ -57,21 +61,23 @@ extension Index {
         repository: String, workflow: String?, on target: TestedTarget
     ) async throws -> RunSummary? {
         try await read { db in
-            let (condition, value) =
+            let (condition, repositoryColumn, value) =
                 switch target {
                 case .commit(let commit):
+                    // The plus keeps SQLite from searching by repository, which nearly every row fits.
                     (
-                        "(run.testedCommit = ?1 OR run.testedCommit IS NULL AND run.head = ?1 AND run.changeName IS NULL)",
-                        commit
+                        """
+                        (run.testedCommit = ?1 OR run.testedCommit IS NULL AND run.head = ?1 AND run.changeName IS NULL)
+                        """, "+run.repository", commit
                     )
-                // By `run_branch`, newest first: the first row that fits ends the search.
-                case .branch(let branch): ("run.branch = ?1 AND run.changeName IS NULL", branch)
+                // Newest first by `run_branch`: the first row that fits ends the search.
+                case .branch(let branch): ("run.branch = ?1 AND run.changeName IS NULL", "run.repository", branch)
                 }
             let row = try Row.fetchOne(
                 db,
                 sql: """
                     \(Self.selectRun)
-                    WHERE \(condition) AND run.repository = (SELECT id FROM repository WHERE name = ?2)
+                    WHERE \(condition) AND \(repositoryColumn) = (SELECT id FROM repository WHERE name = ?2)
                         AND run.verdict IN ('passed', 'failed', 'flaky')
                         AND CASE WHEN ?3 IS NULL THEN run.tests_passed + run.tests_failed > 0 ELSE run.workflow = ?3 END
                     ORDER BY run.id DESC LIMIT 1
@@ -83,8 +89,13 @@ extension Index {
     /// Every try of every test of a run, in the order of its result files; details are in the archive only.
     public func tests(of run: RunID) async throws -> [TestResult] {
         try await read { db in
-            try Row.fetchAll(db, sql: "\(Self.selectTest) WHERE test.run = ? ORDER BY test.position", arguments: [run])
-                .compactMap(Self.test)
+            let rows = try Row.fetchCursor(
+                db, sql: "\(Self.selectTest) WHERE test.run = ? ORDER BY test.position", arguments: [run])
+            var tests: [TestResult] = []
+            while let row = try rows.next() {
+                if let test = Self.test(row) { tests.append(test) }
+            }
+            return tests
         }
     }
 
@@ -141,8 +152,8 @@ extension Index {
         """
 
     private static let selectTest = """
-        SELECT test.*, testCase.suite, testCase.name, testFile.path,
-            run.workflow, run.head, run.branch, run.changeName, run.endedAt
+        SELECT testCase.suite, testCase.name, test.status, test.duration, test.message, testFile.path, test.line,
+            test.attempt, test.run, run.workflow, run.head, run.branch, run.changeName, run.endedAt
         FROM test JOIN run ON run.id = test.run JOIN testCase ON testCase.id = test.testCase LEFT JOIN testFile ON testFile.id = test.file
         """
 
@@ -198,9 +209,10 @@ extension Index {
     }
 
     private static func test(_ row: Row) -> TestResult? {
-        guard let status = TestResult.Status(rawValue: row["status"]) else { return nil }
+        // By place, since a run may have a hundred thousand of them and looking a name up costs more than the value.
+        guard let status = TestResult.Status(rawValue: row[2]) else { return nil }
         return TestResult(
-            suite: row["suite"], name: row["name"], status: status, duration: row["duration"], message: row["message"],
-            file: row["path"], line: row["line"], attempt: row["attempt"])
+            suite: row[0], name: row[1], status: status, duration: row[3], message: row[4], file: row[5], line: row[6],
+            attempt: row[7])
     }
 }

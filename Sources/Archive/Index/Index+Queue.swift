@@ -79,7 +79,11 @@ extension Index {
         let now = now()
         return try await write { db in
             let rows = try Row.fetchAll(
-                db, sql: "SELECT id, request, attempt, supersededBy FROM run WHERE state = 'running' ORDER BY id")
+                db,
+                sql: """
+                    SELECT id, request, attempt, supersededBy FROM run
+                    WHERE state = 'running' AND state <> 'ended' ORDER BY id
+                    """)
             return try rows.map { row in
                 let request = try ArchiveJSON.decode(RunRequest.self, from: row["request"] as String)
                 let outcome = Self.recovery(

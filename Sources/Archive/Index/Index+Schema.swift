@@ -80,9 +80,11 @@ extension Index {
                 CREATE INDEX run_state ON run (state, id) WHERE state <> 'ended';
                 CREATE INDEX run_unarchived ON run (id) WHERE state = 'ended' AND NOT isArchived;
                 CREATE INDEX run_repository ON run (repository, id);
-                CREATE INDEX run_workflow ON run (workflow, id);
-                CREATE INDEX run_change ON run (changeName, id) WHERE changeName IS NOT NULL;
-                CREATE INDEX run_branch ON run (branch, id);
+                CREATE INDEX run_workflow ON run (repository, workflow, id);
+                CREATE INDEX run_anyWorkflow ON run (workflow, id);
+                CREATE INDEX run_change ON run (changeName, repository, id) WHERE changeName IS NOT NULL;
+                CREATE INDEX run_branch ON run (repository, branch, id);
+                CREATE INDEX run_anyBranch ON run (branch, id);
                 CREATE INDEX run_verdict ON run (verdict, id) WHERE verdict IS NOT NULL;
                 CREATE INDEX run_createdAt ON run (createdAt);
                 CREATE INDEX run_head ON run (head);

@@ -110,7 +110,7 @@ extension ArchiveStore {
     /// Throws `.unusableArchive` when the archive has runs that the index doesn't know: their artifacts would be taken
     /// for unwanted. Interrupted, the next plan and apply finish it.
     public func apply(_ plan: RetentionPlan, _ index: Index) async throws {
-        let known = Set(try await index.archivedRuns().map(\.id))
+        let known = try await index.archivedIDs()
         let unknown = try await ids().filter { !known.contains($0) }
         // A run between its archiving and its index row is unknown for a moment, yet its artifacts are young.
         let live = Set(try await index.unarchivedRuns())
