@@ -75,6 +75,13 @@ public struct AttemptRecord: Sendable, Equatable, Codable {
     }
 }
 
+extension AttemptRecord {
+    /// The name of an attempt's log in the run's log folder; `step` counts from 1 in the plan's order.
+    public static func logName(step: Int, attempt: Int) -> String {
+        "\(String(step).leftPadded(to: 3))-\(attempt).log"
+    }
+}
+
 /// Where an attempt's output is and how much of it.
 public struct LogRecord: Sendable, Equatable, Codable {
     /// The file's name in the run's log folder (`logs/` in the archive): `003-1.log`. Its line times are beside
