@@ -75,7 +75,9 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(name: "GitTests", dependencies: ["Git"], swiftSettings: settings),
         .testTarget(name: "PipelineTests", dependencies: ["Pipeline"], swiftSettings: settings),
-        .testTarget(name: "EngineTests", dependencies: ["Engine", "Pipeline"], swiftSettings: settings),
+        .testTarget(
+            name: "EngineTests", dependencies: ["Engine", "Pipeline", "stepinit"],
+            exclude: ["TestResults/Fixtures"], swiftSettings: settings),
         .testTarget(name: "ArchiveTests", dependencies: ["Archive", "Engine", "Git"], swiftSettings: settings),
         .testTarget(name: "BuildBoxTests", dependencies: ["Archive", "BuildBox", "Engine", "Git"], swiftSettings: settings),
         .testTarget(name: "EndToEndTests", dependencies: ["pipectl", "stepinit", "Archive", "Git"], swiftSettings: settings),
