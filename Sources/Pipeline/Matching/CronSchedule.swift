@@ -13,7 +13,7 @@ public struct CronSchedule: Sendable, Equatable {
 
     /// Reads the five fields, or returns the reason why they can't be read.
     public init(_ text: String) throws(CronProblem) {
-        let fields = text.split(separator: " ", omittingEmptySubsequences: true).map(String.init)
+        let fields = text.split(whereSeparator: \.isWhitespace).map(String.init)
         guard fields.count == 5 else {
             throw CronProblem(
                 description:
@@ -25,8 +25,9 @@ public struct CronSchedule: Sendable, Equatable {
         months = try CronSchedule.values(fields[3], 1...12, "month")
         let named = try CronSchedule.values(fields[4], 0...7, "weekday")
         weekdays = Set(named.map { $0 % 7 })
-        limitsDays = fields[2] != "*"
-        limitsWeekdays = fields[4] != "*"
+        // As crontab(5) says, a field with a star does not limit, though */2 leaves days out.
+        limitsDays = !fields[2].hasPrefix("*")
+        limitsWeekdays = !fields[4].hasPrefix("*")
     }
 
     /// Whether the minute that holds `time`, in seconds since 1970, is meant.
@@ -42,10 +43,12 @@ public struct CronSchedule: Sendable, Equatable {
         return limitsDays && limitsWeekdays ? inDays || inWeekdays : inDays && inWeekdays
     }
 
-    /// The next minute after `time` that is meant, in seconds since 1970; nil when none comes within 5 years.
+    /// The next minute after `time` that is meant, in seconds since 1970; nil when none comes within 9 years.
+    ///
+    /// 29 February comes again after 8 years at the latest: 2100 is no leap year.
     public func next(after time: Int) -> Int? {
         var minute = (time / 60 + 1) * 60
-        let end = time + 5 * 366 * 86_400
+        let end = time + 9 * 366 * 86_400
         while minute <= end {
             if matches(secondsSince1970: minute) { return minute }
             let (month, _) = CronSchedule.civil(daysSince1970: minute / 86_400)

@@ -1,6 +1,7 @@
 /// A pattern over slash-separated paths and names: `*` and `?` within a segment, `**` across segments,
 /// `[a-z]` and `[!a-z]` classes, `{a,b}` alternatives, `\` before a character that is meant as itself.
 ///
+/// Characters are Unicode scalars, as in Git and the file system: a slash stays a slash whatever follows it.
 /// Matching is linear in the pattern for each path segment (no backtracking over `**` of more than the
 /// remaining segments), so a hostile path or pattern can't take long.
 public struct Glob: Sendable, Equatable {
@@ -24,7 +25,7 @@ public struct Glob: Sendable, Equatable {
         }
         guard !pattern.hasPrefix("/") else { throw refuse("it starts with /; paths are relative to the workspace") }
         var alternatives: [[Segment]] = []
-        for text in try Glob.expandingBraces(Array(pattern), refuse) {
+        for text in try Glob.expandingBraces(Array(pattern.unicodeScalars), refuse) {
             var segments: [Segment] = []
             for part in text.split(separator: "/", omittingEmptySubsequences: true) {
                 if part == ["."] { continue }
@@ -34,6 +35,7 @@ public struct Glob: Sendable, Equatable {
                 if segment == .anyDepth && segments.last == .anyDepth { continue }
                 segments.append(segment)
             }
+            guard !segments.isEmpty else { throw refuse("it names no file") }
             alternatives.append(segments)
         }
         self.alternatives = alternatives
@@ -41,13 +43,13 @@ public struct Glob: Sendable, Equatable {
 
     /// Whether `path` (relative, slash-separated) matches from its start to its end.
     public func matches(_ path: String) -> Bool {
-        let parts = path.split(separator: "/", omittingEmptySubsequences: true).map { Array($0) }
+        let parts = Glob.parts(of: path)
         return alternatives.contains { Glob.match($0, parts) }
     }
 
     /// Whether something below the folder `path` can match: tells a walk which folders to enter.
     public func canMatch(below path: String) -> Bool {
-        let parts = path.split(separator: "/", omittingEmptySubsequences: true).map { Array($0) }
+        let parts = Glob.parts(of: path)
         return alternatives.contains { segments in
             for (index, part) in parts.enumerated() {
                 guard index < segments.count else { return false }
@@ -60,22 +62,26 @@ public struct Glob: Sendable, Equatable {
         }
     }
 
+    private static func parts(of path: String) -> [[Unicode.Scalar]] {
+        path.unicodeScalars.split(separator: "/").map { Array($0) }
+    }
+
     private enum Segment: Sendable, Equatable {
         case anyDepth
         case tokens([Token])
     }
 
     private enum Token: Sendable, Equatable {
-        case character(Character)
+        case character(Unicode.Scalar)
         case one
         case many
-        case set([ClosedRange<Character>], negated: Bool)
+        case set([ClosedRange<Unicode.Scalar>], negated: Bool)
     }
 
     private static func expandingBraces(
-        _ text: [Character], _ refuse: (String) -> GlobProblem
-    ) throws(GlobProblem) -> [[Character]] {
-        var results: [[Character]] = []
+        _ text: [Unicode.Scalar], _ refuse: (String) -> GlobProblem
+    ) throws(GlobProblem) -> [[Unicode.Scalar]] {
+        var results: [[Unicode.Scalar]] = []
         var waiting = [text]
         while let next = waiting.popLast() {
             guard let (open, close, commas) = try firstBrace(in: next, refuse) else {
@@ -96,7 +102,7 @@ public struct Glob: Sendable, Equatable {
     }
 
     private static func firstBrace(
-        in text: [Character], _ refuse: (String) -> GlobProblem
+        in text: [Unicode.Scalar], _ refuse: (String) -> GlobProblem
     ) throws(GlobProblem) -> (open: Int, close: Int, commas: [Int])? {
         var open: Int?
         var depth = 0
@@ -122,7 +128,7 @@ public struct Glob: Sendable, Equatable {
     }
 
     private static func tokens(
-        of text: [Character], _ refuse: (String) -> GlobProblem
+        of text: [Unicode.Scalar], _ refuse: (String) -> GlobProblem
     ) throws(GlobProblem) -> [Token] {
         var tokens: [Token] = []
         var index = 0
@@ -137,14 +143,15 @@ public struct Glob: Sendable, Equatable {
                 tokens.append(.character(text[index]))
                 index += 1
             case "[":
+                let negated = index < text.count && (text[index] == "!" || text[index] == "^")
+                if negated { index += 1 }
+                // A ] that comes first is one of the set.
                 guard let end = text[min(index + 1, text.count)...].firstIndex(of: "]") else {
                     throw refuse("a [ is not closed; write \\[ for the character itself")
                 }
-                var inside = Array(text[index..<end])
+                let inside = Array(text[index..<end])
                 index = end + 1
-                let negated = inside.first == "!" || inside.first == "^"
-                if negated { inside.removeFirst() }
-                var ranges: [ClosedRange<Character>] = []
+                var ranges: [ClosedRange<Unicode.Scalar>] = []
                 var position = 0
                 while position < inside.count {
                     if position + 2 < inside.count, inside[position + 1] == "-" {
@@ -166,7 +173,7 @@ public struct Glob: Sendable, Equatable {
     }
 
     /// Greedy with one remembered star: linear but for restarts at the last star, never exponential.
-    private static func match(_ tokens: [Token], _ text: [Character]) -> Bool {
+    private static func match(_ tokens: [Token], _ text: [Unicode.Scalar]) -> Bool {
         scan(tokens.count, text.count, isMany: { tokens[$0] == .many }) { token, position in
             switch tokens[token] {
             case .character(let wanted): wanted == text[position]
@@ -177,7 +184,7 @@ public struct Glob: Sendable, Equatable {
         }
     }
 
-    private static func match(_ segments: [Segment], _ parts: [[Character]]) -> Bool {
+    private static func match(_ segments: [Segment], _ parts: [[Unicode.Scalar]]) -> Bool {
         scan(segments.count, parts.count, isMany: { segments[$0] == .anyDepth }) { segment, position in
             if case .tokens(let tokens) = segments[segment] { match(tokens, parts[position]) } else { false }
         }

@@ -132,6 +132,11 @@ public enum NetworkAccess: String, Sendable, Codable { case allowed, denied }
 public struct ResourceUse: Sendable, Equatable, Codable {
     public var resource: Resource
     public var units: Int
+
+    public init(resource: Resource, units: Int) {
+        self.resource = resource
+        self.units = units
+    }
 }
 
 /// Where a step's test results are read from.

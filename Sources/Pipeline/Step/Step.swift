@@ -17,8 +17,7 @@ public struct Step: Sendable {
 
     /// A line for `/bin/sh -e`, which ends with the first command of it that fails.
     public init(_ name: String, needs: [Step], run line: String) {
-        planned = PlannedStep(name: name, action: .shell(line), needs: needs.map(\.name))
-        body = nil
+        self.init(name, needs, .shell(line))
     }
 
     /// A program and its arguments, started without a shell: nothing in them is ever expanded or split.
@@ -28,8 +27,7 @@ public struct Step: Sendable {
 
     /// A program and its arguments, started without a shell: nothing in them is ever expanded or split.
     public init(_ name: String, needs: [Step], command arguments: [String]) {
-        planned = PlannedStep(name: name, action: .command(arguments), needs: needs.map(\.name))
-        body = nil
+        self.init(name, needs, .command(arguments))
     }
 
     /// A Swift closure, run in a process of its own in the workspace. Throwing fails the step.
@@ -39,7 +37,32 @@ public struct Step: Sendable {
 
     /// A Swift closure, run in a process of its own in the workspace. Throwing fails the step.
     public init(_ name: String, needs: [Step], body: @escaping @Sendable (StepContext) async throws -> Void) {
-        planned = PlannedStep(name: name, action: .closure, needs: needs.map(\.name))
+        self.init(name, needs, .closure, body: body)
+    }
+
+    private init(
+        _ name: String, _ needs: [Step], _ action: PlannedStep.Action,
+        body: (@Sendable (StepContext) async throws -> Void)? = nil
+    ) {
+        // A step that is named twice is needed once.
+        var names: [String] = []
+        var seen: Set<String> = []
+        for need in needs where seen.insert(need.name).inserted { names.append(need.name) }
+        planned = PlannedStep(name: name, action: action, needs: names)
         self.body = body
     }
+
+    // The likely slips, answered with our sentence.
+
+    @available(*, unavailable, message: "needs takes steps, not names: let build = Step(…), then needs: build")
+    public init(_ name: String, needs: String, run line: String) { self.init(name, run: line) }
+
+    @available(*, unavailable, message: "needs takes steps, not names: let build = Step(…), then needs: [build]")
+    public init(_ name: String, needs: [String], run line: String) { self.init(name, run: line) }
+
+    @available(*, unavailable, message: "an argument vector is command:, a line for the shell is run:")
+    public init(_ name: String, needs: Step..., run arguments: [String]) { self.init(name, command: arguments) }
+
+    @available(*, unavailable, message: "a line for the shell is run:, an argument vector is command: [\"a\", \"b\"]")
+    public init(_ name: String, needs: Step..., command line: String) { self.init(name, run: line) }
 }

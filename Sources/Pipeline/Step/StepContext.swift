@@ -22,6 +22,9 @@ public struct StepContext: Sendable {
     let valuesIn: String
     let valuesOut: String
 
+    /// The variables of the step's process: its own, the secrets it names, and those of ``StepVariable``.
+    public var environment: [String: String] { ProcessInfo.processInfo.environment }
+
     /// Writes a line to the step's log.
     public func log(_ line: String) {
         print(line)

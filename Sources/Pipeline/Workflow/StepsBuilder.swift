@@ -3,6 +3,8 @@
 public enum StepsBuilder {
     public static func buildExpression(_ step: Step) -> [Step] { [step] }
     public static func buildExpression(_ steps: [Step]) -> [Step] { steps }
+    /// Lets a workflow `print` while it is planned.
+    public static func buildExpression(_ nothing: Void) -> [Step] { [] }
     public static func buildBlock(_ parts: [Step]...) -> [Step] { Array(parts.joined()) }
     public static func buildOptional(_ part: [Step]?) -> [Step] { part ?? [] }
     public static func buildEither(first part: [Step]) -> [Step] { part }

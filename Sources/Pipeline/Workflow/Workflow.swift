@@ -82,7 +82,7 @@ public struct WorkflowDeclaration: Sendable, Equatable, Codable {
 
     /// Whether runs act on the world (releases): those are never repeated on the box's own initiative.
     ///
-    /// True for workflows that a merge, a push, a tag or a schedule starts but no change does.
+    /// True for workflows that a merge or a tag starts but no change does.
     public var runsAtMostOnce: Bool {
         triggers.contains { [.merge, .tag].contains($0.event) }
             && !triggers.contains { $0.event == .pullRequest }

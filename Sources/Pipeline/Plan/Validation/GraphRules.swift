@@ -1,8 +1,9 @@
 struct NotEmpty: PlanRule {
     static let name = "empty-workflow"
+    static let limit = 10_000
     func check(_ plan: Plan, _ report: (String?, String) -> Void) {
         if plan.steps.isEmpty { report(nil, "it has no steps; write Step(\"name\", run: \"…\")") }
-        if plan.steps.count > 10_000 { report(nil, "it has \(plan.steps.count) steps; the limit is 10,000") }
+        if plan.steps.count > NotEmpty.limit { report(nil, "it has \(plan.steps.count) steps; the limit is 10,000") }
     }
 }
 
@@ -90,13 +91,8 @@ struct PublishedValues: PlanRule {
                 names[1], "\"\(value)\" is published by \(names.joined(separator: " and ")); one step may publish it")
         }
         guard plan.steps.contains(where: { !$0.reads.isEmpty }) else { return }
-        let byName = Dictionary(plan.steps.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
-        for step in plan.steps where !step.reads.isEmpty {
-            var before: Set<String> = []
-            var waiting = step.needs
-            while let need = waiting.popLast() {
-                if before.insert(need).inserted { waiting += byName[need]?.needs ?? [] }
-            }
+        let published = PublishedBefore(plan, values: publishers.keys.sorted())
+        for (index, step) in plan.steps.enumerated() {
             for value in step.reads {
                 guard let names = publishers[value] else {
                     report(
@@ -104,12 +100,50 @@ struct PublishedValues: PlanRule {
                         "it reads \"\(value)\", which no step publishes; add .publishes(…) to the one that does")
                     continue
                 }
-                if !names.contains(where: before.contains) {
+                if !published.has(value, before: index) {
                     report(
                         step.name,
                         "it reads \"\(value)\" of step \"\(names[0])\" but does not need that step; add it to needs:")
                 }
             }
         }
+    }
+}
+
+/// Which values have surely been published when a step starts: one pass over the graph, a bit for each value.
+///
+/// A search from each reader would take minutes for a plan of 10,000 steps in a row.
+private struct PublishedBefore {
+    private let bits: [String: Int]
+    private var before: [[UInt64]]
+    private var waitsFor: [Int]
+
+    init(_ plan: Plan, values: [String]) {
+        bits = Dictionary(uniqueKeysWithValues: values.enumerated().map { ($0.element, $0.offset) })
+        before = Array(
+            repeating: Array(repeating: 0, count: (values.count + 63) / 64), count: plan.steps.count)
+        let indices = Dictionary(plan.steps.enumerated().map { ($0.element.name, $0.offset) }) { first, _ in first }
+        waitsFor = plan.steps.map { step in step.needs.reduce(0) { $0 + (indices[$1] == nil ? 0 : 1) } }
+        var neededBy: [[Int]] = Array(repeating: [], count: plan.steps.count)
+        for (index, step) in plan.steps.enumerated() {
+            for need in step.needs { if let needed = indices[need] { neededBy[needed].append(index) } }
+        }
+        // Steps of a cycle, and those behind it, never become ready.
+        var ready = waitsFor.indices.filter { waitsFor[$0] == 0 }
+        while let index = ready.popLast() {
+            var after = before[index]
+            for value in plan.steps[index].publishes { if let bit = bits[value] { after[bit / 64] |= 1 << (bit % 64) } }
+            for next in neededBy[index] {
+                for word in after.indices { before[next][word] |= after[word] }
+                waitsFor[next] -= 1
+                if waitsFor[next] == 0 { ready.append(next) }
+            }
+        }
+    }
+
+    /// True also where a cycle leaves it open: the rule for cycles says what is wrong there.
+    func has(_ value: String, before index: Int) -> Bool {
+        if waitsFor[index] > 0 { return true }
+        return bits[value].map { before[index][$0 / 64] & (1 << ($0 % 64)) != 0 } ?? false
     }
 }

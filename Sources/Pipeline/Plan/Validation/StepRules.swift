@@ -83,6 +83,24 @@ struct UsableEnvironment: PlanRule {
     }
 }
 
+struct UsableSecrets: PlanRule {
+    static let name = "secret"
+    func check(_ plan: Plan, _ report: (String?, String) -> Void) {
+        for step in plan.steps {
+            for name in step.secrets {
+                let usable = !name.isEmpty && name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: "=") }
+                if !usable || name.hasPrefix("PIPECTL_") {
+                    report(
+                        step.name, "no secret can be named \"\(name)\"; write the name of a variable, like DEPLOY_TOKEN"
+                    )
+                } else if step.environment[name] != nil {
+                    report(step.name, "\(name) is a secret and a variable of the step; keep one of them")
+                }
+            }
+        }
+    }
+}
+
 struct ConsistentResources: PlanRule {
     static let name = "resource"
     func check(_ plan: Plan, _ report: (String?, String) -> Void) {
