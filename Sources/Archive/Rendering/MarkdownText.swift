@@ -11,7 +11,9 @@ enum MarkdownText {
         let plain = name.unicodeScalars.allSatisfy { scalar in
             scalar.properties.isAlphabetic || scalar.properties.numericType != nil || harmless.contains(scalar)
         }
-        let linked = name.contains("://") || name.lowercased().contains("www.") || name.contains("--")
+        // Bytes, not characters: an accent on a slash makes it another character to Swift, not to a forge.
+        let bytes = Array(name.lowercased().utf8)
+        let linked = ["://", "www.", "--"].contains { bytes.contains($0.utf8) }
         return plain && !linked && !name.isEmpty ? name : code(text, limit: limit)
     }
 
@@ -21,12 +23,16 @@ enum MarkdownText {
         guard !name.isEmpty else { return "(empty)" }
         let fence = String(repeating: "`", count: longestFence(in: name) + 1)
         // One space on each side is taken off again by the reader.
-        let padding = ["`", " "].contains { name.hasPrefix($0) || name.hasSuffix($0) } ? " " : ""
+        let edges = [name.utf8.first, name.utf8.last]
+        let padding = edges.contains(UInt8(ascii: "`")) || edges.contains(UInt8(ascii: " ")) ? " " : ""
         return fence + padding + name + padding + fence
     }
 
     /// A code span in a table's cell, where a bar ends the cell even in code.
-    static func cell(_ text: String) -> String { code(text).replacing("|", with: "\\|") }
+    static func cell(_ text: String) -> String {
+        code(text).unicodeScalars.split(separator: "|", omittingEmptySubsequences: false).map { String($0) }
+            .joined(separator: "\\|")
+    }
 
     /// A code block with a fence longer than any inside: at most `lines` lines and `bytes` bytes, from the start or,
     /// with `fromEnd`, from the end.

@@ -142,12 +142,16 @@ struct ReportFacts {
 
 extension String {
     /// The text as one word that any shell takes as it is: in double quotes where they change nothing.
+    ///
+    /// By scalars, as a shell reads it: a quote with an accent on it is one character to Swift and still a quote.
     var shellWord: String {
-        let special: Set<Character> = ["\"", "$", "`", "\\", "!"]
-        if !isEmpty && allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "-_./:=,+@%".contains($0)) }) {
-            return self
+        let plain = unicodeScalars.allSatisfy { scalar in
+            scalar.isASCII && (scalar.properties.isAlphabetic || "0123456789-_./:=,+@%".unicodeScalars.contains(scalar))
         }
-        if !contains(where: special.contains) { return "\"\(self)\"" }
-        return "'" + split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+        if plain && !isEmpty { return self }
+        let special = "\"$`\\!".unicodeScalars
+        if !unicodeScalars.contains(where: special.contains) { return "\"\(self)\"" }
+        let parts = unicodeScalars.split(separator: "'", omittingEmptySubsequences: false).map { String($0) }
+        return "'" + parts.joined(separator: "'\\''") + "'"
     }
 }

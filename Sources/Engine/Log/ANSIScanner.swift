@@ -41,10 +41,10 @@ struct ANSIScanner {
                 position = end
             } else if byte >= 0x80 {
                 let decoded = DecodedScalar(line, at: position)
-                switch decoded.visibility(after: pass.lastWasPictorial) {
+                switch decoded.visibility(after: pass.lastJoins) {
                 case .plain:
                     pass.show(line, position..<position + decoded.length, width: 1, style: style, in: &sink)
-                    pass.lastWasPictorial = decoded.value >= 0x900
+                    pass.lastJoins = decoded.value >= 0x600
                 case .marked: pass.show(decoded.marker, width: decoded.marker.count, style: style, in: &sink)
                 case .invalid: pass.show(DecodedScalar.replacement, width: 1, style: style, in: &sink)
                 }
@@ -143,7 +143,7 @@ struct ANSIScanner {
         var shown = ANSIStyle.plain
         var restartsAtNextText = false
         /// Whether the last scalar was of a script or an emoji where a joiner is part of the writing.
-        var lastWasPictorial = false
+        var lastJoins = false
 
         init(limit: Int) { self.limit = limit }
 
@@ -163,7 +163,7 @@ struct ANSIScanner {
         mutating func show<Sink: ANSISink>(
             _ bytes: UnsafeBufferPointer<UInt8>, width newWidth: Int, style: ANSIStyle, in sink: inout Sink
         ) {
-            lastWasPictorial = false
+            lastJoins = false
             if restartsAtNextText {
                 restartsAtNextText = false
                 sink.restartLine()

@@ -57,10 +57,11 @@ extension HTMLReport {
         for index in order { html += row(report.steps[index], number: index + 1, ends: ends) }
         html += "</ol></div>\n"
         html += """
-            <p class="legend quiet" aria-hidden="true"><svg width="18" height="10"><rect class="c-passed" width="18" \
-            height="10" rx="2"/></svg> passed <svg width="18" height="10"><rect class="c-failed" width="18" height="10" \
-            rx="2"/></svg> failed <svg width="18" height="10"><line class="wait" x1="0" x2="18" y1="5" y2="5"/></svg> \
-            waiting, though its needs were met</p></section>
+            <p class="legend quiet" aria-hidden="true">\
+            <span><svg width="18" height="10"><rect class="c-passed" width="18" height="10" rx="2"/></svg>passed</span>\
+            <span><svg width="18" height="10"><rect class="c-failed" width="18" height="10" rx="2"/></svg>failed</span>\
+            <span><svg width="18" height="10"><line class="wait" x1="0" x2="18" y1="5" y2="5"/></svg>waiting, though its \
+            needs were met</span></p></section>
 
             """
         return html
@@ -72,9 +73,9 @@ extension HTMLReport {
         html += "<a class=\"name\" href=\"#s\(number)\">\(sign(step.status)) <span>\(step.name)</span></a>"
         html += "<svg class=\"bars\" width=\"100%\" height=\"16\" role=\"img\" aria-label=\"\(spoken(step))\">"
         if let first = step.attempts.first {
-            // Ready since the last of its needs ended, else since the run began.
-            let ready = step.needs.compactMap { ends[$0] ?? nil }.max() ?? span.start
-            html += waiting(from: ready, to: first.startedAt)
+            // Ready since the last of its needs ended, or since the run began if it needs nothing.
+            let ready = step.needs.isEmpty ? span.start : step.needs.compactMap { ends[$0] ?? nil }.max()
+            if let ready { html += waiting(from: ready, to: first.startedAt) }
         }
         var previousEnd: Date?
         for attempt in step.attempts {

@@ -4,7 +4,7 @@
 /// it got there, is refused by the browser. A test holds ``hash`` against ``source``.
 enum HTMLScript {
     /// SHA-256 of ``source`` as a `script-src` wants it.
-    static let hash = "sha256-RIGfCz2wZuAWHv/HrwBCDAe0UXzG3lXfbRZhmGbaIPg="
+    static let hash = "sha256-Uf6oaAFCJzt0gH+pOa6eUtL3KEr11R2Ie6i/fmT+15w="
 
     static let source = """
         (() => {
@@ -16,23 +16,27 @@ enum HTMLScript {
 
         // A link to a line or a step opens what it is in.
         const reveal = (element) => {
-          for (let e = element; e; e = e.parentElement) if (e.tagName === 'DETAILS') e.open = true;
+          for (let e = element; e; e = e.parentElement) if (e.tagName === 'DETAILS' && !e.open) { e.open = true; e.dataset.seen = '1'; }
         };
         const follow = () => {
           const target = location.hash.length > 1 && $(decodeURIComponent(location.hash.slice(1)));
-          if (target) { reveal(target); target.scrollIntoView({ block: target.className === 'l' ? 'center' : 'start' }); }
+          if (!target) return;
+          reveal(target);
+          // Twice: what comes into sight only then gets its real height.
+          const show = () => target.scrollIntoView({ block: target.className === 'l' ? 'center' : 'start' });
+          show();
+          requestAnimationFrame(() => requestAnimationFrame(show));
         };
-        addEventListener('hashchange', follow);
-        follow();
-
         // The end of a log is what one wants to read.
         document.addEventListener('toggle', (event) => {
           const details = event.target;
-          if (!details.open || details.dataset.seen || location.hash.startsWith('#' + details.id + 'a')) return;
+          if (!details.open || details.dataset.seen) return;
           details.dataset.seen = '1';
           for (const log of all(details, '.log')) log.scrollTop = log.scrollHeight;
         }, true);
-        for (const log of all(document, 'details[open] .log')) log.scrollTop = log.scrollHeight;
+        for (const log of all(document, 'details[open] > .log')) log.scrollTop = log.scrollHeight;
+        addEventListener('hashchange', follow);
+        addEventListener('load', follow);
 
         for (const time of all(document, 'time')) {
           const date = new Date(time.dateTime);
@@ -142,7 +146,9 @@ enum HTMLScript {
             const line = matches[current];
             reveal(line);
             line.classList.add('at');
-            line.scrollIntoView({ block: 'center' });
+            const show = () => line.scrollIntoView({ block: 'center' });
+            show();
+            requestAnimationFrame(() => requestAnimationFrame(show));
             say();
           };
           const searchSoon = later(150, search);

@@ -83,25 +83,26 @@ enum HTMLStyle {
         .timeline{border:1px solid var(--line);border-radius:6px;padding:4px 0}
         .timeline.long{max-height:70vh;overflow:auto}
         .timeline li,.axis-row{display:grid;grid-template-columns:minmax(120px,24%) 1fr 170px;gap:0 12px;
-        align-items:center;padding:0 12px}
-        .timeline li{min-height:26px}.timeline li:hover{background:var(--soft)}
-        .long li{min-height:22px;font-size:13px}
+        align-items:start;padding:0 12px}
+        .timeline li{line-height:26px}.why{line-height:1.4}.long li{line-height:22px}.timeline li:hover{background:var(--soft)}
+        .long li{font-size:13px}
         .axis-row{color:var(--quiet);border-bottom:1px solid var(--line)}
         .long .axis-row{position:sticky;top:-4px;background:var(--bg);z-index:1}
         .axis text{font-size:11px;fill:var(--quiet)}
         svg{display:block;overflow:hidden}
         .bars,.axis{background-image:linear-gradient(90deg,var(--line) 1px,transparent 1px)}
-        .bars{height:26px;overflow:visible}.long .bars{height:22px}
+        .bars{height:100%;min-height:26px;overflow:visible;grid-row:1/span 2;grid-column:2}
+        .long .bars{min-height:22px}
         .bars>*{transform:translateY(5px)}.long .bars>*{transform:translateY(3px)}
         .timeline .name{color:var(--fg);display:flex;gap:6px;min-width:0}
         .timeline .name span:last-child{white-space:nowrap;overflow:hidden;text-overflow:ellipsis}
         .took{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
-        .why{grid-column:1/-1;padding:0 0 5px 21px;font-size:13px}
+        .why{grid-row:2;grid-column:1;padding:0 0 5px 21px;font-size:12px}
         rect{fill:var(--grey)}rect.c-passed{fill:var(--green)}
         rect.c-failed,rect.c-timedOut,rect.c-infrastructure{fill:var(--red)}
         .wait{stroke:var(--quiet);stroke-width:1;stroke-dasharray:2 3}
-        .legend{display:flex;flex-wrap:wrap;align-items:center;gap:4px 6px;font-size:12px;margin-top:6px}
-        .legend svg:not(:first-child){margin-left:10px}
+        .legend{display:flex;flex-wrap:wrap;gap:4px 16px;font-size:12px;margin-top:6px}
+        .legend span{display:inline-flex;align-items:center;gap:6px}
 
         .tools{display:flex;flex-wrap:wrap;gap:8px;align-items:center;margin:0 0 8px}
         .tools[hidden]{display:none}
@@ -122,17 +123,16 @@ enum HTMLStyle {
         .t.y::before{color:var(--amber);content:"≈";content:"≈"/"flaky"}
         .t.x::before{content:"×";content:"×"/"expected failure"}
         .t i{font-style:normal;color:var(--quiet);font-size:12px;font-variant-numeric:tabular-nums}
-        .t p{color:var(--quiet);white-space:pre-line;font-size:13px}
+        .t p{color:var(--quiet);white-space:pre-wrap;font:12px/1.45 var(--mono)}
         .hits{color:var(--amber);font-weight:600}
         .meta{padding:0 12px 6px 28px}
         .attempt{border-top:1px solid var(--line)}
 
-        .log{background:#0d1117;color:#d1d7e0;font:12px/18px var(--mono);max-height:78vh;overflow:auto;padding:8px 0;
-        white-space:pre-wrap;tab-size:8;border-top:1px solid var(--line)}
+        .log{background:#0d1117;color:#d1d7e0;font:12px/18px var(--mono);max-height:78vh;overflow:auto;padding:8px 0;tab-size:8;border-top:1px solid var(--line)}
         .excerpt{padding:8px 12px 8px 28px;max-height:45em}
         .excerpt pre{font-size:12px}
         .piece{content-visibility:auto;contain-intrinsic-size:auto 3600px}
-        .l{padding:0 12px 0 108px;min-height:18px}
+        .l{padding:0 12px 0 108px;min-height:18px;white-space:pre-wrap;scroll-margin:60px 0}
         .l:hover{background:#161b22}
         .l>a{float:left;width:96px;margin-left:-102px;text-align:right;color:#848d97;user-select:none;white-space:nowrap;
         padding-right:8px}
@@ -148,7 +148,8 @@ enum HTMLStyle {
         .in,main{padding:0 14px}h1{font-size:18px}section{margin:22px 0}
         .facts dl{grid-template-columns:1fr;gap:5px}.facts dl>div{display:grid;grid-template-columns:84px 1fr;gap:8px}
         dt{font-size:13px}
-        .timeline li{grid-template-columns:1fr auto;padding:4px 12px}.timeline .bars{grid-row:2;grid-column:1/-1;height:18px}
+        .timeline li{grid-template-columns:1fr auto;padding:4px 12px}.timeline .bars{grid-row:2;grid-column:1/-1;
+        height:16px;min-height:0}.why{grid-row:3;grid-column:1/-1;padding:3px 0 2px 21px}.timeline li{line-height:20px}
         .bars>*{transform:none}.long .bars>*{transform:none}
         .axis-row{grid-template-columns:1fr}.axis-row>span{display:none}
         .card .message,.card .details,.card .foot,.meta{padding-left:12px}
