@@ -57,6 +57,10 @@ final class GroupCommit: Sendable {
             defer { pending = [] }
             return pending
         }
+        commit(writes, db)
+    }
+
+    private func commit(_ writes: [Write], _ db: Database) {
         var answers: [Answer] = []
         do {
             try db.beginTransaction(.immediate)
@@ -69,8 +73,13 @@ final class GroupCommit: Sendable {
             for answer in answers { answer(nil) }
         } catch {
             if db.isInsideTransaction { try? db.rollback() }
-            for answer in answers { answer(error) }
-            for write in writes.dropFirst(answers.count) { write.refuse(error) }
+            if writes.count > 1 {
+                // Nobody was answered yet. A write that is too large for the disk must not take the small ones along.
+                for write in writes { commit([write], db) }
+            } else {
+                for answer in answers { answer(error) }
+                if answers.isEmpty { for write in writes { write.refuse(error) } }
+            }
         }
     }
 }

@@ -36,14 +36,15 @@ extension Index {
             let id = try RunID.fetchOne(
                 db,
                 sql: """
-                    SELECT next FROM (
+                    WITH first AS MATERIALIZED (
                         SELECT turn, (
                             SELECT id FROM run
                             WHERE run.repository = repository.id AND state = 'queued' AND id NOT IN (\(excluded))
                                 AND \(Self.blocker) IS NULL
                             ORDER BY id LIMIT 1
                         ) AS next FROM repository
-                    ) WHERE next IS NOT NULL ORDER BY turn, next LIMIT 1
+                    )
+                    SELECT next FROM first WHERE next IS NOT NULL ORDER BY turn, next LIMIT 1
                     """)
             guard let id else { return nil }
             var run = try Self.queuedRun(id, db)

@@ -77,6 +77,47 @@ import Testing
         #expect(error?.code == .damagedIndex)
     }
 
+    @Test func aDamagedIndexIsSetAsideAndMadeAgain() async throws {
+        let store = try ArchiveStore(home: folder.path)
+        try await store.write(Sample.report(7), request: Sample.request(), tests: Sample.tests)
+        let garbage = Data("garbage".utf8)
+        try garbage.write(to: URL(fileURLWithPath: path))
+        let aside = try Index.setAside(path: path)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: aside)) == garbage)
+        let index = try Index(path: path)
+        #expect(try await store.reindex(into: index).restored == 1)
+        #expect(try await index.run(7)?.summary.verdict == .passed)
+        #expect(try await index.accept(Sample.request(head: 2)).run.id == 8)
+    }
+
+    @Test func aFullDiskLosesNothingThatWasAccepted() async throws {
+        let index = try Index(path: path)
+        let pages = try await index.write { db in
+            let count = try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0
+            try db.execute(sql: "PRAGMA max_page_count = \(count + 20)")
+            return count
+        }
+        let accepted = await withTaskGroup(of: RunID?.self, returning: Set<RunID>.self) { group in
+            for number in 1...400 {
+                group.addTask {
+                    do {
+                        return try await index.accept(Sample.request(change: "\(number)", head: number)).run.id
+                    } catch {
+                        #expect((error as? ArchiveError)?.code == .unusableIndex)
+                        return nil
+                    }
+                }
+            }
+            return await group.reduce(into: Set()) { ids, id in if let id { ids.insert(id) } }
+        }
+        #expect(accepted.count > 0 && accepted.count < 400)
+        #expect(Set(try await index.queued().map(\.id)) == accepted, "what was answered is there, and nothing else")
+        try await index.write { db in try db.execute(sql: "PRAGMA max_page_count = \(pages + 10_000)") }
+        #expect(try await index.accept(Sample.request(change: "later", head: 999)).isNew)
+        let reopened = try Index(path: path)
+        #expect(try await reopened.queued().count == accepted.count + 1)
+    }
+
     @Test func aNewerSchemaIsRefused() async throws {
         try await fill()
         let queue = try DatabaseQueue(path: path)
