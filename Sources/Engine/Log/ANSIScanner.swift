@@ -19,8 +19,6 @@ struct ANSIScanner {
     /// Characters of a line that are shown.
     let lineLimit: Int
     private(set) var style = ANSIStyle.plain
-    /// U+2400 and up picture the control characters; U+2421 is DEL.
-    private static let pictures: [[UInt8]] = (0...0x21).map { [0xE2, 0x90, 0x80 + $0] }
 
     init(colours: Bool, lineLimit: Int?) {
         self.colours = colours
@@ -46,7 +44,7 @@ struct ANSIScanner {
                     pass.show(line, position..<position + decoded.length, width: 1, style: style, in: &sink)
                     pass.lastJoins = decoded.value >= 0x600
                 case .marked: pass.show(decoded.marker, width: decoded.marker.count, style: style, in: &sink)
-                case .invalid: pass.show(DecodedScalar.replacement, width: 1, style: style, in: &sink)
+                case .invalid: pass.show((0xEF, 0xBF, 0xBD), style: style, in: &sink)  // U+FFFD
                 }
                 position += decoded.length
             } else {
@@ -67,7 +65,8 @@ struct ANSIScanner {
         // Bell and the two character set shifts (which `tput sgr0` sends): nothing to see in them.
         case 0x07, 0x0E, 0x0F: break
         default:
-            pass.show(Self.pictures[byte == 0x7F ? 0x21 : Int(byte)], width: 1, style: style, in: &sink)
+            // U+2400 and up picture the control characters; U+2421 is DEL.
+            pass.show((0xE2, 0x90, byte == 0x7F ? 0xA1 : 0x80 + byte), style: style, in: &sink)
         }
         return position + 1
     }
@@ -113,7 +112,7 @@ struct ANSIScanner {
             return position + 1
         case 0x30...0x7E: return position + 1
         default:
-            pass.show(Self.pictures[0x1B], width: 1, style: style, in: &sink)
+            pass.show((0xE2, 0x90, 0x9B), style: style, in: &sink)
             return position
         }
     }
@@ -189,6 +188,15 @@ struct ANSIScanner {
             }
         }
 
+        /// Shows one character of three bytes.
+        mutating func show<Sink: ANSISink>(
+            _ bytes: (UInt8, UInt8, UInt8), style: ANSIStyle, in sink: inout Sink
+        ) {
+            withUnsafeBytes(of: bytes) { raw in
+                raw.withMemoryRebound(to: UInt8.self) { show($0, width: 1, style: style, in: &sink) }
+            }
+        }
+
         mutating func end<Sink: ANSISink>(_ sink: inout Sink) {
             if shown != .plain { sink.change(to: .plain) }
             guard leftOut > 0 else { return }
@@ -200,9 +208,6 @@ struct ANSIScanner {
 /// One scalar read from bytes that may not be UTF-8.
 struct DecodedScalar {
     enum Visibility { case plain, marked, invalid }
-
-    /// U+FFFD.
-    static let replacement: [UInt8] = [0xEF, 0xBF, 0xBD]
 
     let value: UInt32
     /// Bytes to move on by: for invalid bytes the longest prefix that could have begun a scalar (Unicode 3.9, W3C).
