@@ -20,9 +20,12 @@ extension Index {
 
     /// Gives a run its verdict, with everything the index keeps of the report. Archive the report first.
     ///
+    /// - Parameter archivedBytes: From ``ArchivedRun/bytes``; nil if the report could not be archived, which
+    ///   ``endedWithoutReport(limit:)`` and a later call with the size make good.
+    ///
     /// Repeating it with the same verdict changes nothing. Throws `.unknownRun`, and `.verdictGiven` when the run has
     /// another verdict already.
-    public func finish(_ report: Report, tests: [TestResult], archivedBytes: Int = 0) async throws {
+    public func finish(_ report: Report, tests: [TestResult], archivedBytes: Int? = nil) async throws {
         try await write { db in
             let row = try Row.fetchOne(
                 db.cachedStatement(sql: "SELECT verdict, isArchived FROM run WHERE id = ?"), arguments: [report.id])
@@ -40,19 +43,19 @@ extension Index {
         }
     }
 
-    static func record(_ report: Report, _ tests: [TestResult], _ bytes: Int, _ db: Database) throws {
+    static func record(_ report: Report, _ tests: [TestResult], _ bytes: Int?, _ db: Database) throws {
         let counts = report.testCounts
         try db.cachedStatement(
             sql: """
                 UPDATE run SET state = 'ended', verdict = ?, reason = ?, attempt = ?, startedAt = ?, endedAt = ?,
                     testedCommit = ?, tests_passed = ?, tests_failed = ?, tests_skipped = ?, tests_expectedFailures = ?,
-                    isArchived = TRUE, archivedBytes = ?
+                    isArchived = ?, archivedBytes = ?
                 WHERE id = ?
                 """
         ).execute(arguments: [
             report.verdict.rawValue, report.reason, report.attempt, report.startedAt?.milliseconds,
             report.endedAt.milliseconds, report.testedCommit, counts.passed, counts.failed, counts.skipped,
-            counts.expectedFailures, bytes, report.id,
+            counts.expectedFailures, bytes != nil, bytes ?? 0, report.id,
         ])
         for table in ["step", "test", "artifact"] {
             try db.cachedStatement(sql: "DELETE FROM \(table) WHERE run = ?").execute(arguments: [report.id])

@@ -47,6 +47,18 @@ import Testing
         #expect(try await index.tests(of: id).count == Sample.tests.count)
     }
 
+    @Test func aRunThatCouldNotBeArchivedIsRemembered() async throws {
+        let index = try await Index.watching()
+        let id = try await index.enqueue(Sample.request()).run.id
+        try await index.markRunning(id)
+        try await index.finish(Sample.report(id), tests: Sample.tests)
+        #expect(try await index.run(id)?.summary.verdict == .passed)
+        #expect(try await index.endedWithoutReport().map(\.id) == [id])
+        try await index.finish(Sample.report(id), tests: Sample.tests, archivedBytes: 500)
+        #expect(try await index.endedWithoutReport().isEmpty)
+        #expect(try await index.tests(of: id).count == Sample.tests.count)
+    }
+
     @Test func aVerdictIsGivenOnce() async throws {
         let index = try await Index.watching()
         let id = try await index.completed(Sample.request())
@@ -67,7 +79,7 @@ import Testing
         let report = try #require(Report(unstarted: run, reproduce: "pipectl rerun 1", box: box))
         #expect(report.verdict == .superseded)
         #expect(report.startedAt == nil)
-        try await index.finish(report, tests: [])
+        try await index.finish(report, tests: [], archivedBytes: 500)
         #expect(try await index.endedWithoutReport().isEmpty)
         let waiting = try #require(try await index.run(2))
         #expect(Report(unstarted: waiting, reproduce: "", box: box) == nil)

@@ -91,7 +91,7 @@ extension Index {
     {
         let id = try await enqueue(request).run.id
         try await markRunning(id)
-        try await finish(Sample.report(id, request, verdict: verdict, tests: tests), tests: tests)
+        try await finish(Sample.report(id, request, verdict: verdict, tests: tests), tests: tests, archivedBytes: 2000)
         return id
     }
 }
