@@ -191,15 +191,22 @@ struct ProgramBuild {
 
     /// Copies this pipectl's library, so that building a new pipectl does not change it under programs that run.
     private func keepLibrary() throws {
-        guard FileStamp(path: "\(libraryFolder)/\(PipelineLibrary.fileName)") == nil else { return }
+        if cache.keepsLibrary(of: inputs) { return }
         try cache.make(folder: cache.directory)
         let folder = try ScratchFolder(named: "copying", in: cache.directory)
         defer { folder.remove() }
         let files = FileManager.default
         try files.copyItem(atPath: cache.library.library, toPath: "\(folder.path)/\(PipelineLibrary.fileName)")
         try files.copyItem(atPath: cache.library.module, toPath: "\(folder.path)/Pipeline.swiftmodule")
-        // Another key's build may have been first; its copy is as good.
-        guard rename(folder.path, libraryFolder) == 0 || errno == ENOTEMPTY || errno == EEXIST else {
+        if rename(folder.path, libraryFolder) == 0 { return }
+        guard errno == ENOTEMPTY || errno == EEXIST || errno == ENOTDIR else {
+            throw ProgramCacheError(path: libraryFolder, errno: errno)
+        }
+        // Another key's build was first, and its copy is as good; or a broken one is in the way.
+        if cache.keepsLibrary(of: inputs) { return }
+        let broken = "\(cache.directory)/broken-\(UInt64.random(in: .min ... .max))"
+        if rename(libraryFolder, broken) == 0 { try? files.removeItem(atPath: broken) }
+        guard rename(folder.path, libraryFolder) == 0 || cache.keepsLibrary(of: inputs) else {
             throw ProgramCacheError(path: libraryFolder, errno: errno)
         }
     }

@@ -30,7 +30,7 @@ public struct ProgramCache: Sendable {
     private let flights = Flights<WorkflowProgram>()
 
     /// - Parameters:
-    ///   - directory: An absolute path; made when it is missing. Nobody else may write there.
+    ///   - directory: Made when it is missing. Nobody else may write there.
     ///   - modules: Where the compiler keeps its own modules; nil means a folder in `directory`.
     ///   - environment: The variables of this process; the compiler and the programs see a chosen few of them.
     public init(
@@ -38,14 +38,15 @@ public struct ProgramCache: Sendable {
         limits: ProgramLimits = ProgramLimits(), modules: String? = nil,
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) {
-        self.directory = directory
+        let absolute = URL(fileURLWithPath: directory).standardizedFileURL.path
+        self.directory = absolute
         self.library = library
         self.toolchain = toolchain
         self.confinement = confinement
         self.limits = limits
         // They hold the path they were written to: moved, or read by another compiler, they fail every compilation.
-        let identity = FileDigest.of(parts: [directory, toolchain.swiftc, toolchain.version])
-        self.modules = modules ?? "\(directory)/modules-\(identity.prefix(16))"
+        let identity = FileDigest.of(parts: [absolute, toolchain.swiftc, toolchain.version])
+        self.modules = modules ?? "\(absolute)/modules-\(identity.prefix(16))"
         self.environment = environment
     }
 
@@ -123,9 +124,9 @@ public struct ProgramCache: Sendable {
             let answer = try? Data(contentsOf: URL(fileURLWithPath: "\(entry)/description.json")),
             FileDigest.of(answer) == manifest.descriptionDigest,
             let description = try? decoder.decode(ProgramDescription.self, from: answer),
-            FileStamp(path: "\(libraryFolder(inputs))/\(PipelineLibrary.fileName)") != nil
+            keepsLibrary(of: inputs)
         else { return nil }
-        // For ``removeUnused(for:)``: this entry is in use.
+        // For ``removeUnused(since:dryRun:)``: this entry is in use.
         utimes("\(entry)/manifest.json", nil)
         return program(inputs, executable: "\(entry)/\(manifest.program)", description, in: entry)
     }
@@ -137,6 +138,14 @@ public struct ProgramCache: Sendable {
             key: inputs.key, executable: executable, description: description, directory: entry,
             reads: [libraryFolder(inputs)], confinement: confinement,
             environment: ProgramEnvironment.forProgram(environment), limits: limits)
+    }
+
+    /// Whether the cache's copy of the library is whole.
+    func keepsLibrary(of inputs: ProgramManifest.Inputs) -> Bool {
+        let folder = libraryFolder(inputs)
+        let copy = PipelineLibrary(
+            module: "\(folder)/Pipeline.swiftmodule", library: "\(folder)/\(PipelineLibrary.fileName)")
+        return (try? copy.identity()) == inputs.library
     }
 
     func libraryFolder(_ inputs: ProgramManifest.Inputs) -> String { "\(directory)/library-\(inputs.library)" }

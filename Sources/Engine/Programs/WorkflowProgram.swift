@@ -18,6 +18,9 @@ public struct WorkflowProgram: Sendable {
     let environment: [String: String]
     let limits: ProgramLimits
 
+    /// The folders that the program reads while it runs, for a sandbox around a closure step.
+    public var folders: [String] { [directory] + reads }
+
     /// The names of all workflows, as listed.
     public var names: [String] { description.workflows.map(\.name) }
 
@@ -60,7 +63,7 @@ public struct WorkflowProgram: Sendable {
 
     private func ask(_ workflow: String, _ context: PlanContext) async throws -> Plan {
         try await ProgramAnswer(
-            executable: executable, reads: [directory] + reads, confinement: confinement, environment: environment,
+            executable: executable, reads: folders, confinement: confinement, environment: environment,
             limits: limits
         ).ask(.plan, ["--workflow", workflow], context: context)
     }

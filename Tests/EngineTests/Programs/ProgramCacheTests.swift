@@ -3,6 +3,12 @@ import Foundation
 import Pipeline
 import Testing
 
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
 @Suite(.programRoom, .timeLimit(.minutes(3))) struct ProgramCacheTests {
     private let room = ProgramRoom.current
 
@@ -96,6 +102,15 @@ import Testing
         #expect(try await follower.names == ["test"])
     }
 
+    @Test func theFolderOfTheCacheIsAbsolute() async throws {
+        let toolchain = Toolchain(swiftc: "/swiftc", version: "", target: "")
+        let library = PipelineLibrary(module: "/m", library: "/l")
+        for folder in ["programs", "./programs/", "x/../programs"] {
+            let cache = ProgramCache(directory: folder, library: library, toolchain: toolchain)
+            #expect(cache.directory == FileManager.default.currentDirectoryPath + "/programs")
+        }
+    }
+
     @Test func otherSourcesAreAnotherProgram() async throws {
         let cache = try await room.cache()
         let other = WorkflowSources.steps("    Step(\"other\", run: \"true\")")
@@ -147,7 +162,8 @@ import Testing
 
     enum Damage: String, CaseIterable {
         case truncatedProgram, flippedProgram, noProgram, notExecutable, foreignManifest, truncatedManifest, noManifest
-        case flippedDescription, noDescription, foreignProgram, noLibrary, emptyFolder, fileInsteadOfFolder
+        case flippedDescription, noDescription, foreignProgram, noLibrary, truncatedLibrary, emptyFolder,
+            fileInsteadOfFolder
     }
 
     @Test(arguments: Damage.allCases)
@@ -182,6 +198,13 @@ import Testing
         case .noLibrary:
             for name in try files.contentsOfDirectory(atPath: room.programs) where name.hasPrefix("library-") {
                 try files.removeItem(atPath: "\(room.programs)/\(name)")
+            }
+        case .truncatedLibrary:
+            for name in try files.contentsOfDirectory(atPath: room.programs) where name.hasPrefix("library-") {
+                for file in try files.contentsOfDirectory(atPath: "\(room.programs)/\(name)")
+                where file.hasPrefix("lib") {
+                    truncate("\(room.programs)/\(name)/\(file)", 1_000)
+                }
             }
         case .emptyFolder:
             try files.removeItem(atPath: entry)
@@ -226,6 +249,42 @@ import Testing
         data[position] ^= 1
         try data.write(to: URL(fileURLWithPath: "\(folder)/\(name)"))
         #expect(try await program.plan(workflow: "test", context: .example) == plan)
+    }
+
+    // MARK: - Cleaning
+
+    @Test func whatWasNotUsedIsRemoved() async throws {
+        let cache = try await room.cache()
+        let old = try await cache.program(for: good)
+        let other = WorkflowSources.steps("    Step(\"other\", run: \"true\")")
+        let used = try await cache.program(for: other)
+        try room.file("programs/building-abc/program", "left by a killed build")
+        let entry = "\(room.programs)/\(old.key)"
+        let past = Date(timeIntervalSinceNow: -1_000_000)
+        for path in ["\(entry)/manifest.json", "\(room.programs)/building-abc"] {
+            try FileManager.default.setAttributes([.modificationDate: past], ofItemAtPath: path)
+        }
+        let date = Date(timeIntervalSinceNow: -500_000)
+        let expected = [entry, "\(room.programs)/building-abc"]
+        #expect(try await cache.removeUnused(since: date, dryRun: true) == expected)
+        #expect(try cache.program(keptFor: other.tree)?.key == used.key)
+        #expect(try await cache.removeUnused(since: date) == expected)
+        #expect(try cache.program(keptFor: good.tree) == nil)
+        #expect(try cache.program(keptFor: other.tree)?.key == used.key)
+        // Later nothing is used: the library goes with the last program.
+        let all = try await cache.removeUnused(since: Date(timeIntervalSinceNow: 1_000))
+        #expect(all.count == 2)
+        #expect(try await cache.program(for: good).names == ["test"])
+    }
+
+    @Test func loadingIsUsing() async throws {
+        let cache = try await room.cache()
+        let program = try await cache.program(for: good)
+        try FileManager.default.setAttributes(
+            [.modificationDate: Date(timeIntervalSinceNow: -1_000_000)],
+            ofItemAtPath: "\(room.programs)/\(program.key)/manifest.json")
+        #expect(try cache.program(keptFor: good.tree) != nil)
+        #expect(try await cache.removeUnused(since: Date(timeIntervalSinceNow: -500_000)).isEmpty)
     }
 
     // MARK: - Definition errors
