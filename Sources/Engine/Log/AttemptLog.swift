@@ -9,7 +9,12 @@ final class AttemptLog: Sendable {
     private struct State {
         var writer: LogWriter
         var nextLineAt = 0
+        /// The end of the newest output, while a listener has not been told of it.
+        var untold: [UInt8] = []
     }
+
+    /// Bytes at the end of a piece in which its last line is looked for.
+    private static let window = 2_048
 
     private let state: Mutex<State>
     private let continuation: AsyncStream<(line: String, bytes: Int)>.Continuation
@@ -27,20 +32,33 @@ final class AttemptLog: Sendable {
 
     func append(_ buffer: UnsafeRawBufferPointer) {
         let now = Int(elapsed / .milliseconds(1))
+        let end = UnsafeRawBufferPointer(rebasing: buffer.suffix(AttemptLog.window))
         let bytesWhenDue: Int? = state.withLock { state in
             state.writer.append(buffer, at: now)
-            guard now >= state.nextLineAt else { return nil }
+            state.untold.removeAll(keepingCapacity: true)
+            guard now >= state.nextLineAt else {
+                state.untold.append(contentsOf: end)
+                return nil
+            }
             state.nextLineAt = now + 100
             return state.writer.bytes
         }
-        guard let bytesWhenDue else { return }
-        let end = UnsafeRawBufferPointer(rebasing: buffer.suffix(2_048))
-        guard let line = end.split(separator: UInt8(ascii: "\n")).last(where: { !$0.isEmpty }) else { return }
-        continuation.yield((TerminalText.clean(line.suffix(400), colours: false), bytesWhenDue))
+        if let bytesWhenDue { tell(end, bytesWhenDue) }
     }
 
-    /// Ends ``lastLines``.
-    func finishLines() { continuation.finish() }
+    func append(_ text: String) { Array(text.utf8).withUnsafeBytes { append($0) } }
+
+    private func tell(_ end: some Collection<UInt8>, _ bytes: Int) {
+        guard let line = end.split(separator: UInt8(ascii: "\n")).last(where: { !$0.isEmpty }) else { return }
+        continuation.yield((TerminalText.clean(line.suffix(400), colours: false), bytes))
+    }
+
+    /// Tells of the last line and ends ``lastLines``.
+    func finishLines() {
+        let (end, bytes) = state.withLock { ($0.untold, $0.writer.bytes) }
+        if !end.isEmpty { tell(end, bytes) }
+        continuation.finish()
+    }
 
     /// Closes the file: what was kept, and why something could not be.
     func finish() -> (log: LogRecord?, problem: Errno?) {

@@ -1,3 +1,5 @@
+import SystemPackage
+
 /// When the bytes of a log came, kept beside it.
 ///
 /// The file is a sequence of pairs of LEB128 numbers: how many bytes after the last mark, how many milliseconds
@@ -50,5 +52,75 @@ public struct LogTimes: Sendable, Equatable {
             shift += 7
         }
         return nil
+    }
+}
+
+/// Writes a log's times as they come, in bounded memory.
+struct TimesWriter {
+    private struct Mark {
+        var offset: Int
+        var milliseconds: Int
+    }
+
+    /// Marks of the tail that are kept at most; beyond it they get coarser.
+    static let tailMarks = 1 << 15
+
+    private let path: FilePath
+    private var file: FileDescriptor?
+    private var pending: [UInt8] = []
+    private var last: Mark?
+    /// Of the output that may still fall out of the tail, by its offset in the whole output.
+    private var tail: [Mark] = []
+
+    init(path: FilePath) { self.path = path }
+
+    /// Notes that the byte at `offset` of the file came at that time; later in both than the mark before.
+    mutating func mark(offset: Int, _ milliseconds: Int) {
+        if let last, milliseconds <= last.milliseconds || offset <= last.offset { return }
+        LogTimes.append(offset - (last?.offset ?? 0), to: &pending)
+        LogTimes.append(milliseconds - (last?.milliseconds ?? 0), to: &pending)
+        last = Mark(offset: offset, milliseconds: milliseconds)
+        if pending.count >= 1 << 14 { flush() }
+    }
+
+    /// The same for output whose place in the file is not known yet.
+    ///
+    /// - Parameter keeping: The offset before which nothing will be kept.
+    mutating func markTail(offset: Int, _ milliseconds: Int, keeping: Int) {
+        guard milliseconds > tail.last?.milliseconds ?? last?.milliseconds ?? -1 else { return }
+        tail.append(Mark(offset: offset, milliseconds: milliseconds))
+        guard tail.count > TimesWriter.tailMarks else { return }
+        // The last mark before the kept part is the time of its first byte.
+        let first = max((tail.firstIndex { $0.offset > keeping } ?? tail.count) - 1, 0)
+        tail.removeFirst(first)
+        if tail.count > TimesWriter.tailMarks / 2 {
+            tail = tail.enumerated().filter { $0.offset.isMultiple(of: 2) }.map(\.element)
+        }
+    }
+
+    /// Takes over the tail's marks now that it has its place.
+    mutating func joinTail(from start: Int, movedBy distance: Int) {
+        let first = max((tail.firstIndex { $0.offset > start } ?? tail.count) - 1, 0)
+        for mark in tail[min(first, tail.count)...] {
+            self.mark(offset: max(mark.offset, start) + distance, mark.milliseconds)
+        }
+        tail = []
+    }
+
+    mutating func finish() {
+        flush()
+        try? file?.close()
+        file = nil
+    }
+
+    /// Times are worth less than the log: what can't be written is left out.
+    private mutating func flush() {
+        guard !pending.isEmpty else { return }
+        if file == nil {
+            file = try? FileDescriptor.open(
+                path, .writeOnly, options: [.create, .truncate, .closeOnExec, .noFollow], permissions: .ownerReadWrite)
+        }
+        _ = try? file?.writeAll(pending)
+        pending.removeAll(keepingCapacity: true)
     }
 }

@@ -1,5 +1,11 @@
 import SystemPackage
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
 /// How much of a step's output is kept: its start and its end.
 public struct LogLimits: Sendable, Equatable {
     /// Bytes kept from the start.
@@ -17,7 +23,8 @@ public struct LogLimits: Sendable, Equatable {
 ///
 /// The file appears with the first byte and holds the bytes as they came. Beyond the head, output goes to a ring
 /// in a second file, so memory stays small; ``finish()`` joins the two with a line that says how much is missing.
-/// A full disk does not stop the step: what can't be written is counted as dropped and ``problem`` says so.
+/// A full disk does not stop the step: from the first byte that can't be written on everything is dropped, so what
+/// is there is the exact start of the output; ``problem`` says why.
 struct LogWriter {
     let folder: FilePath
     let name: String
@@ -25,71 +32,60 @@ struct LogWriter {
 
     /// Bytes that came.
     private(set) var bytes = 0
-    /// Why something could not be written; the run can't be trusted to be complete.
+    /// Why something could not be written; the log can't be trusted to be complete.
     private(set) var problem: Errno?
 
     private var file: FileDescriptor?
     private var ring: FileDescriptor?
+    /// Bytes in ``file``.
     private var written = 0
+    /// Bytes that came after the head.
     private var ringBytes = 0
-    private var lostBytes = 0
-    private var marks: [UInt8] = []
-    private var lastMark = (offset: 0, milliseconds: 0)
+    private var times: TimesWriter
 
     init(folder: FilePath, name: String, limits: LogLimits) {
         self.folder = folder
         self.name = name
         self.limits = limits
+        times = TimesWriter(path: folder.appending(name + ".times"))
     }
 
     /// Adds what was read at `milliseconds` after the attempt's start.
     mutating func append(_ buffer: UnsafeRawBufferPointer, at milliseconds: Int) {
-        bytes += buffer.count
-        let headRoom = limits.head - written
-        if headRoom > 0 {
-            mark(offset: written, milliseconds)
-            write(UnsafeRawBufferPointer(rebasing: buffer.prefix(headRoom)))
+        guard !buffer.isEmpty else { return }
+        let headRoom = min(max(limits.head - bytes, 0), buffer.count)
+        if problem == nil {
+            if headRoom > 0 {
+                times.mark(offset: bytes, milliseconds)
+            } else {
+                times.markTail(offset: bytes, milliseconds, keeping: bytes + buffer.count - limits.tail)
+            }
         }
-        if buffer.count > headRoom { keepTail(UnsafeRawBufferPointer(rebasing: buffer.dropFirst(max(headRoom, 0)))) }
+        bytes += buffer.count
+        if headRoom > 0 { write(UnsafeRawBufferPointer(rebasing: buffer[..<headRoom])) }
+        if headRoom < buffer.count { keepTail(UnsafeRawBufferPointer(rebasing: buffer[headRoom...])) }
     }
 
     mutating func append(_ text: String, at milliseconds: Int) {
         Array(text.utf8).withUnsafeBytes { append($0, at: milliseconds) }
     }
 
-    /// Closes the files; nil when nothing was ever written.
+    /// Closes the files; nil when nothing came.
     mutating func finish() -> LogRecord? {
-        var dropped = lostBytes
+        let kept = written + (ringBytes > 0 ? joinTail() : 0)
         if let ring {
-            let kept = min(ringBytes, limits.tail)
-            dropped += ringBytes - kept
-            if dropped > 0 {
-                let note =
-                    "\n[pipectl: \(grouped(dropped)) bytes dropped here; the first \(grouped(limits.head)) and the last \(grouped(kept)) are kept]\n"
-                Array(note.utf8).withUnsafeBytes { write($0) }
-            }
-            copyRing(ring, kept)
             try? ring.close()
-            _ = ringPath.withPlatformString { unlink($0) == 0 }
+            _ = ringPath.withPlatformString { unlink($0) }
         }
-        guard let file else { return bytes == 0 ? nil : LogRecord(file: name, bytes: bytes, droppedBytes: bytes) }
-        try? file.close()
-        if !marks.isEmpty, let times = open(folder.appending(name + ".times")) {
-            _ = try? times.writeAll(marks)
-            try? times.close()
+        if let file {
+            try? file.close()
+            times.finish()
         }
-        self.file = nil
-        return LogRecord(file: name, bytes: bytes, droppedBytes: dropped)
+        (file, ring) = (nil, nil)
+        return bytes == 0 ? nil : LogRecord(file: name, bytes: bytes, droppedBytes: bytes - kept)
     }
 
     private var ringPath: FilePath { folder.appending(name + ".tail") }
-
-    private mutating func mark(offset: Int, _ milliseconds: Int) {
-        guard marks.isEmpty || milliseconds > lastMark.milliseconds else { return }
-        LogTimes.append(offset - lastMark.offset, to: &marks)
-        LogTimes.append(milliseconds - lastMark.milliseconds, to: &marks)
-        lastMark = (offset, milliseconds)
-    }
 
     private mutating func open(_ path: FilePath) -> FileDescriptor? {
         do {
@@ -103,30 +99,30 @@ struct LogWriter {
     }
 
     private mutating func write(_ buffer: UnsafeRawBufferPointer) {
+        guard problem == nil else { return }
         if file == nil { file = open(folder.appending(name)) }
-        guard let file else {
-            lostBytes += buffer.count
-            return
-        }
-        do {
-            written += try file.writeAll(buffer)
-        } catch {
-            // A partly written buffer may have grown the file; its end is where the next byte belongs.
-            problem = problem ?? (error as? Errno) ?? .ioError
-            lostBytes += buffer.count
+        guard let file else { return }
+        var rest = buffer
+        while !rest.isEmpty {
+            do {
+                // Each call by itself, so that what a full disk has still taken is known.
+                let count = try file.write(rest)
+                written += count
+                rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+            } catch {
+                problem = (error as? Errno) ?? .ioError
+                return
+            }
         }
     }
 
     private mutating func keepTail(_ buffer: UnsafeRawBufferPointer) {
-        guard limits.tail > 0, ring != nil || problem == nil else {
-            lostBytes += buffer.count
+        guard problem == nil, limits.tail > 0 else {
+            ringBytes += buffer.count
             return
         }
         if ring == nil { ring = open(ringPath) }
-        guard let ring else {
-            lostBytes += buffer.count
-            return
-        }
+        guard let ring else { return }
         // Only the last `tail` bytes of a large piece can survive it.
         var rest = UnsafeRawBufferPointer(rebasing: buffer.suffix(limits.tail))
         ringBytes += buffer.count - rest.count
@@ -136,26 +132,44 @@ struct LogWriter {
             do {
                 _ = try ring.writeAll(toAbsoluteOffset: Int64(position), piece)
             } catch {
-                problem = problem ?? (error as? Errno) ?? .ioError
+                problem = (error as? Errno) ?? .ioError
+                return
             }
             ringBytes += piece.count
-            rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(piece.count))
+            rest = UnsafeRawBufferPointer(rebasing: rest[piece.count...])
         }
     }
 
-    private mutating func copyRing(_ ring: FileDescriptor, _ kept: Int) {
-        var position = ringBytes - kept
-        var piece = [UInt8](repeating: 0, count: 1 << 16)
-        while position < ringBytes {
-            let place = position % limits.tail
-            let wanted = min(piece.count, limits.tail - place, ringBytes - position)
-            let count = piece.withUnsafeMutableBytes { buffer in
-                (try? ring.read(fromAbsoluteOffset: Int64(place), into: .init(rebasing: buffer.prefix(wanted)))) ?? 0
-            }
-            guard count > 0 else { return }
-            piece.withUnsafeBytes { write(UnsafeRawBufferPointer(rebasing: $0.prefix(count))) }
-            position += count
+    /// Adds the ring to the file and returns how many bytes of output that were.
+    private mutating func joinTail() -> Int {
+        // After a failed write the ring may have a hole or old bytes in its middle.
+        guard problem == nil else { return 0 }
+        let wanted = min(ringBytes, limits.tail)
+        let dropped = ringBytes - wanted
+        if dropped > 0 {
+            let note =
+                "\n[pipectl: \(grouped(dropped)) bytes dropped here; the first \(grouped(limits.head)) and the last \(grouped(wanted)) are kept]\n"
+            Array(note.utf8).withUnsafeBytes { write($0) }
         }
+        times.joinTail(from: bytes - wanted, movedBy: written - (bytes - wanted))
+        let start = written
+        var position = ringBytes - wanted
+        var piece = [UInt8](repeating: 0, count: 1 << 16)
+        while position < ringBytes, let ring, problem == nil {
+            let place = position % limits.tail
+            let size = min(piece.count, limits.tail - place, ringBytes - position)
+            do {
+                let count = try piece.withUnsafeMutableBytes { buffer in
+                    try ring.read(fromAbsoluteOffset: Int64(place), into: .init(rebasing: buffer[..<size]))
+                }
+                guard count > 0 else { throw Errno.ioError }
+                piece.withUnsafeBytes { write(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+                position += count
+            } catch {
+                problem = (error as? Errno) ?? .ioError
+            }
+        }
+        return written - start
     }
 }
 
@@ -168,9 +182,3 @@ func grouped(_ number: Int) -> String {
     }
     return String(text.reversed())
 }
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
