@@ -1,15 +1,16 @@
-// stepinit: the parent of everything that a step starts.
+// stepinit: starts the steps of a run and leaves nothing of them alive.
 //
-//     stepinit GRACE_MILLISECONDS COMMAND [ARGUMENT…]
+// pipectl starts one stepinit for each run, with a socket as its standard input, and asks it for each attempt of a
+// step (see requests.h). stepinit forks a warden for it, which starts the command in a session of its own and adopts
+// every orphan below it (PR_SET_CHILD_SUBREAPER, Linux). When the command ends, the warden kills what is left of it,
+// whatever session or group it moved to, and only then says how it ended. Asked to end, it passes SIGTERM on to all of
+// them and kills what is alive after the grace. When its socket closes because pipectl died, it kills at once.
 //
-// It starts COMMAND in a session of its own and ends as COMMAND ended: with the same exit code, or by the same
-// signal. Before it ends, nothing that COMMAND started is left alive, whatever session or group it moved to:
-// on Linux orphans are adopted (PR_SET_CHILD_SUBREAPER) and killed. SIGTERM is passed on to all of them; what
-// is alive after the grace is killed. When pipectl itself dies, everything is killed at once.
-//
-// 127 and 126 are returned when COMMAND can't be started, as a shell does, with a sentence on standard error.
+// One process for a run, not one for each attempt: forking this small process costs a quarter of starting it, and a
+// sandbox has to be set up only once.
 
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -17,17 +18,36 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/select.h>
+#include <sys/socket.h>
 #include <sys/types.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "requests.h"
 
 #ifdef __linux__
 #include <sys/prctl.h>
 #endif
 #ifdef __APPLE__
 #include <libproc.h>
+#define vfork fork
 #endif
+
+enum { control_fd = 3 };
+extern char **environ;
+
+struct warden {
+    uint32_t id;
+    pid_t pid;  // 0 once it has ended
+    int status;
+    int control;
+};
+
+static struct warden *wardens;
+static size_t warden_count, warden_room;
+static int null_fd;
 
 static long long now_ms(void) {
     struct timespec t;
@@ -35,40 +55,68 @@ static long long now_ms(void) {
     return t.tv_sec * 1000LL + t.tv_nsec / 1000000;
 }
 
-// Calls `visit` for each child of `parent`. Orphans of the step become children of this process on Linux; on
-// macOS they don't, and only those that stayed in the session's group are reached.
-static int each_child(pid_t parent, void (*visit)(pid_t, int), int signal_number) {
+static void nap(void) {
+    struct timespec pause = {0, 500000};
+    nanosleep(&pause, NULL);
+}
+
+static void say(int fd, uint32_t kind, int32_t value, uint32_t flags) {
+    struct report report = {kind, value, flags};
+    ssize_t sent = write(fd, &report, sizeof report);
+    (void)sent;  // pipectl is gone; nobody is left to tell
+}
+
+// Processes
+
+// Calls `visit` for each child of `parent`, of all its threads.
+static int each_child(pid_t parent, void (*visit)(pid_t, int, int), int signal_number, int depth) {
     int seen = 0;
 #ifdef __linux__
     char path[64];
-    snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)parent, (int)parent);
-    FILE *children = fopen(path, "re");
-    if (!children) return 0;
-    int pid;
-    while (fscanf(children, "%d", &pid) == 1) {
-        seen++;
-        visit(pid, signal_number);
+    snprintf(path, sizeof path, "/proc/%d/task", (int)parent);
+    DIR *threads = opendir(path);
+    if (!threads) return 0;
+    for (struct dirent *thread; (thread = readdir(threads));) {
+        if (thread->d_name[0] == '.') continue;
+        snprintf(path, sizeof path, "/proc/%d/task/%.16s/children", (int)parent, thread->d_name);
+        int file = open(path, O_RDONLY | O_CLOEXEC);
+        if (file < 0) continue;
+        char text[512];
+        pid_t pid = 0;
+        for (ssize_t length; (length = read(file, text, sizeof text)) > 0;) {
+            for (ssize_t i = 0; i < length; i++) {
+                if (text[i] >= '0' && text[i] <= '9') {
+                    pid = pid * 10 + (text[i] - '0');
+                } else if (pid > 0) {
+                    seen++;
+                    visit(pid, signal_number, depth);
+                    pid = 0;
+                }
+            }
+        }
+        close(file);
     }
-    fclose(children);
+    closedir(threads);
 #elif defined(__APPLE__)
-    pid_t pids[4096];
+    pid_t pids[512];
     int count = proc_listchildpids(parent, pids, sizeof pids);
     for (int i = 0; i < count; i++) {
         seen++;
-        visit(pids[i], signal_number);
+        visit(pids[i], signal_number, depth);
     }
 #endif
     return seen;
 }
 
-static void signal_tree(pid_t pid, int signal_number) {
-    each_child(pid, signal_tree, signal_number);
+static void signal_tree(pid_t pid, int signal_number, int depth) {
+    // A chain of thousands of processes must not overflow the stack; what is deeper is adopted when those above die.
+    if (depth < 64) each_child(pid, signal_tree, signal_number, depth + 1);
     kill(pid, signal_number);
 }
 
 static void signal_all(pid_t group, int signal_number) {
     if (group > 0) kill(-group, signal_number);
-    each_child(getpid(), signal_tree, signal_number);
+    each_child(getpid(), signal_tree, signal_number, 0);
 }
 
 // Waits without blocking for every child that has ended; returns 1 when none is left.
@@ -85,126 +133,305 @@ static int reap(pid_t leader, int *leader_status, int *leader_ended) {
     }
 }
 
-static void kill_until_empty(pid_t group, pid_t leader, int *status, int *ended) {
-    // A killed parent hands its children to us, so each round reaches one generation more.
-    for (;;) {
-        signal_all(*ended ? 0 : group, SIGKILL);
+static void kill_until_empty(pid_t leader, int *status, int *ended) {
+    // A killed parent hands its children to us, so each round reaches one generation more. The group is signalled
+    // only while its leader is unreaped: afterwards its number may belong to a stranger.
+    while (!reap(leader, status, ended)) {
+        signal_all(*ended ? 0 : leader, SIGKILL);
         if (reap(leader, status, ended)) return;
-        struct timespec pause = {0, 500000};
-        nanosleep(&pause, NULL);
+        nap();
     }
 }
 
-static int run_leader(char **command, int failure_pipe) {
+// The warden of one attempt
+
+static void child_ended(int number) { (void)number; }
+
+static int read_all(int fd, void *target, size_t size) {
+    for (size_t done = 0; done < size;) {
+        ssize_t count = read(fd, (char *)target + done, size - done);
+        if (count < 0 && errno == EINTR) continue;
+        if (count <= 0) return 0;
+        done += (size_t)count;
+    }
+    return 1;
+}
+
+// Runs between vfork and exec, in the warden's memory: system calls only.
+static void become_command(const struct launch *launch, const char *folder, char **command, int failure) {
+    int32_t problem[2] = {report_no_folder, 0};
     setsid();
 #ifdef __linux__
     prctl(PR_SET_PDEATHSIG, SIGKILL);
 #endif
-    sigset_t none;
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-    signal(SIGPIPE, SIG_DFL);
-    execvp(command[0], command);
-    int code = errno;
-    ssize_t written = write(failure_pipe, &code, sizeof code);
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0 && launch->open_files < files.rlim_cur) {
+        files.rlim_cur = launch->open_files;  // pipectl raised its own; some programs close all that are possible
+        setrlimit(RLIMIT_NOFILE, &files);
+    }
+    static const int plain[] = {SIGPIPE, SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGTTIN, SIGTTOU};
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) signal(plain[i], SIG_DFL);
+    if (chdir(folder) == 0) {
+        problem[0] = report_no_command;
+        sigset_t none;
+        sigemptyset(&none);
+        sigprocmask(SIG_SETMASK, &none, NULL);
+        execvp(command[0], command);
+    }
+    problem[1] = errno;
+    ssize_t written = write(failure, problem, sizeof problem);
     (void)written;
-    _exit(code == ENOENT ? 127 : 126);
+    _exit(127);
 }
 
-int main(int argc, char **argv) {
-    if (argc < 3) {
-        fprintf(stderr, "usage: stepinit GRACE_MILLISECONDS COMMAND [ARGUMENT...]\n");
-        return 2;
+static void watch_over(void) {
+    struct launch launch;
+    if (!read_all(control_fd, &launch, sizeof launch)) _exit(0);
+    char *text = malloc((size_t)launch.bytes + 1);
+    char **words = calloc((size_t)launch.words + (size_t)launch.variables + 2, sizeof *words);
+    if (!text || !words) {
+        say(control_fd, report_no_process, ENOMEM, 0);
+        _exit(0);
     }
-    long grace = strtol(argv[1], NULL, 10);
-    char **command = argv + 2;
-
-    sigset_t watched;
-    sigemptyset(&watched);
-    sigaddset(&watched, SIGCHLD);
-    sigaddset(&watched, SIGTERM);
-    sigaddset(&watched, SIGINT);
-    sigaddset(&watched, SIGHUP);
-    sigprocmask(SIG_BLOCK, &watched, NULL);
-    // The default action of SIGCHLD may discard it while blocked; a disposition other than "ignore" is needed.
-    signal(SIGCHLD, SIG_DFL);
+    if (!read_all(control_fd, text, launch.bytes)) _exit(0);
+    text[launch.bytes] = 0;
+    char *next = text, *end = text + launch.bytes;
+    const char *folder = next;
+    next += strlen(next) + 1;
+    char **slot = words;
+    for (uint32_t i = 0; i < launch.words && next < end; i++, next += strlen(next) + 1) *slot++ = next;
+    *slot++ = NULL;
+    environ = slot;
+    for (uint32_t i = 0; i < launch.variables && next < end; i++, next += strlen(next) + 1) *slot++ = next;
+    *slot = NULL;
 
 #ifdef __linux__
-    pid_t parent = getppid();
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    prctl(PR_SET_PDEATHSIG, SIGHUP);
-    if (getppid() != parent) return 1;  // the parent died before it could be watched
 #endif
-
     int failure[2];
-    if (pipe(failure) != 0 || fcntl(failure[0], F_SETFD, FD_CLOEXEC) != 0 ||
-        fcntl(failure[1], F_SETFD, FD_CLOEXEC) != 0) {
-        perror("stepinit: pipe");
-        return 126;
+    pid_t leader = -1;
+    if (pipe(failure) == 0) {
+        fcntl(failure[0], F_SETFD, FD_CLOEXEC);
+        fcntl(failure[1], F_SETFD, FD_CLOEXEC);
+        leader = vfork();
+        if (leader == 0) become_command(&launch, folder, words, failure[1]);
     }
-    pid_t leader = fork();
     if (leader < 0) {
-        perror("stepinit: fork");
-        return 126;
+        say(control_fd, report_no_process, errno, 0);
+        _exit(0);
     }
-    if (leader == 0) return run_leader(command, failure[1]);
     close(failure[1]);
+    // The others hold the pipe that ends the log; the warden writes nothing.
+    dup2(null_fd, 1);
+    dup2(null_fd, 2);
 
-    int status = 0, ended = 0;
-    long long deadline = -1;
-    while (!ended || deadline >= 0) {
-        if (reap(leader, &status, &ended) && ended) break;
-        if (ended && deadline < 0) break;
-        if (deadline >= 0 && now_ms() >= deadline) break;
-        int received;
-#ifdef __APPLE__
-        // No sigtimedwait: with a deadline, look every 20 ms.
-        if (deadline >= 0) {
-            sigset_t pending;
-            struct timespec pause = {0, 20000000};
-            nanosleep(&pause, NULL);
-            sigpending(&pending);
-            if (!sigismember(&pending, SIGCHLD) && !sigismember(&pending, SIGTERM) && !sigismember(&pending, SIGHUP))
-                continue;
-        }
-        if (sigwait(&watched, &received) != 0) continue;
-#else
-        if (deadline >= 0) {
+    int status = 0, ended = 0, asked = 0, none_left = 0;
+    uint32_t flags = 0;
+    long long deadline = 0;
+    sigset_t open_mask;
+    sigemptyset(&open_mask);
+    for (;;) {
+        none_left = reap(leader, &status, &ended);
+        // Asked to end, what the command started has the rest of the grace, too.
+        if (ended && (none_left || !asked)) break;
+        struct timespec wait = {0, 0}, *limit = NULL;
+        if (asked) {
             long long left = deadline - now_ms();
-            if (left < 0) left = 0;
-            struct timespec wait = {left / 1000, (left % 1000) * 1000000};
-            received = sigtimedwait(&watched, NULL, &wait);
-        } else {
-            received = sigwaitinfo(&watched, NULL);
-        }
-        if (received < 0) continue;
-#endif
-        if (received == SIGTERM || received == SIGINT) {
-            if (deadline < 0) {
-                deadline = now_ms() + grace;
-                signal_all(ended ? 0 : leader, SIGTERM);
+            if (left <= 0) {
+                flags |= report_flag_killed;
+                break;
             }
-        } else if (received == SIGHUP) {
-            break;  // pipectl is gone, or wants it to end now
+            wait = (struct timespec){left / 1000, (left % 1000) * 1000000};
+            limit = &wait;
+        }
+        fd_set readable;
+        FD_ZERO(&readable);
+        FD_SET(control_fd, &readable);
+        if (pselect(control_fd + 1, &readable, NULL, NULL, limit, &open_mask) < 1) continue;
+        char byte;
+        ssize_t count = read(control_fd, &byte, 1);
+        if (count < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+        if (count <= 0) break;  // pipectl is gone
+        if (asked) continue;
+        asked = 1;
+        flags |= report_flag_asked;
+        deadline = now_ms() + launch.grace_ms;
+        signal_all(leader, SIGTERM);
+    }
+    if (!none_left) kill_until_empty(leader, &status, &ended);
+
+    int32_t problem[2];
+    if (read(failure[0], problem, sizeof problem) == sizeof problem)
+        say(control_fd, (uint32_t)problem[0], problem[1], flags);
+    else
+        say(control_fd, report_ended, status, flags);
+    _exit(0);
+}
+
+// The process of the run
+
+static int strays;
+
+static void kill_stray(pid_t pid, int signal_number, int depth) {
+    for (size_t i = 0; i < warden_count; i++)
+        if (wardens[i].pid == pid) return;
+    strays++;
+    signal_tree(pid, signal_number, depth);
+}
+
+// Notes which wardens have ended, and buries orphans.
+static void collect(void) {
+    int status;
+    for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
+        for (size_t i = 0; i < warden_count; i++) {
+            if (wardens[i].pid != pid) continue;
+            wardens[i].pid = 0;
+            wardens[i].status = status;
         }
     }
-    kill_until_empty(leader, leader, &status, &ended);
+}
 
-    int code;
-    if (read(failure[0], &code, sizeof code) == sizeof code)
-        fprintf(stderr, "pipectl: %s can't be started: %s\n", command[0], strerror(code));
-
-    if (WIFSIGNALED(status)) {
-        struct rlimit no_core = {0, 0};
-        setrlimit(RLIMIT_CORE, &no_core);
-        int number = WTERMSIG(status);
-        signal(number, SIG_DFL);
-        sigset_t one;
-        sigemptyset(&one);
-        sigaddset(&one, number);
-        sigprocmask(SIG_UNBLOCK, &one, NULL);
-        raise(number);
-        return 128 + number;
+// A step may have killed its warden: what it watched over is ours now. Bounded, since what hangs in the kernel can't
+// be killed and others wait.
+static void kill_strays(void) {
+    for (long long end = now_ms() + 10000; now_ms() < end; nap()) {
+        strays = 0;
+        each_child(getpid(), kill_stray, SIGKILL, 0);
+        if (strays == 0) return;
+        collect();
     }
-    return WEXITSTATUS(status);
+}
+
+static void reap_wardens(void) {
+    collect();
+    for (size_t i = 0; i < warden_count;) {
+        if (wardens[i].pid != 0) {
+            i++;
+            continue;
+        }
+        int status = wardens[i].status;
+        if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+            kill_strays();
+            say(wardens[i].control, report_lost, status, 0);
+        }
+        close(wardens[i].control);
+        wardens[i] = wardens[--warden_count];
+    }
+}
+
+static void start_warden(uint32_t id, int control, int output) {
+    if (warden_count == warden_room) {
+        size_t room = warden_room ? 2 * warden_room : 16;
+        struct warden *larger = realloc(wardens, room * sizeof *larger);
+        if (!larger) {
+            say(control, report_no_process, ENOMEM, 0);
+            close(control);
+            close(output);
+            return;
+        }
+        wardens = larger;
+        warden_room = room;
+    }
+    pid_t pid = fork();
+    if (pid == 0) {
+        for (size_t i = 0; i < warden_count; i++) close(wardens[i].control);
+        dup2(null_fd, 0);
+        dup2(output, 1);
+        dup2(output, 2);
+        if (output != control_fd) close(output);
+        if (control != control_fd) {
+            dup2(control, control_fd);
+            close(control);
+        }
+        fcntl(control_fd, F_SETFD, FD_CLOEXEC);
+        watch_over();
+    }
+    close(output);
+    if (pid < 0) {
+        say(control, report_no_process, errno, 0);
+        close(control);
+        return;
+    }
+    wardens[warden_count++] = (struct warden){.id = id, .pid = pid, .control = control};
+}
+
+// Returns 0 when pipectl is gone.
+static int serve_request(void) {
+    struct request request;
+    struct iovec part = {&request, sizeof request};
+    union {
+        char bytes[CMSG_SPACE(2 * sizeof(int))];
+        struct cmsghdr aligned;
+    } space;
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = &space, .msg_controllen = sizeof space};
+    int receive_flags = 0;
+#ifdef MSG_CMSG_CLOEXEC
+    receive_flags = MSG_CMSG_CLOEXEC;
+#endif
+    ssize_t count = recvmsg(STDIN_FILENO, &message, receive_flags);
+    if (count < 0) return errno == EINTR || errno == EAGAIN;
+    if (count != sizeof request) return 0;
+    if (request.kind == request_kill) {
+        for (size_t i = 0; i < warden_count; i++)
+            if (wardens[i].id == request.id && wardens[i].pid != 0) kill(wardens[i].pid, SIGKILL);
+        return 1;
+    }
+    struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+    int files[2];
+    if (!header || header->cmsg_type != SCM_RIGHTS || header->cmsg_len != CMSG_LEN(sizeof files)) return 1;
+    memcpy(files, CMSG_DATA(header), sizeof files);
+    fcntl(files[0], F_SETFD, FD_CLOEXEC);
+    fcntl(files[1], F_SETFD, FD_CLOEXEC);
+    start_warden(request.id, files[0], files[1]);
+    return 1;
+}
+
+int main(void) {
+    struct sockaddr address;
+    socklen_t length = sizeof address;
+    if (getsockname(STDIN_FILENO, &address, &length) != 0) {
+        static const char help[] = "stepinit starts the steps of a pipectl run; pipectl starts it. See: pipectl --help\n";
+        return write(STDERR_FILENO, help, sizeof help - 1) > 0 ? 2 : 3;
+    }
+    setsid();
+#ifdef __linux__
+    // What some library of pipectl opened without close-on-exec must not reach a step.
+    closefrom(3);
+#endif
+    // Numbers 0 to 3 are taken in every warden, so none of ours may be among them by chance.
+    int null = open("/dev/null", O_RDWR);
+    if (null < 0) return 3;
+    null_fd = fcntl(null, F_DUPFD_CLOEXEC, 10);
+    dup2(null, 1);
+    dup2(null, 2);
+    dup2(null, control_fd);
+    if (null > control_fd) close(null);
+
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+        files.rlim_cur = files.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &files);
+    }
+#ifdef __linux__
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+#endif
+    signal(SIGPIPE, SIG_IGN);
+    struct sigaction action = {.sa_handler = child_ended};
+    sigaction(SIGCHLD, &action, NULL);
+    sigset_t child, open_mask;
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD);
+    sigprocmask(SIG_SETMASK, &child, NULL);
+    sigemptyset(&open_mask);
+
+    int connected = 1;
+    for (;;) {
+        reap_wardens();
+        // Without pipectl the wardens end what they watch over; this stays for those that can't.
+        if (!connected && warden_count == 0) return 0;
+        fd_set readable;
+        FD_ZERO(&readable);
+        if (connected) FD_SET(STDIN_FILENO, &readable);
+        if (pselect(1, &readable, NULL, NULL, NULL, &open_mask) > 0) connected = serve_request();
+    }
 }

@@ -38,26 +38,41 @@ struct WorkspaceFiles {
         var path: String
         var bytes: Int
         var isExecutable: Bool
+        var stamp: Stamp
+    }
+
+    /// Tells a file from what was at its path before, whatever happened to the clock: inode and change time, which a
+    /// step can't set.
+    struct Stamp: Sendable, Equatable {
+        var inode: UInt64
+        var seconds: Int
+        var nanoseconds: Int
+        var bytes: Int
     }
 
     /// What a search found, and what kept it from being complete.
     struct Search: Sendable {
         var matches: [Match] = []
         var problems: [String] = []
+        /// Whether a limit ended it.
+        var isCut = false
+
+        /// Bounded: a hostile folder may hold a million links.
+        mutating func report(_ problem: String) {
+            if problems.count < 20 || isCut { problems.append(problem) }
+        }
     }
 
     /// The regular files that one of `globs` matches, sorted by path.
-    ///
-    /// - Parameter changedSince: Leaves out files whose inode did not change since then (ctime, which a step can't
-    ///   set): what was there before an attempt is not its result.
-    func matching(_ globs: [Glob], changedSince: Date? = nil) -> Search {
+    func matching(_ globs: [Glob]) -> Search {
         var search = Search()
-        guard let top = open(root.string, O_RDONLY | O_DIRECTORY | O_CLOEXEC) as Int32?, top >= 0 else {
+        let top = open(root.string, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard top >= 0 else {
             search.problems.append("the workspace can't be opened: \(String(cString: strerror(errno)))")
             return search
         }
         var entries = 0
-        walk(top, "", 0, globs, changedSince, &search, &entries)
+        walk(top, "", 0, globs, &search, &entries)
         search.matches.sort { $0.path < $1.path }
         return search
     }
@@ -82,7 +97,7 @@ struct WorkspaceFiles {
             bytes += count
             guard bytes <= limits.fileBytes else {
                 throw WorkspaceFileProblem(
-                    path: path, reason: "it grew beyond \(limits.fileBytes) bytes while it was read")
+                    path: path, reason: "it is larger than \(grouped(limits.fileBytes)) bytes, the limit for one file")
             }
             digest.update(data: piece[..<count])
             do {
@@ -113,8 +128,10 @@ struct WorkspaceFiles {
         // Non-blocking: a fifo in its place must not make us wait.
         let file = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard file >= 0 else {
+            let code = errno
             throw WorkspaceFileProblem(
-                path: path, reason: errno == ELOOP ? "it is a link" : String(cString: strerror(errno)))
+                path: path, reason: code == ELOOP ? "it is a link" : String(cString: strerror(code)),
+                isMissing: code == ENOENT)
         }
         var info = stat()
         guard fstat(file, &info) == 0, info.st_mode & S_IFMT == S_IFREG else {
@@ -126,27 +143,27 @@ struct WorkspaceFiles {
 
     /// Closes `folder`.
     private func walk(
-        _ folder: Int32, _ prefix: String, _ depth: Int, _ globs: [Glob], _ changedSince: Date?,
-        _ search: inout Search, _ entries: inout Int
+        _ folder: Int32, _ prefix: String, _ depth: Int, _ globs: [Glob], _ search: inout Search,
+        _ entries: inout Int
     ) {
         guard let stream = fdopendir(folder) else {
             close(folder)
             return
         }
         defer { closedir(stream) }
-        while let entry = readdir(stream) {
+        while !search.isCut, let entry = readdir(stream) {
             let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
                 pointer.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) { String(validatingCString: $0) }
             }
             guard let name, name != ".", name != "..", name != ".git" else { continue }
             entries += 1
             guard entries <= limits.entries, search.matches.count <= limits.count else {
-                if search.problems.isEmpty {
-                    search.problems.append(
-                        entries > limits.entries
-                            ? "more than \(limits.entries) files were looked at; use a narrower pattern"
-                            : "more than \(limits.count) files match; use a narrower pattern or pack them into one")
-                }
+                search.isCut = true
+                search.report(
+                    entries > limits.entries
+                        ? "more than \(grouped(limits.entries)) files were looked at; use a narrower pattern"
+                        : "more than \(grouped(limits.count)) files match; use a narrower pattern or pack them into one"
+                )
                 return
             }
             let path = prefix.isEmpty ? name : "\(prefix)/\(name)"
@@ -157,21 +174,26 @@ struct WorkspaceFiles {
             case S_IFDIR:
                 guard globs.contains(where: { $0.canMatch(below: path) }) else { continue }
                 guard depth < limits.depth else {
-                    search.problems.append("\(path) is deeper than \(limits.depth) folders and was not entered")
+                    search.report("\(path) is deeper than \(limits.depth) folders and was not entered")
                     continue
                 }
                 let next = openat(dirfd(stream), name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-                if next >= 0 { walk(next, path, depth + 1, globs, changedSince, &search, &entries) }
+                if next >= 0 { walk(next, path, depth + 1, globs, &search, &entries) }
             case S_IFREG:
                 guard globs.contains(where: { $0.matches(path) }) else { continue }
-                if let changedSince, info.changeTime < changedSince.timeIntervalSince1970 { continue }
                 search.matches.append(
-                    Match(path: path, bytes: Int(info.st_size), isExecutable: info.st_mode & 0o100 != 0))
-            case S_IFLNK:
+                    Match(
+                        path: path, bytes: Int(info.st_size), isExecutable: info.st_mode & 0o100 != 0,
+                        stamp: info.stamp))
+            case S_IFLNK where globs.contains { $0.matches(path) }:
+                search.report("\(path) is a link and was left out; copy the file itself there")
+            case S_IFLNK where globs.contains { $0.canMatch(below: path) && !$0.pattern.contains("**") }:
+                search.report("\(path) is a link and was not entered; use the folder itself")
+            case S_IFLNK: continue
+            default:
                 if globs.contains(where: { $0.matches(path) }) {
-                    search.problems.append("\(path) is a link and was left out; copy the file itself there")
+                    search.report("\(path) is not a regular file and was left out")
                 }
-            default: continue
             }
         }
     }
@@ -181,16 +203,19 @@ struct WorkspaceFiles {
 struct WorkspaceFileProblem: Error, Sendable, Equatable, CustomStringConvertible {
     var path: String
     var reason: String
-    var description: String { "\(path): \(reason)" }
+    /// Whether there is nothing at that path.
+    var isMissing = false
+    var description: String { "\(path) can't be taken: \(reason)" }
 }
 
 extension stat {
-    /// When the inode last changed, in seconds since 1970.
-    fileprivate var changeTime: Double {
+    fileprivate var stamp: WorkspaceFiles.Stamp {
         #if os(Linux)
-            Double(st_ctim.tv_sec) + Double(st_ctim.tv_nsec) / 1e9
+            let time = st_ctim
         #else
-            Double(st_ctimespec.tv_sec) + Double(st_ctimespec.tv_nsec) / 1e9
+            let time = st_ctimespec
         #endif
+        return WorkspaceFiles.Stamp(
+            inode: UInt64(st_ino), seconds: time.tv_sec, nanoseconds: time.tv_nsec, bytes: Int(st_size))
     }
 }

@@ -40,6 +40,8 @@ public struct RunSetting: Sendable {
     public var artifacts: FilePath { folder.appending("artifacts") }
     /// Where steps leave values for one another.
     var values: FilePath { folder.appending("values") }
+    /// Where each attempt writes the values that it publishes, in a folder of its own.
+    var published: FilePath { folder.appending("published") }
 
     /// Variables of the box that steps may see: what tools need to work, and nothing that could be a secret.
     public static func baseEnvironment(_ all: [String: String]) -> [String: String] {

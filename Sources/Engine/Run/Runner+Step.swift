@@ -15,30 +15,34 @@ struct StepOutcome: Sendable {
 
 extension Runner {
     /// Runs a step's attempts, waiting for a slot before each.
-    func runStep(_ index: Int, of plan: Plan, stop: StopSignal) async -> StepOutcome {
+    func runStep(_ index: Int, of plan: Plan, on host: StepHost, stop: StopSignal) async -> StepOutcome {
         let step = plan.steps[index]
         var outcome = StepOutcome(
             record: StepRecord(
                 name: step.name, command: step.commandLine, needs: step.needs, allowsFailure: step.allowsFailure))
-        for number in 1...(step.retry.count + 1) {
+        if let reason = pool.impossibility(of: step.resources) {
+            return finished(outcome, .infrastructure, "\(reason); it could never start")
+        }
+        for number in 1...(max(step.retry.count, 0) + 1) {
             if number > 1 {
                 let pause = step.retry.backoff.pause(beforeAttempt: number)
-                if let request = await firstStop(stop, within: .seconds(pause)) {
+                if pause > 0, let request = await firstStop(stop, within: .seconds(pause)) {
                     return finished(outcome, .cancelled, request.reason)
                 }
             }
             guard await acquire(step, stop) else {
                 return finished(outcome, .cancelled, stop.request?.reason ?? "cancelled")
             }
-            let attempt = await runAttempt(number, of: step, at: index, stop: stop)
+            let attempt = await runAttempt(number, of: step, at: index, on: host, stop: stop)
             await pool.release(step.resources)
             outcome.record.attempts.append(attempt.record)
             outcome.findings += attempt.findings
             outcome.tests += attempt.tests
             outcome.resultFiles += attempt.resultFiles
-            await emit(.attemptEnded(step: step.name, attempt: attempt.record))
+            outcome.record.testCounts = attempt.tests.isEmpty ? nil : TestCounts(lastTriesOf: attempt.tests)
             outcome.record.status = attempt.record.status
             outcome.record.reason = attempt.record.reason
+            await emit(.attemptEnded(step: step.name, attempt: attempt.record))
             let again =
                 number <= step.retry.count && stop.request == nil && attempt.record.deserves(step.retry.condition)
             if !again { break }
@@ -46,12 +50,17 @@ extension Runner {
         outcome.isFlaky =
             outcome.record.status == .passed
             && outcome.record.attempts.contains { $0.status == .failed || $0.status == .timedOut }
-        let last = outcome.tests.last?.attempt
-        if !outcome.tests.isEmpty {
-            outcome.record.testCounts = TestCounts(outcome.tests.filter { $0.attempt == last })
+        guard !step.artifacts.isEmpty, outcome.record.status != .cancelled else { return outcome }
+        let before = outcome
+        do {
+            return try await onOwnThread {
+                var outcome = before
+                collectArtifacts(of: step, into: &outcome)
+                return outcome
+            }
+        } catch {
+            return finished(outcome, .infrastructure, "its artifacts could not be collected: \(error)")
         }
-        collectArtifacts(of: step, into: &outcome)
-        return outcome
     }
 
     private func finished(_ outcome: StepOutcome, _ status: StepStatus, _ reason: String) -> StepOutcome {
@@ -75,25 +84,25 @@ extension Runner {
 
     /// Waits for the slot and resources; false when the step was stopped first.
     private func acquire(_ step: PlannedStep, _ stop: StopSignal) async -> Bool {
+        if stop.request != nil || Task.isCancelled { return false }
+        if pool.tryAcquire(step.resources) { return true }
         if let reason = await pool.obstacle(to: step.resources) {
             await emit(.stepWaiting(step: step.name, reason: reason))
         }
-        return await withTaskGroup(of: Bool.self) { group in
-            group.addTask { await pool.acquire(step.resources) }
-            group.addTask {
-                _ = await stop.wait()
-                return false
-            }
-            var granted = await group.next() ?? false
-            group.cancelAll()
-            // Granted in the moment of the stop: what was taken is given back.
-            for await late in group where late { granted = true }
-            if granted && stop.request != nil {
-                await pool.release(step.resources)
-                return false
-            }
-            return granted
+        let ticket = pool.takeTicket()
+        let handler = stop.onStop { _ in pool.giveUp(ticket) }
+        defer { stop.removeHandler(handler) }
+        let isGranted = await withTaskCancellationHandler {
+            await pool.wait(for: step.resources, ticket: ticket)
+        } onCancel: {
+            pool.giveUp(ticket)
         }
+        // Granted in the moment of the stop: what was taken is given back.
+        if isGranted && stop.request != nil {
+            await pool.release(step.resources)
+            return false
+        }
+        return isGranted
     }
 
     private struct Attempt {
@@ -103,41 +112,67 @@ extension Runner {
         var resultFiles: [String] = []
     }
 
-    private func runAttempt(_ number: Int, of step: PlannedStep, at index: Int, stop: StopSignal) async -> Attempt {
+    private func runAttempt(
+        _ number: Int, of step: PlannedStep, at index: Int, on host: StepHost, stop: StopSignal
+    ) async -> Attempt {
         let start = Date()
         await emit(.stepStarted(step: step.name, attempt: number, at: start))
-        let name = "\(String(index + 1).leftPadded(to: 3))-\(number).log"
-        let log = AttemptLog(folder: setting.logs, name: name, limits: setting.logLimits)
-        var record = AttemptRecord(number: number, startedAt: start)
+        let label = "\(String(index + 1).leftPadded(to: 3))-\(number)"
+        let log = AttemptLog(folder: setting.logs, name: label + ".log", limits: setting.logLimits)
+        let published = setting.published.appending(label)
+        var attempt = Attempt(record: AttemptRecord(number: number, startedAt: start))
         do {
-            let command = try prepare(step, attempt: number)
+            let command = try prepare(step, attempt: number, published: published)
+            let before = step.testResults.isEmpty ? [:] : try await onOwnThread { resultFiles(of: step) }
             // Progress goes out beside the output, so a slow listener never slows the bytes.
-            let end = try await withThrowingTaskGroup(of: ProcessEnd?.self) { group in
-                group.addTask {
-                    for await (line, bytes) in log.lastLines {
-                        await emit(.stepOutput(step: step.name, attempt: number, lastLine: line, bytes: bytes))
-                    }
-                    return nil
+            async let progress: Void = {
+                for await (line, bytes) in log.lastLines {
+                    await emit(.stepOutput(step: step.name, attempt: number, lastLine: line, bytes: bytes))
                 }
-                group.addTask {
-                    defer { log.finishLines() }
-                    return try await StepProcess(stepInit: setting.stepInit, grace: setting.grace).run(
-                        command, timeout: .seconds(step.timeout), stop: stop, output: log.append)
-                }
-                var end: ProcessEnd?
-                while let next = try await group.next() { end = end ?? next }
-                return end ?? ProcessEnd()
+            }()
+            let end: Result<ProcessEnd, any Error>
+            do {
+                end = .success(
+                    try await StepProcess(host: host, grace: setting.grace).run(
+                        command, timeout: .seconds(step.timeout), stop: stop, output: log.append))
+            } catch {
+                end = .failure(error)
             }
-            record.exitCode = end.exitCode
-            record.signal = end.signal
-            (record.status, record.reason) = judge(end, step)
-            if record.status == .passed, let missing = missingValue(of: step) {
-                (record.status, record.reason) = (.failed, missing)
+            log.finishLines()
+            await progress
+            switch end {
+            case .success(let end):
+                attempt.record.exitCode = end.exitCode
+                attempt.record.signal = end.signal
+                (attempt.record.status, attempt.record.reason) = judge(end)
+            case .failure(let problem):
+                judge(problem, step, &attempt.record)
+                log.append("pipectl: \(attempt.record.reason ?? "")\n")
+            }
+            if attempt.record.status == .passed, !step.publishes.isEmpty,
+                let missing = try await onOwnThread({ adoptValues(of: step, from: published) })
+            {
+                (attempt.record.status, attempt.record.reason) = (.failed, missing)
+            }
+            finish(log, start, &attempt.record)
+            if !step.testResults.isEmpty {
+                let ended = attempt
+                attempt = try await onOwnThread {
+                    var attempt = ended
+                    readResults(of: step, at: index, since: before, into: &attempt)
+                    return attempt
+                }
             }
         } catch {
-            record.status = .infrastructure
-            record.reason = "it could not be started: \(error)"
+            finish(log, start, &attempt.record)
+            attempt.record.status = .infrastructure
+            attempt.record.reason = "it could not be run: \(error)"
         }
+        return attempt
+    }
+
+    private func finish(_ log: AttemptLog, _ start: Date, _ record: inout AttemptRecord) {
+        guard record.endedAt == nil else { return }
         let ended = log.finish()
         record.log = ended.log
         record.endedAt = start.addingTimeInterval(log.elapsed.inSeconds)
@@ -146,14 +181,11 @@ extension Runner {
             record.reason =
                 "its log could not be written: \(problem). Free space on the state folder's disk, then rerun."
         }
-        var attempt = Attempt(record: record)
-        if !step.testResults.isEmpty { readResults(of: step, at: index, since: start, into: &attempt) }
-        return attempt
     }
 
-    private func judge(_ end: ProcessEnd, _ step: PlannedStep) -> (StepStatus, String?) {
-        let killed = end.signal == SIGKILL ? "; it ignored SIGTERM for \(setting.grace.inWords) and was killed" : ""
+    private func judge(_ end: ProcessEnd) -> (StepStatus, String?) {
         if let stopped = end.stopped {
+            let killed = end.wasKilled ? "; it ignored SIGTERM for \(setting.grace.inWords) and was killed" : ""
             return (stopped.kind == .timedOut ? .timedOut : .cancelled, stopped.reason + killed)
         }
         if let signal = end.signal {
@@ -161,39 +193,94 @@ extension Runner {
         }
         switch end.exitCode {
         case 0: return (.passed, nil)
-        case 126 where !step.action.isShell, 127 where !step.action.isShell:
-            return (.failed, "the program can't be started: see the end of its log")
         case let code?: return (.failed, "exit code \(code)")
         case nil: return (.infrastructure, "how it ended is not known")
         }
     }
 
-    /// Why a step that passed has not published what it declares, or nil.
-    private func missingValue(of step: PlannedStep) -> String? {
-        for name in step.publishes {
-            guard let data = FileManager.default.contents(atPath: setting.values.appending("\(name).json").string)
-            else {
-                return
-                    "it declares .publishes(\"\(name)\") but published nothing: write $\(StepVariable.valuesOut)/\(name).json"
+    private func judge(_ problem: any Error, _ step: PlannedStep, _ record: inout AttemptRecord) {
+        record.status = .infrastructure
+        switch problem {
+        case StepProcessProblem.command(let code):
+            let program =
+                switch step.action {
+                case .shell: "/bin/sh"
+                case .command(let words): words.first ?? ""
+                case .closure: "the compiled workflow"
+                }
+            record.reason = "\"\(program)\" can't be started: \(code)"
+            // The box's own programs are the box's fault, the step's own are the step's.
+            guard case .command = step.action else { return }
+            record.status = .failed
+            // As a shell has it.
+            record.exitCode = code == .noSuchFileOrDirectory ? 127 : 126
+            if code == .noSuchFileOrDirectory { record.reason? += "; is it installed, and in the step's PATH?" }
+        case StepProcessProblem.folder(let code):
+            if let folder = step.workingDirectory {
+                record.status = .failed
+                record.reason =
+                    "its working directory \"\(folder)\" can't be entered: \(code); it must be there when the step starts"
+            } else {
+                record.reason = "the workspace can't be entered: \(code)"
             }
-            guard (try? JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed)) != nil else {
-                return "what it published as \"\(name)\" is not JSON; a text needs quotes"
+        case StepProcessProblem.system(let code):
+            record.reason = "it could not be started: \(code); the box is overloaded: run fewer steps at a time"
+        case StepProcessProblem.lost:
+            record.reason =
+                "stepinit, which watched over it, was killed; everything that the step had started was ended"
+        case StepProcessProblem.nulByte:
+            record.status = .failed
+            record.reason = "its command or environment contains a NUL byte, which no program can be given"
+        default:
+            record.reason = "it could not be started: \(problem)"
+        }
+    }
+
+    /// Takes over what a step that passed has published, or says what it has not.
+    ///
+    /// Only declared values are taken, from a folder that no other attempt could write to.
+    private func adoptValues(of step: PlannedStep, from published: FilePath) -> String? {
+        var limits = setting.fileLimits
+        limits.fileBytes = min(limits.fileBytes, 16 << 20)
+        let files = WorkspaceFiles(root: published, limits: limits)
+        for name in step.publishes {
+            let target = setting.values.appending("\(name).json")
+            let temporary = setting.values.appending(".\(UInt64.random(in: .min ... .max))")
+            defer { _ = temporary.withPlatformString { unlink($0) } }
+            do {
+                _ = try files.copy("\(name).json", to: temporary)
+            } catch let problem as WorkspaceFileProblem where problem.isMissing {
+                let place = "$\(StepVariable.valuesOut)/\(name).json"
+                return "it declares .publishes(\"\(name)\") but published nothing: write \(place)"
+            } catch {
+                return "what it published as \"\(name)\" can't be read: \(error)"
+            }
+            guard let data = FileManager.default.contents(atPath: temporary.string),
+                (try? JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed)) != nil
+            else { return "what it published as \"\(name)\" is not JSON; a text needs quotes" }
+            do {
+                try FileManager.default.moveReplacing(temporary.string, to: target.string)
+            } catch {
+                return "what it published as \"\(name)\" can't be kept: \(error)"
             }
         }
         return nil
     }
 
-    private func prepare(_ step: PlannedStep, attempt: Int) throws -> StepCommand {
+    private func prepare(_ step: PlannedStep, attempt: Int, published: FilePath) throws -> StepCommand {
         var folder = setting.workspace
         if let relative = step.workingDirectory { folder = folder.appending(relative) }
-        let valuesOut = setting.values
         var environment = setting.environment
         environment.merge(step.environment) { _, new in new }
         environment["PIPECTL_STEP"] = step.name
         environment[StepVariable.workspace] = setting.workspace.string
         environment[StepVariable.attempt] = String(attempt)
         environment[StepVariable.valuesIn] = setting.values.string
-        environment[StepVariable.valuesOut] = valuesOut.string
+        // A step that publishes nothing has nowhere to publish to, which also saves it a folder.
+        if !step.publishes.isEmpty || step.action == .closure {
+            try FileManager.default.createDirectory(atPath: published.string, withIntermediateDirectories: true)
+            environment[StepVariable.valuesOut] = published.string
+        }
         let arguments =
             switch step.action {
             case .shell(let line): ["/bin/sh", "-ec", line]
@@ -203,7 +290,22 @@ extension Runner {
         return StepCommand(arguments: arguments, workingDirectory: folder, environment: environment)
     }
 
-    private func readResults(of step: PlannedStep, at index: Int, since start: Date, into attempt: inout Attempt) {
+    /// The result files that are there already, which an attempt has to change or replace to count as its own.
+    private func resultFiles(of step: PlannedStep) -> [String: WorkspaceFiles.Stamp] {
+        let globs = step.testResults.compactMap { source -> Glob? in
+            switch source {
+            case .junit(let pattern), .swiftTestingEvents(let pattern): try? Glob(pattern)
+            case .swiftPMConsole: nil
+            }
+        }
+        guard !globs.isEmpty else { return [:] }
+        let found = WorkspaceFiles(root: setting.workspace, limits: setting.fileLimits).matching(globs).matches
+        return Dictionary(found.map { ($0.path, $0.stamp) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    private func readResults(
+        of step: PlannedStep, at index: Int, since before: [String: WorkspaceFiles.Stamp], into attempt: inout Attempt
+    ) {
         let reader = TestResultReader()
         let files = WorkspaceFiles(root: setting.workspace, limits: setting.fileLimits)
         var sets: [TestResults] = []
@@ -216,7 +318,10 @@ extension Runner {
         for source in step.testResults {
             switch source {
             case .swiftPMConsole:
-                guard let log = attempt.record.log else { continue }
+                guard let log = attempt.record.log else {
+                    find("no-results", "it printed nothing, so there are no results to read in its output")
+                    continue
+                }
                 do {
                     sets.append(
                         try reader.read(
@@ -226,15 +331,18 @@ extension Runner {
             case .junit(let pattern), .swiftTestingEvents(let pattern):
                 guard let glob = try? Glob(pattern) else { continue }
                 let format: ResultFormat = if case .junit = source { .junit } else { .swiftTestingEvents }
-                // The file system's clock ticks more coarsely than ours.
-                let search = files.matching([glob], changedSince: start.addingTimeInterval(-0.02))
+                let search = files.matching([glob])
                 for problem in search.problems { find("result-file", problem) }
-                if search.matches.isEmpty {
+                let own = search.matches.filter { before[$0.path] != $0.stamp }
+                if own.isEmpty {
                     find(
                         "no-results",
-                        "it wrote no file that \"\(pattern)\" matches; check the pattern or the command's options")
+                        "it wrote no file that \"\(pattern)\" matches"
+                            + (search.matches.isEmpty
+                                ? "; check the pattern or the command's options"
+                                : "; \(search.matches.count) from before it started are not counted"))
                 }
-                for match in search.matches {
+                for match in own {
                     let copied =
                         "\(String(index + 1).leftPadded(to: 3))-\(attempt.record.number)-\(attempt.resultFiles.count + 1)-\(FilePath(match.path).lastComponent?.string ?? "results")"
                     do {
@@ -266,23 +374,23 @@ extension Runner {
     }
 
     private func collectArtifacts(of step: PlannedStep, into outcome: inout StepOutcome) {
-        guard !step.artifacts.isEmpty, outcome.record.status != .cancelled else { return }
         let files = WorkspaceFiles(root: setting.workspace, limits: setting.fileLimits)
         var total = 0
+        var problems: [String] = []
         for pattern in step.artifacts {
             guard let glob = try? Glob(pattern) else { continue }
             let search = files.matching([glob])
-            var problems = search.problems
-            if search.matches.isEmpty && problems.isEmpty {
+            problems += search.problems
+            if search.matches.isEmpty && search.problems.isEmpty {
                 problems.append(
                     "no file matches the artifact pattern \"\(pattern)\"; check the pattern, or the command that makes it"
                 )
             }
             for match in search.matches where !outcome.artifacts.contains(where: { $0.path == match.path }) {
                 total += match.bytes
-                guard match.bytes <= setting.fileLimits.fileBytes, total <= setting.fileLimits.totalBytes else {
+                guard total <= setting.fileLimits.totalBytes else {
                     problems.append(
-                        "\(match.path) goes beyond the limit of \(setting.fileLimits.totalBytes) bytes for a step's artifacts"
+                        "with \(match.path) the artifacts go beyond \(grouped(setting.fileLimits.totalBytes)) bytes for a step; pack or leave out some"
                     )
                     break
                 }
@@ -296,20 +404,24 @@ extension Runner {
                             step: step.name, path: match.path, bytes: bytes, sha256: digest,
                             isExecutable: match.isExecutable))
                 } catch {
-                    problems.append("\(match.path) can't be kept: \(error)")
+                    _ = temporary.withPlatformString { unlink($0) }
+                    problems.append("\(error)")
                 }
             }
-            guard let problem = problems.first else { continue }
-            outcome.findings += problems.map {
-                Finding(
-                    rule: "artifact", severity: .error, message: "step \"\(step.name)\": \($0)", file: nil, line: nil,
-                    column: nil, suggestion: nil)
-            }
-            // A step that promised files and left none has not done its work, whatever its exit code says.
-            if outcome.record.status == .passed {
-                outcome.record.status = .failed
-                outcome.record.reason = problem
-            }
+        }
+        guard let problem = problems.first else { return }
+        // A step that promised files and left none has not done its work, whatever its exit code says; one that
+        // failed anyway may never have come to make them.
+        let isCause = outcome.record.status == .passed
+        outcome.findings += problems.map {
+            Finding(
+                rule: "artifact", severity: isCause ? .error : .note, message: "step \"\(step.name)\": \($0)",
+                file: nil, line: nil, column: nil, suggestion: nil)
+        }
+        if isCause {
+            outcome.record.status = .failed
+            outcome.record.reason = problem
+            outcome.isFlaky = false
         }
     }
 }
@@ -325,8 +437,14 @@ extension AttemptRecord {
     }
 }
 
-extension PlannedStep.Action {
-    fileprivate var isShell: Bool { if case .shell = self { true } else { false } }
+extension TestCounts {
+    /// Counts each test of an attempt once, by its last try.
+    fileprivate init(lastTriesOf tests: [TestResult]) {
+        let counts = TestResults(tests: tests).counts
+        self.init(
+            passed: counts.passed, failed: counts.failed + counts.errored, skipped: counts.skipped,
+            expectedFailures: counts.expectedFailure)
+    }
 }
 
 extension String {

@@ -1,7 +1,6 @@
 public import Pipeline
 
 import Foundation
-import Synchronization
 import SystemPackage
 
 /// Runs a plan: one task for each step, as many at a time as the box has slots.
@@ -42,30 +41,35 @@ public struct Runner: Sendable {
         } catch {
             return unstartable(records, "the run's folder can't be made: \(error)")
         }
+        let host = StepHost(program: setting.stepInit)
         await withTaskGroup(of: Message.self) { group in
             group.addTask { await stop.wait().map { Message.stop($0) } ?? .nothing }
             var signals: [Int: StopSignal] = [:]
-            func stopSteps(_ request: StopRequest) {
-                for (step, signal) in signals where plan.steps[step].condition != .always { signal.stop(request) }
+            func stopAll(_ request: StopRequest) {
+                let isFailure = request.kind == .failFast
+                graph.stop(because: request.reason, isFailure: isFailure)
+                for (step, signal) in signals where graph.states[step] == .running {
+                    let condition = plan.steps[step].condition
+                    if condition == .onSuccess || condition == .onFailure && !isFailure { signal.stop(request) }
+                }
             }
             while true {
                 for step in graph.takeReady() {
                     let signal = StopSignal()
                     signals[step] = signal
-                    group.addTask { .stepEnded(step, await runStep(step, of: plan, stop: signal)) }
+                    group.addTask { .stepEnded(step, await runStep(step, of: plan, on: host, stop: signal)) }
                 }
                 for skip in graph.takeSkips() {
                     records[skip.step].status = skip.status
                     records[skip.step].reason = skip.reason
                     await emit(.stepEnded(records[skip.step]))
                 }
-                if graph.isFinished { break }
+                if graph.isFinished || graph.isStuck { break }
                 guard let message = await group.next() else { break }
                 switch message {
                 case .nothing: continue
                 case .stop(let request):
-                    graph.stop(because: request.reason)
-                    stopSteps(request)
+                    stopAll(request)
                 case .stepEnded(let step, let outcome):
                     signals[step] = nil
                     records[step] = outcome.record
@@ -77,15 +81,21 @@ public struct Runner: Sendable {
                     graph.end(step, as: outcome.record.status)
                     await emit(.stepEnded(outcome.record))
                     if plan.failFast, outcome.record.status.isFailure, !plan.steps[step].allowsFailure {
-                        let request = StopRequest(
-                            .failFast, reason: "\"\(outcome.record.name)\" failed and the workflow fails fast")
-                        graph.stop(because: request.reason)
-                        stopSteps(request)
+                        stopAll(
+                            StopRequest(
+                                .failFast, reason: "\"\(outcome.record.name)\" failed and the workflow fails fast"))
                     }
                 }
             }
             group.cancelAll()
         }
+        // Only a plan that is not valid leaves such steps; they must not look as if they could still run.
+        for index in records.indices where !records[index].status.isFinal {
+            records[index].status = .infrastructure
+            records[index].reason = "what it needs can never end; `pipectl validate` shows why"
+            await emit(.stepEnded(records[index]))
+        }
+        do { try await onOwnThread { host.close() } } catch { host.close() }
         collected.steps = records
         (collected.verdict, collected.reason) = Runner.verdict(of: records, stopped: stop.request, flaky: flaky)
         return collected
@@ -101,7 +111,8 @@ public struct Runner: Sendable {
         }
         let failed = records.filter { $0.status.isFailure && !$0.allowsFailure }
         let broken = failed.filter { $0.status == .infrastructure }
-        if let stopped, stopped.kind != .failFast {
+        // A stop that came too late to change anything is not what the run came to.
+        if let stopped, stopped.kind != .failFast, records.contains(where: { $0.status == .cancelled }) {
             return (stopped.kind == .superseded ? .superseded : .cancelled, stopped.reason)
         }
         if let first = failed.first(where: { $0.status != .infrastructure }) {
@@ -132,7 +143,7 @@ public struct Runner: Sendable {
     }
 
     private func makeFolders(_ plan: Plan) throws {
-        for folder in [setting.logs, setting.values]
+        for folder in [setting.logs, setting.values, setting.published]
             + (plan.steps.contains { !$0.testResults.isEmpty } ? [setting.results] : [])
             + (plan.steps.contains { !$0.artifacts.isEmpty } ? [setting.artifacts] : [])
         {

@@ -1,101 +1,191 @@
 public import Pipeline
 
+import Synchronization
+
 /// The box's slots and named resources, shared by the steps of all runs.
 ///
 /// Whoever asked first is served first, except that a waiter for a taken resource does not hold up those
 /// who don't want it.
 public actor SlotPool {
     private struct Waiter {
-        var number: Int
-        var uses: [ResourceUse]
+        var uses: [String: Need]
         var continuation: CheckedContinuation<Bool, Never>
+    }
+
+    private struct Need {
+        var units: Int
+        /// From the workflow, or the box's own word.
+        var capacity: Int
+    }
+
+    /// A mutex, not the actor's isolation: giving up must be possible from a cancellation handler.
+    private struct State {
+        var freeSlots: Int
+        var used: [String: Int] = [:]
+        /// By the order in which they came.
+        var waiters: [Int: Waiter] = [:]
+        var queue: [Int] = []
+        var firstInQueue = 0
+        var nextNumber = 0
+        /// Tickets with which nobody waits yet, and which were not given up.
+        var unused: Set<Int> = []
     }
 
     /// How many steps may run at a time.
     public let slots: Int
-    private var freeSlots: Int
-    /// Units in use by resource name; the capacity comes with each use, from the workflow or ``overrides``.
-    private var used: [String: Int] = [:]
-    private let overrides: [String: Int]
-    private var waiters: [Waiter] = []
-    private var nextNumber = 0
+    private let capacities: [String: Int]
+    private let state: Mutex<State>
 
     /// - Parameters:
-    ///   - slots: How many steps may run at a time, at least 1.
+    ///   - slots: How many steps may run at a time, at least 1; never more than the process has descriptors for,
+    ///     see ``OpenFiles/raiseLimit()``.
     ///   - capacities: The box's own word on resources, over what workflows declare.
     public init(slots: Int, capacities: [String: Int] = [:]) {
-        self.slots = max(slots, 1)
-        freeSlots = max(slots, 1)
-        overrides = capacities
+        self.slots = max(min(slots, OpenFiles.stepsThatFit), 1)
+        self.capacities = capacities
+        state = Mutex(State(freeSlots: self.slots))
     }
 
     /// What stands between `uses` and its start now, as a sentence; nil when it could start.
     public func obstacle(to uses: [ResourceUse]) -> String? {
-        if freeSlots == 0 { return "all \(slots) slots are busy" }
-        for use in uses where !fits(use) { return "waiting for \"\(use.resource.name)\"" }
+        let needs = needs(of: uses)
+        return state.withLock { state in
+            if state.freeSlots == 0 { return slots == 1 ? "the slot is busy" : "all \(slots) slots are busy" }
+            let missing = needs.keys.sorted().first { name in
+                needs[name].map { !SlotPool.fits($0, name, state) } ?? false
+            }
+            return missing.map { "waiting for \"\($0)\"" }
+        }
+    }
+
+    /// Why `uses` can never be met on this box, as a sentence.
+    public nonisolated func impossibility(of uses: [ResourceUse]) -> String? {
+        for (name, need) in needs(of: uses).sorted(by: { $0.key < $1.key }) where need.units > need.capacity {
+            return "it uses \(need.units) of \"\(name)\" and the box has \(need.capacity)"
+        }
         return nil
     }
 
     /// Waits for a slot and all of `uses`, taken together.
     ///
-    /// - Returns: False when the waiting task was cancelled; then nothing is held.
+    /// - Returns: False when the waiting task was cancelled first; then nothing is held.
     public func acquire(_ uses: [ResourceUse]) async -> Bool {
-        if waiters.isEmpty && freeSlots > 0 && uses.allSatisfy(fits) {
-            take(uses)
-            return true
-        }
-        nextNumber += 1
-        let number = nextNumber
+        let ticket = takeTicket()
         return await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                if Task.isCancelled {
-                    continuation.resume(returning: false)
-                } else {
-                    waiters.append(Waiter(number: number, uses: uses, continuation: continuation))
-                    serve()
-                }
-            }
+            await wait(for: uses, ticket: ticket)
         } onCancel: {
-            Task { await self.giveUp(number) }
+            giveUp(ticket)
         }
     }
 
     /// Gives back what ``acquire(_:)`` took.
     public func release(_ uses: [ResourceUse]) {
-        freeSlots += 1
-        for use in uses { used[use.resource.name, default: 0] -= use.units }
-        serve()
-    }
-
-    private func giveUp(_ number: Int) {
-        guard let index = waiters.firstIndex(where: { $0.number == number }) else { return }
-        waiters.remove(at: index).continuation.resume(returning: false)
-        serve()
-    }
-
-    private func capacity(of use: ResourceUse) -> Int { overrides[use.resource.name] ?? use.resource.capacity }
-
-    private func fits(_ use: ResourceUse) -> Bool {
-        used[use.resource.name, default: 0] + use.units <= capacity(of: use)
-    }
-
-    private func take(_ uses: [ResourceUse]) {
-        freeSlots -= 1
-        for use in uses { used[use.resource.name, default: 0] += use.units }
-    }
-
-    private func serve() {
-        var wantedBefore: Set<String> = []
-        var index = 0
-        while index < waiters.count && freeSlots > 0 {
-            let uses = waiters[index].uses
-            if uses.allSatisfy({ fits($0) && !wantedBefore.contains($0.resource.name) }) {
-                take(uses)
-                waiters.remove(at: index).continuation.resume(returning: true)
-            } else {
-                wantedBefore.formUnion(uses.map(\.resource.name))
-                index += 1
-            }
+        let needs = needs(of: uses)
+        serve { state in
+            state.freeSlots += 1
+            for (name, need) in needs { state.used[name, default: 0] -= need.units }
         }
+    }
+
+    /// Takes a slot and `uses` if nobody who waits would be passed over.
+    nonisolated func tryAcquire(_ uses: [ResourceUse]) -> Bool {
+        let needs = needs(of: uses)
+        return state.withLock { state in
+            guard state.waiters.isEmpty, SlotPool.fits(needs, state) else { return false }
+            SlotPool.take(needs, &state)
+            return true
+        }
+    }
+
+    /// The place in the queue, which ``giveUp(_:)`` names.
+    nonisolated func takeTicket() -> Int {
+        state.withLock { state in
+            state.nextNumber += 1
+            state.unused.insert(state.nextNumber)
+            return state.nextNumber
+        }
+    }
+
+    /// Waits until it is served (true) or ``giveUp(_:)`` is called, be it before (false).
+    nonisolated func wait(for uses: [ResourceUse], ticket: Int) async -> Bool {
+        let needs = needs(of: uses)
+        return await withCheckedContinuation { continuation in
+            var isGivenUp = false
+            serve { state in
+                if state.unused.remove(ticket) == nil {
+                    isGivenUp = true
+                } else {
+                    state.waiters[ticket] = Waiter(uses: needs, continuation: continuation)
+                    state.queue.append(ticket)
+                }
+            }
+            if isGivenUp { continuation.resume(returning: false) }
+        }
+    }
+
+    /// Wakes the waiter with nothing held; without effect once it was served.
+    nonisolated func giveUp(_ ticket: Int) {
+        var waiter: Waiter?
+        // It may have been the one that kept others from a resource, so others may be served now.
+        serve { state in
+            state.unused.remove(ticket)
+            waiter = state.waiters.removeValue(forKey: ticket)
+        }
+        waiter?.continuation.resume(returning: false)
+    }
+
+    private nonisolated func needs(of uses: [ResourceUse]) -> [String: Need] {
+        var needs: [String: Need] = [:]
+        for use in uses {
+            let name = use.resource.name
+            let capacity = capacities[name] ?? use.resource.capacity
+            needs[name] = Need(
+                units: (needs[name]?.units ?? 0) + use.units, capacity: min(needs[name]?.capacity ?? .max, capacity))
+        }
+        return needs
+    }
+
+    private static func fits(_ need: Need, _ name: String, _ state: State) -> Bool {
+        state.used[name, default: 0] + need.units <= need.capacity
+    }
+
+    private static func fits(_ needs: [String: Need], _ state: State) -> Bool {
+        state.freeSlots > 0 && needs.allSatisfy { fits($1, $0, state) }
+    }
+
+    private static func take(_ needs: [String: Need], _ state: inout State) {
+        state.freeSlots -= 1
+        for (name, need) in needs { state.used[name, default: 0] += need.units }
+    }
+
+    /// Changes the state, then wakes all whose turn it is.
+    private nonisolated func serve(after change: (inout State) -> Void) {
+        let served = state.withLock { state -> [CheckedContinuation<Bool, Never>] in
+            change(&state)
+            var served: [CheckedContinuation<Bool, Never>] = []
+            var wantedBefore: Set<String> = []
+            var position = state.firstInQueue
+            while position < state.queue.count && state.freeSlots > 0 {
+                defer { position += 1 }
+                guard let waiter = state.waiters[state.queue[position]] else {
+                    if position == state.firstInQueue { state.firstInQueue += 1 }
+                    continue
+                }
+                if wantedBefore.isDisjoint(with: waiter.uses.keys), SlotPool.fits(waiter.uses, state) {
+                    SlotPool.take(waiter.uses, &state)
+                    state.waiters[state.queue[position]] = nil
+                    if position == state.firstInQueue { state.firstInQueue += 1 }
+                    served.append(waiter.continuation)
+                } else {
+                    wantedBefore.formUnion(waiter.uses.keys)
+                }
+            }
+            if state.firstInQueue > 64, state.firstInQueue * 2 > state.queue.count {
+                state.queue.removeFirst(state.firstInQueue)
+                state.firstInQueue = 0
+            }
+            return served
+        }
+        for continuation in served { continuation.resume(returning: true) }
     }
 }

@@ -19,6 +19,7 @@ public final class StopSignal: Sendable {
     private struct State {
         var request: StopRequest?
         var waiters: [Int: CheckedContinuation<StopRequest?, Never>] = [:]
+        var handlers: [Int: @Sendable (StopRequest) -> Void] = [:]
         var nextWaiter = 0
     }
 
@@ -31,14 +32,31 @@ public final class StopSignal: Sendable {
 
     /// Asks to stop; later requests change nothing.
     public func stop(_ request: StopRequest) {
-        let waiters = state.withLock { state in
-            guard state.request == nil else { return [CheckedContinuation<StopRequest?, Never>]() }
+        let waiting = state.withLock { state -> State? in
+            guard state.request == nil else { return nil }
             state.request = request
-            defer { state.waiters = [:] }
-            return Array(state.waiters.values)
+            defer { (state.waiters, state.handlers) = ([:], [:]) }
+            return state
         }
-        for waiter in waiters { waiter.resume(returning: request) }
+        guard let waiting else { return }
+        for handler in waiting.handlers.values { handler(request) }
+        for waiter in waiting.waiters.values { waiter.resume(returning: request) }
     }
+
+    /// Calls `handler` with the request, at once if there is one; on the thread that stops.
+    ///
+    /// - Returns: What ``removeHandler(_:)`` takes.
+    func onStop(_ handler: @escaping @Sendable (StopRequest) -> Void) -> Int {
+        let (number, request) = state.withLock { state in
+            state.nextWaiter += 1
+            if state.request == nil { state.handlers[state.nextWaiter] = handler }
+            return (state.nextWaiter, state.request)
+        }
+        if let request { handler(request) }
+        return number
+    }
+
+    func removeHandler(_ number: Int) { state.withLock { _ = $0.handlers.removeValue(forKey: number) } }
 
     /// Waits for the request; nil when the waiting task is cancelled first.
     public func wait() async -> StopRequest? {

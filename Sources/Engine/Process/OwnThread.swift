@@ -1,0 +1,44 @@
+import SystemPackage
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// Runs `body`, which may block, on a thread of its own: the cooperative pool has one thread for each core.
+///
+/// - Throws: What `body` throws, or `Errno` when the system has no thread to give.
+func onOwnThread<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+    try await withCheckedThrowingContinuation { continuation in
+        let work = ThreadWork { continuation.resume(with: Result(catching: body)) }
+        let context = Unmanaged.passRetained(work)
+        var attributes = pthread_attr_t()
+        pthread_attr_init(&attributes)
+        defer { pthread_attr_destroy(&attributes) }
+        pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+        pthread_attr_setstacksize(&attributes, 1 << 20)
+        #if os(Linux)
+            var thread = pthread_t()
+        #else
+            var thread: pthread_t?
+        #endif
+        let code = pthread_create(&thread, &attributes, { ThreadWork.start($0) }, context.toOpaque())
+        guard code == 0 else {
+            context.release()
+            continuation.resume(throwing: Errno(rawValue: code))
+            return
+        }
+    }
+}
+
+private final class ThreadWork: Sendable {
+    let body: @Sendable () -> Void
+
+    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+
+    static func start(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+        if let context { Unmanaged<ThreadWork>.fromOpaque(context).takeRetainedValue().body() }
+        return nil
+    }
+}

@@ -1,0 +1,187 @@
+import Foundation
+import Synchronization
+import SystemPackage
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// The `stepinit` process of a run, which starts its steps and leaves nothing of them alive.
+///
+/// Started with the first step and again if a step has killed it. What is written here by hand is declared in
+/// `Sources/stepinit/requests.h`.
+final class StepHost: Sendable {
+    private struct State {
+        var socket: Int32 = -1
+        var pid: pid_t = 0
+        var nextID: UInt32 = 1
+    }
+
+    private let program: FilePath
+    private let state = Mutex(State())
+
+    init(program: FilePath) { self.program = program }
+
+    /// Asks for a warden that gets `control` and `output`; both stay the caller's to close.
+    ///
+    /// - Returns: What ``kill(_:)`` names it by.
+    func startWarden(control: Int32, output: Int32) throws -> UInt32 {
+        try state.withLock { state in
+            let id = state.nextID
+            state.nextID &+= 1
+            for isRetry in [false, true] {
+                if state.socket < 0 { try start(&state) }
+                let code = StepHost.send(request: 1, id: id, files: [control, output], over: state.socket)
+                if code == 0 { return id }
+                // A step that runs as our own user can kill it; a new one serves those that follow.
+                end(&state)
+                if isRetry { throw Errno(rawValue: code) }
+            }
+            return id
+        }
+    }
+
+    /// Kills the warden itself, when it does not answer; what it watched over is then killed by stepinit.
+    func kill(_ id: UInt32) {
+        state.withLock { state in
+            if state.socket >= 0 { _ = StepHost.send(request: 2, id: id, files: [], over: state.socket) }
+        }
+    }
+
+    /// Ends stepinit and waits for it; to be called when the run's last attempt has ended.
+    func close() { state.withLock { end(&$0) } }
+
+    private func end(_ state: inout State) {
+        guard state.socket >= 0 else { return }
+        closeFile(state.socket)
+        // It has nothing left to do, and a step may have stopped it.
+        _ = killProcess(state.pid, SIGKILL)
+        var status: Int32 = 0
+        while waitpid(state.pid, &status, 0) < 0 && errno == EINTR {}
+        state = State(nextID: state.nextID)
+    }
+
+    private func start(_ state: inout State) throws {
+        let (ours, theirs) = try socketPair()
+        defer { closeFile(theirs) }
+        #if os(Linux)
+            var actions = posix_spawn_file_actions_t()
+            var attributes = posix_spawnattr_t()
+        #else
+            var actions: posix_spawn_file_actions_t?
+            var attributes: posix_spawnattr_t?
+        #endif
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_adddup2(&actions, theirs, 0)
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        #if !os(Linux)
+            // Descriptors that some library opened without close-on-exec must not reach a step. On Linux stepinit
+            // closes them.
+            posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_CLOEXEC_DEFAULT))
+        #endif
+        var words: [UnsafeMutablePointer<CChar>?] = [strdup("stepinit"), nil]
+        defer { free(words[0]) }
+        // The commands get an environment of their own; this process needs none and must not show ours.
+        var variables: [UnsafeMutablePointer<CChar>?] = [nil]
+        var pid: pid_t = 0
+        let code = program.withPlatformString { posix_spawn(&pid, $0, &actions, &attributes, &words, &variables) }
+        guard code == 0 else {
+            closeFile(ours)
+            throw StepHostProblem(program: program, errno: Errno(rawValue: code))
+        }
+        state.socket = ours
+        state.pid = pid
+    }
+
+    /// Returns an errno; 0 when it was sent.
+    private static func send(request: UInt32, id: UInt32, files: [Int32], over socket: Int32) -> Int32 {
+        var payload = (request, id)
+        // struct cmsghdr of the machine, which Swift can't import because of its flexible array.
+        #if os(Linux)
+            typealias Length = Int
+        #else
+            typealias Length = UInt32
+        #endif
+        let head = (MemoryLayout<Length>.size + 8 + MemoryLayout<Length>.size - 1) & ~(MemoryLayout<Length>.size - 1)
+        var control = [UInt8](repeating: 0, count: files.isEmpty ? 0 : (head + files.count * 4 + 7) & ~7)
+        if !files.isEmpty {
+            control.withUnsafeMutableBytes { buffer in
+                buffer.storeBytes(of: Length(head + files.count * 4), as: Length.self)
+                buffer.storeBytes(of: SOL_SOCKET, toByteOffset: MemoryLayout<Length>.size, as: Int32.self)
+                buffer.storeBytes(of: 1, toByteOffset: MemoryLayout<Length>.size + 4, as: Int32.self)  // SCM_RIGHTS
+                for (index, file) in files.enumerated() {
+                    buffer.storeBytes(of: file, toByteOffset: head + index * 4, as: Int32.self)
+                }
+            }
+        }
+        return withUnsafeMutableBytes(of: &payload) { bytes in
+            control.withUnsafeMutableBytes { control in
+                var part = iovec(iov_base: bytes.baseAddress, iov_len: bytes.count)
+                return withUnsafeMutablePointer(to: &part) { part in
+                    var message = msghdr()
+                    message.msg_iov = part
+                    message.msg_iovlen = 1
+                    message.msg_control = control.isEmpty ? nil : control.baseAddress
+                    message.msg_controllen = .init(control.count)
+                    while true {
+                        if sendmsg(socket, &message, noSignal) == bytes.count { return 0 }
+                        if errno != EINTR { return errno == 0 ? EIO : errno }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Why no step can be started at all.
+struct StepHostProblem: Error, CustomStringConvertible {
+    let program: FilePath
+    let errno: Errno
+
+    var description: String { "\(program.string) can't be started: \(errno); it belongs to pipectl: install it again" }
+}
+
+#if os(Linux)
+    let noSignal = Int32(MSG_NOSIGNAL)
+#else
+    /// Sockets have `SO_NOSIGPIPE` instead.
+    let noSignal: Int32 = 0
+#endif
+
+/// Two connected stream sockets that no child inherits.
+func socketPair() throws -> (Int32, Int32) {
+    var pair: [Int32] = [-1, -1]
+    #if os(Linux)
+        let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+    #else
+        let kind = SOCK_STREAM
+    #endif
+    guard socketpair(AF_UNIX, kind, 0, &pair) == 0 else { throw Errno(rawValue: errno) }
+    #if !os(Linux)
+        for socket in pair {
+            _ = fcntl(socket, F_SETFD, FD_CLOEXEC)
+            var on: Int32 = 1
+            setsockopt(socket, SOL_SOCKET, SO_NOSIGPIPE, &on, socklen_t(MemoryLayout<Int32>.size))
+        }
+    #endif
+    return (pair[0], pair[1])
+}
+
+/// Two ends of a pipe that no child inherits; reading does not block.
+func outputPipe() throws -> (reading: Int32, writing: Int32) {
+    var pair: [Int32] = [-1, -1]
+    guard pipe(&pair) == 0 else { throw Errno(rawValue: errno) }
+    // Not at once: Swift's Glibc lacks pipe2. Whatever is started in between (stepinit, tools by swift-subprocess)
+    // closes all descriptors but its own.
+    for end in pair { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    _ = fcntl(pair[0], F_SETFL, O_NONBLOCK)
+    return (pair[0], pair[1])
+}
+
+func closeFile(_ number: Int32) { _ = close(number) }
+
+private func killProcess(_ pid: pid_t, _ signal: Int32) -> Int32 { kill(pid, signal) }

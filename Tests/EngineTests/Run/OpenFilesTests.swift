@@ -1,0 +1,55 @@
+import Foundation
+import Pipeline
+import Testing
+
+@testable import Engine
+
+@Suite(.runFolder, .timeLimit(.minutes(1))) struct OpenFilesTests {
+    /// With 64 descriptors and 200 ready steps the steps wait for each other; nothing traps.
+    @Test func fewDescriptorsMakeStepsWait() async throws {
+        let folder = RunFolder.current.root
+        await #expect(processExitsWith: .success) { [folder = folder as String] in
+            await RunFolder.$current.withValue(RunFolder(root: folder)) {
+                var limit = rlimit(rlim_cur: 64, rlim_max: 64)
+                precondition(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
+                let pool = SlotPool(slots: 100)
+                let slots = await pool.slots
+                precondition(slots == 4)
+                let outcome = await run((0..<200).map { .shell("s\($0)", "echo x") }, pool: pool)
+                precondition(outcome.verdict == .passed, outcome.reason)
+            }
+        }
+    }
+
+    /// Nothing left at all is said by the step, and the process lives.
+    @Test func noDescriptorsAreSaid() async throws {
+        let folder = RunFolder.current.root
+        await #expect(processExitsWith: .success) { [folder = folder as String] in
+            await RunFolder.$current.withValue(RunFolder(root: folder)) {
+                let setting = RunFolder.current.setting()
+                var limit = rlimit(rlim_cur: 64, rlim_max: 64)
+                precondition(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
+                while open("/dev/null", O_RDONLY) >= 0 {}
+                let outcome = await run([.shell("s", "true")], setting: setting)
+                precondition(outcome.verdict == .infrastructure)
+                let reason = outcome["s"].reason ?? ""
+                precondition(reason.contains("Too many open files"), reason)
+            }
+        }
+    }
+
+    @Test func aRaisedLimitIsNotTheSteps() async throws {
+        let folder = RunFolder.current.root
+        await #expect(processExitsWith: .success) { [folder = folder as String] in
+            await RunFolder.$current.withValue(RunFolder(root: folder)) {
+                var limit = rlimit(rlim_cur: 200, rlim_max: 2_000)
+                precondition(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
+                precondition(OpenFiles.raiseLimit() == 2_000)
+                let slots = await SlotPool(slots: 1_000).slots
+                precondition(slots == 234)
+                let outcome = await run([.shell("s", "ulimit -Sn")])
+                precondition(RunFolder.current.log(outcome["s"]) == "200\n", RunFolder.current.log(outcome["s"]))
+            }
+        }
+    }
+}
