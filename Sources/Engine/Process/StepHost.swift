@@ -84,9 +84,11 @@ final class StepHost: Sendable {
             posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_CLOEXEC_DEFAULT))
         #endif
         var words: [UnsafeMutablePointer<CChar>?] = [strdup("stepinit"), nil]
-        defer { free(words[0]) }
-        // The commands get an environment of their own; this process needs none and must not show ours.
-        var variables: [UnsafeMutablePointer<CChar>?] = [nil]
+        // The commands get an environment of their own; this process must not show ours, and needs no more of it
+        // than we do to be linked.
+        let paths = getenv("LD_LIBRARY_PATH").map { "LD_LIBRARY_PATH=" + String(cString: $0) }
+        var variables: [UnsafeMutablePointer<CChar>?] = [paths.flatMap { strdup($0) }, nil]
+        defer { for text in words + variables { free(text) } }
         var pid: pid_t = 0
         let code = program.withPlatformString { posix_spawn(&pid, $0, &actions, &attributes, &words, &variables) }
         guard code == 0 else {

@@ -114,7 +114,7 @@ import Testing
         ) { _ in
             if !isOpen.withLock({ $0 }) { gate.wait() }
         }
-        // The pipe and one read is all that can be taken before the reader goes on.
+        // The pipe and one read is all that can be taken before the reader goes on; this only gives a chance to err.
         try await Task.sleep(for: .milliseconds(200))
         #expect(RunFolder.current.text("written") == nil)
         isOpen.withLock { $0 = true }
