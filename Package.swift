@@ -71,15 +71,22 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             swiftSettings: settings),
         .testTarget(name: "GitTests", dependencies: ["Git"], swiftSettings: settings),
         .testTarget(name: "PipelineTests", dependencies: ["Pipeline"], swiftSettings: settings),
         .testTarget(
-            name: "EngineTests", dependencies: ["Engine", "Pipeline", "stepinit"],
+            name: "EngineTests",
+            dependencies: [
+                "Engine", "Pipeline", "stepinit",
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
             exclude: ["TestResults/Fixtures"], swiftSettings: settings),
         .testTarget(name: "ArchiveTests", dependencies: ["Archive", "Engine", "Git"], swiftSettings: settings),
-        .testTarget(name: "BuildBoxTests", dependencies: ["Archive", "BuildBox", "Engine", "Git"], swiftSettings: settings),
-        .testTarget(name: "EndToEndTests", dependencies: ["pipectl", "stepinit", "Archive", "Git"], swiftSettings: settings),
+        .testTarget(
+            name: "BuildBoxTests", dependencies: ["Archive", "BuildBox", "Engine", "Git"], swiftSettings: settings),
+        .testTarget(
+            name: "EndToEndTests", dependencies: ["pipectl", "stepinit", "Archive", "Git"], swiftSettings: settings),
     ]
 )

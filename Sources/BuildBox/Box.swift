@@ -77,7 +77,8 @@ public actor Box {
 
     /// Makes a repository known to the box; a second call for the same location returns the same one.
     public func open(_ location: String, named name: String? = nil) async throws -> WatchedRepository {
-        let location = WatchedRepository.isRemote(location) ? location : URL(fileURLWithPath: location).standardizedFileURL.path
+        let location =
+            WatchedRepository.isRemote(location) ? location : URL(fileURLWithPath: location).standardizedFileURL.path
         if let known = repositories.values.first(where: { $0.location == location }) { return known }
         let registered = try await index.repositories()
         let chosen = name ?? registered.first { $0.value == location }?.key ?? freeName(for: location, registered)
@@ -95,7 +96,8 @@ public actor Box {
             repositories[name] != nil || (registered[name].map { $0 != location } ?? false)
         }
         guard isTaken(base) else { return base }
-        return (2...10_000).lazy.map { "\(base)-\($0)" }.first { !isTaken($0) } ?? "\(base)-\(UInt32.random(in: 0 ... .max))"
+        return (2...10_000).lazy.map { "\(base)-\($0)" }.first { !isTaken($0) }
+            ?? "\(base)-\(UInt32.random(in: 0 ... .max))"
     }
 
     // MARK: The queue
@@ -127,7 +129,11 @@ public actor Box {
         try await withThrowingTaskGroup(of: Report?.self) { group in
             // One child turns wake-ups into a task that ends, so that a single `next()` waits for both.
             let wakes = self.wakes
-            func listen() { group.addTask { for await _ in wakes { return nil }; return nil } }
+            func listen() {
+                group.addTask {
+                    for await _ in wakes { return nil }; return nil
+                }
+            }
             listen()
             var reports: [Report] = []
             var active = 0

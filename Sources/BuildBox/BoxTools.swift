@@ -26,7 +26,9 @@ enum BoxTools {
         ]
         guard let found = places.first(where: FileManager.default.isExecutableFile) else {
             throw BoxError(
-                .missingTool, "the program stepinit is missing: looked for \(places.joined(separator: " and ")). Install pipectl again.")
+                .missingTool,
+                "the program stepinit is missing: looked for \(places.joined(separator: " and ")). Install pipectl again."
+            )
         }
         return found
     }
@@ -36,5 +38,31 @@ enum BoxTools {
         var info = statvfs()
         guard statvfs(path, &info) == 0 else { return nil }
         return Int(info.f_bavail) * Int(info.f_frsize)
+    }
+}
+
+/// What `pipectl doctor` asks about the machine.
+public enum BoxDoctor {
+    /// The path of `stepinit`, or an error that names where it was looked for.
+    public static func stepInit() throws -> String { try BoxTools.stepInit(beside: nil) }
+
+    /// Bytes that may still be written at `path`.
+    public static func freeBytes(_ path: String) -> Int? { BoxTools.freeBytes(at: path) }
+
+    /// Whether this libgit2 has what pipectl uses.
+    public static func isSupported(libgit2 version: String) -> Bool {
+        let parts = version.split(separator: ".").compactMap { Int($0) }
+        return parts.count >= 2 && (parts[0], parts[1]) >= (1, 5)
+    }
+
+    /// How many files a process may have open, now and at most.
+    public static func openFileLimit() -> (soft: Int, hard: Int) {
+        var limit = rlimit()
+        #if os(Linux)
+            getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        #else
+            getrlimit(RLIMIT_NOFILE, &limit)
+        #endif
+        return (Int(clamping: limit.rlim_cur), Int(clamping: limit.rlim_max))
     }
 }

@@ -70,7 +70,8 @@ extension Box {
         }
         guard !found.isEmpty else {
             let all = watchers.values.map(\.repository.location).sorted().joined(separator: ", ")
-            throw BoxError(.unknownRepository, "\(path) is not watched; the daemon watches \(all.isEmpty ? "nothing" : all)")
+            throw BoxError(
+                .unknownRepository, "\(path) is not watched; the daemon watches \(all.isEmpty ? "nothing" : all)")
         }
         for watcher in found { watcher.wakeUp() }
         return "looking at \(found.map(\.repository.name).joined(separator: ", "))"
@@ -90,11 +91,14 @@ extension Box {
         request.onlySteps = start.steps.isEmpty ? nil : start.steps
         request.runsAtMostOnce = request.runsAtMostOnce || start.isForeground
         guard let commit = OID(hex: request.definitionCommit) else { throw BoxError(.usage, "no commit") }
-        let tree = try await withRepository(at: repository.gitDirectory) { try $0.treeID(of: commit, path: "workflows") }
+        let tree = try await withRepository(at: repository.gitDirectory) {
+            try $0.treeID(of: commit, path: "workflows")
+        }
         guard let tree else {
             throw BoxError(
                 .noWorkflows,
-                "commit \(request.definitionCommit.prefix(10)) of \(repository.location) has no workflows/. Run `pipectl init` there and commit what it writes.")
+                "commit \(request.definitionCommit.prefix(10)) of \(repository.location) has no workflows/. Run `pipectl init` there and commit what it writes."
+            )
         }
         // A wrong name, parameter or definition is refused here, where the person still is.
         let program = try await RunPreparation.program(at: commit, tree: tree, repository, programs)
@@ -119,7 +123,9 @@ extension Box {
         request.nonce = "rerun of \(id) at \(Date().timeIntervalSince1970)"
         if failedOnly {
             let failed = run.steps.filter { $0.status != .passed && $0.status != .skipped }.map(\.name)
-            guard !failed.isEmpty else { throw BoxError(.usage, "no step of run \(id) failed; leave out --failed to repeat it whole") }
+            guard !failed.isEmpty else {
+                throw BoxError(.usage, "no step of run \(id) failed; leave out --failed to repeat it whole")
+            }
             request.onlySteps = failed
         }
         if !steps.isEmpty { request.onlySteps = steps }
@@ -200,13 +206,19 @@ extension RunRequest {
         case .change(let name):
             let snapshot = try git.snapshot()
             guard let (ref, head) = snapshot.refs.first(where: { rules.kind(of: $0.key) == .change(name) }) else {
-                let names = snapshot.refs.keys.compactMap { if case .change(let name) = rules.kind(of: $0) { name } else { nil } }
+                let names = snapshot.refs.keys.compactMap {
+                    if case .change(let name) = rules.kind(of: $0) { name } else { nil }
+                }
                 throw BoxError(
                     .unknownChange,
-                    "\(repository.location) has no change \"\(name)\"; it has \(names.isEmpty ? "none" : "\(names.count), for example \(names.sorted().prefix(3).joined(separator: ", "))")")
+                    "\(repository.location) has no change \"\(name)\"; it has \(names.isEmpty ? "none" : "\(names.count), for example \(names.sorted().prefix(3).joined(separator: ", "))")"
+                )
             }
-            guard let branch = Sighting.defaultTarget(snapshot, preferred: target), let tip = snapshot.refs["refs/heads/\(branch)"] else {
-                throw BoxError(.unknownChange, "the branch that change \(name) wants into is not known; name it with --target")
+            guard let branch = Sighting.defaultTarget(snapshot, preferred: target),
+                let tip = snapshot.refs["refs/heads/\(branch)"]
+            else {
+                throw BoxError(
+                    .unknownChange, "the branch that change \(name) wants into is not known; name it with --target")
             }
             let commit = try git.commit(head)
             return RunRequest(

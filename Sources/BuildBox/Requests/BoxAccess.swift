@@ -6,7 +6,9 @@ public enum BoxAccess: Sendable {
     case own(Box)
 
     /// The running daemon if there is one, else a box of our own that holds the state for as long as it lives.
-    public static func open(_ state: StateFolder, purpose: String, options: BoxOptions, log: Logger) async throws -> BoxAccess {
+    public static func open(_ state: StateFolder, purpose: String, options: BoxOptions, log: Logger) async throws
+        -> BoxAccess
+    {
         do {
             return .daemon(try await DaemonClient.connect(path: state.socket))
         } catch let error where error.code == .notRunning {

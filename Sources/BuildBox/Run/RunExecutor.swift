@@ -58,8 +58,10 @@ struct RunExecutor: Sendable {
             report.reason = "the box could not run it: \(error)"
         }
         report.endedAt = Date()
+        // A verdict before the first step leaves no folder.
+        let hasLogs = FileManager.default.fileExists(atPath: "\(folder)/logs")
         let files = RunFiles(
-            logs: "\(folder)/logs", results: "\(folder)/results", resultFiles: resultFiles,
+            logs: hasLogs ? "\(folder)/logs" : nil, results: "\(folder)/results", resultFiles: resultFiles,
             artifacts: "\(folder)/artifacts")
         await record(report, run.request, tests, files, in: repository)
         await board.end(run.id)
@@ -151,7 +153,8 @@ struct RunExecutor: Sendable {
 
     /// The archive first, then the index: what a crash leaves between them is settled at the next start.
     private func record(
-        _ report: Report, _ request: RunRequest, _ tests: [TestResult], _ files: RunFiles, in repository: WatchedRepository
+        _ report: Report, _ request: RunRequest, _ tests: [TestResult], _ files: RunFiles,
+        in repository: WatchedRepository
     ) async {
         var report = report
         var pause = Duration.seconds(1)
@@ -168,7 +171,9 @@ struct RunExecutor: Sendable {
                 return
             } catch {
                 // A full disk passes; the run keeps its verdict until it can be written.
-                log.error("run \(report.id) (\(report.verdict.title)) can't be archived, trying again in \(pause.inWords): \(error)")
+                log.error(
+                    "run \(report.id) (\(report.verdict.title)) can't be archived, trying again in \(pause.inWords): \(error)"
+                )
                 do { try await Task.sleep(for: pause) } catch {
                     try? await index.finish(report, tests: tests)
                     return
@@ -188,7 +193,8 @@ struct RunExecutor: Sendable {
         }
     }
 
-    private func cleanUp(_ run: QueuedRun, _ repository: WatchedRepository, _ folder: String, _ workspace: String) async {
+    private func cleanUp(_ run: QueuedRun, _ repository: WatchedRepository, _ folder: String, _ workspace: String) async
+    {
         do {
             try await Workspace.remove(workspace)
             try await Workspace.remove(folder)
@@ -213,7 +219,8 @@ extension Report {
             findings.append(
                 Finding(
                     rule: "interrupted", severity: .note,
-                    message: "the box went down during attempt \(run.attempt - 1); this is attempt \(run.attempt), in a fresh workspace",
+                    message:
+                        "the box went down during attempt \(run.attempt - 1); this is attempt \(run.attempt), in a fresh workspace",
                     file: nil, line: nil, column: nil, suggestion: nil))
         }
     }

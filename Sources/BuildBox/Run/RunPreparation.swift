@@ -58,7 +58,8 @@ extension RunPreparation {
                 notes.append(
                     Finding(
                         rule: "definition-edited", severity: .warning,
-                        message: "the change edits \(edited.map(\.path).joined(separator: ", ")); it was tested with the "
+                        message:
+                            "the change edits \(edited.map(\.path).joined(separator: ", ")); it was tested with the "
                             + "definition of \(request.branch ?? "the target")",
                         file: edited.first?.path, line: nil, column: nil,
                         suggestion: "read the edit: it takes effect when the change has landed"))
@@ -137,7 +138,8 @@ extension RunPreparation {
         guard try store.mergeBase(head, target) != nil else {
             throw EarlyVerdict(
                 verdict: .conflict,
-                reason: "the change and \(change.target) have no common history. Rebase the change onto \(change.target).")
+                reason:
+                    "the change and \(change.target) have no common history. Rebase the change onto \(change.target).")
         }
         switch try store.merge(head, into: target) {
         case .merged(let tree):
@@ -152,7 +154,8 @@ extension RunPreparation {
             let files = conflicts.prefix(3).map(\.path).joined(separator: ", ")
             throw EarlyVerdict(
                 verdict: .conflict,
-                reason: "it conflicts with \(change.target) in \(conflicts.count == 1 ? files : "\(conflicts.count) files: \(files)")"
+                reason:
+                    "it conflicts with \(change.target) in \(conflicts.count == 1 ? files : "\(conflicts.count) files: \(files)")"
                     + ". Merge or rebase onto \(change.target) and push again.",
                 conflicts: conflicts.map { Report.Conflict(path: $0.path, kind: $0.kind) })
         }
@@ -249,7 +252,9 @@ extension Plan {
         while let name = waiting.popLast() {
             guard let step = byName[name] else {
                 throw DefinitionError(
-                    .invalid, "workflow \"\(workflow)\" has no step \"\(name)\"; it has \(steps.map(\.name).joined(separator: ", "))")
+                    .invalid,
+                    "workflow \"\(workflow)\" has no step \"\(name)\"; it has \(steps.map(\.name).joined(separator: ", "))"
+                )
             }
             if kept.insert(name).inserted { waiting += step.needs }
         }

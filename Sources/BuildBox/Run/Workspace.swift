@@ -30,7 +30,9 @@ struct Workspace: Sendable {
                 while let name = folders?.nextObject() as? String {
                     let item = "\(path)/\(name)"
                     let type = try? files.attributesOfItem(atPath: item)[.type] as? FileAttributeType
-                    if type == .typeDirectory { try? files.setAttributes([.posixPermissions: 0o700], ofItemAtPath: item) }
+                    if type == .typeDirectory {
+                        try? files.setAttributes([.posixPermissions: 0o700], ofItemAtPath: item)
+                    }
                 }
                 try files.removeItem(atPath: path)
             }

@@ -41,7 +41,8 @@ struct Decision: Sendable, Equatable {
                 record.recognition = byName[change.name]?.recognition
             } else {
                 decision.requests += requests(
-                    testing: change, repository: repository, nonce: "", definition: definition, paths: paths) { _ in true }
+                    testing: change, repository: repository, nonce: "", definition: definition, paths: paths
+                ) { _ in true }
             }
             decision.changes.append(record)
         }
@@ -95,8 +96,11 @@ struct Decision: Sendable, Equatable {
         for landing in branch.landings where landed.insert(landing.change).inserted {
             changes.removeAll { $0.name == landing.change }
             requests.removeAll { $0.change?.name == landing.change && $0.event == .pullRequest }
-            var record = known[landing.change] ?? ChangeRecord(
-                name: landing.change, target: branch.name, head: landing.head.hex, state: .landed, title: "", author: "")
+            var record =
+                known[landing.change]
+                ?? ChangeRecord(
+                    name: landing.change, target: branch.name, head: landing.head.hex, state: .landed, title: "",
+                    author: "")
             record.state = .landed
             record.landedCommit = landing.commit.hex
             record.recognition = landing.recognition

@@ -33,7 +33,8 @@ public struct Mirror: Sendable {
         default:
             throw BoxError(
                 .fetch,
-                "fetching \(repository.location) took longer than \(deadline.inWords) and was ended. Is the host reachable?")
+                "fetching \(repository.location) took longer than \(deadline.inWords) and was ended. Is the host reachable?"
+            )
         }
     }
 }

@@ -90,7 +90,9 @@ actor RepositoryWatcher {
         while !Task.isCancelled {
             wake.yield()
             let seconds = options.interval.inSeconds * Double(1 << min(failures, 5)) * Double.random(in: 0.9...1.1)
-            do { try await Task.sleep(for: .seconds(min(seconds, max(600, options.interval.inSeconds)))) } catch { return }
+            do { try await Task.sleep(for: .seconds(min(seconds, max(600, options.interval.inSeconds)))) } catch {
+                return
+            }
         }
     }
 
@@ -154,7 +156,9 @@ actor RepositoryWatcher {
             guard let branch = Sighting.defaultTarget(snapshot, preferred: options.target),
                 let tip = snapshot.refs["refs/heads/\(branch)"]
             else { return }
-            let tree = try await withRepository(at: repository.gitDirectory) { try $0.treeID(of: tip, path: "workflows") }
+            let tree = try await withRepository(at: repository.gitDirectory) {
+                try $0.treeID(of: tip, path: "workflows")
+            }
             guard let tree, tree != scheduledTree else { return }
             scheduledTree = tree
             let program = try await RunPreparation.program(at: tip, tree: tree, repository, box.programs)
@@ -209,7 +213,9 @@ actor RepositoryWatcher {
                 paths: { from, to in
                     // What the change itself does: from where it left the target.
                     let base = from.flatMap { (try? repository.mergeBase($0, to)) ?? $0 }
-                    return ((try? repository.diff(from: base, to: to)) ?? []).flatMap { [$0.path] + [$0.oldPath].compactMap { $0 } }
+                    return ((try? repository.diff(from: base, to: to)) ?? []).flatMap {
+                        [$0.path] + [$0.oldPath].compactMap { $0 }
+                    }
                 })
         }
         let outcome = try await box.index.recordLook(
@@ -242,10 +248,12 @@ actor RepositoryWatcher {
                 byTree[tree] = error.code == .noWorkflows ? Decision.Definition.none : .broken
             }
         }
-        if sighting.definitions.isEmpty && !(sighting.changes.isEmpty && sighting.branches.isEmpty) && !saidNoWorkflows {
+        if sighting.definitions.isEmpty && !(sighting.changes.isEmpty && sighting.branches.isEmpty) && !saidNoWorkflows
+        {
             saidNoWorkflows = true
             log.warning(
-                "\(repository.name) has no workflows/ on the branches that moved, so nothing is tested: run `pipectl init` in a clone, commit and push")
+                "\(repository.name) has no workflows/ on the branches that moved, so nothing is tested: run `pipectl init` in a clone, commit and push"
+            )
         }
         return sighting.definitions.compactMapValues { byTree[$0] }
     }

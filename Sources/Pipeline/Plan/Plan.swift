@@ -165,6 +165,8 @@ extension String {
                 }
             }
         if plain { return self }
-        return "'" + split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+        return "'"
+            + unicodeScalars.split(separator: "'", omittingEmptySubsequences: false).map(String.init).joined(
+                separator: "'\\''") + "'"
     }
 }

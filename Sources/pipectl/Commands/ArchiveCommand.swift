@@ -1,0 +1,98 @@
+import ArgumentParser
+import Archive
+import BuildBox
+import Engine
+import Foundation
+
+struct ArchiveCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "archive", abstract: "Checks, rebuilds and copies the archive of all runs.",
+        subcommands: [Verify.self, Reindex.self, Push.self])
+
+    struct Verify: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Checks every digest, and the index against the archive.")
+        @OptionGroup var state: StateOptions
+
+        func run() async throws {
+            let problems = try await state.ask(.verifyArchive, "archive verify") {
+                if case .problems(let problems) = $0 { problems } else { nil }
+            }
+            for problem in problems { Terminal.print(problem) }
+            guard problems.isEmpty else {
+                throw CommandEnd(
+                    code: 1, message: "\(problems.count) problems; `pipectl archive reindex` mends the index")
+            }
+            Terminal.say("the archive is sound")
+        }
+    }
+
+    struct Reindex: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Rebuilds the index from archive.git; a damaged one is kept beside it.",
+            discussion: "Stop the daemon first.")
+        @OptionGroup var state: StateOptions
+
+        func run() async throws {
+            let folder = try state.folder()
+            try folder.create()
+            let lock = try StateLock.acquire(folder, purpose: "archive reindex")
+            defer { lock.release() }
+            let kept = try folder.setIndexAside()
+            let index = try Archive.Index(path: folder.index)
+            let outcome = try await ArchiveStore(home: folder.path).reindex(into: index)
+            if let kept { Terminal.say("the old index is kept as \(kept)") }
+            Terminal.print("\(outcome)")
+        }
+    }
+
+    struct Push: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Copies all runs to another Git repository.")
+        @OptionGroup var state: StateOptions
+        @Argument(help: "A URL or path of a bare repository.") var remote: String
+
+        func run() async throws {
+            let remote =
+                WatchedRepository.isRemote(remote) ? remote : URL(fileURLWithPath: remote).standardizedFileURL.path
+            Terminal.say(
+                try await state.ask(.pushArchive(remote: remote), "archive push") {
+                    if case .done(let text) = $0 { text } else { nil }
+                })
+        }
+    }
+}
+
+struct Collect: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "gc", abstract: "Removes old runs by age, count and size; the newest of each branch stay.")
+
+    @OptionGroup var state: StateOptions
+    @Option(help: ArgumentHelp("Remove runs that ended longer ago.", valueName: "days")) var maxAge: Double?
+    @Option(help: "Keep so many runs at most.") var maxRuns: Int?
+    @Option(help: ArgumentHelp("Keep so much at most.", valueName: "MiB")) var maxSize: Int?
+    @Option(help: "Of each workflow on each branch, keep so many of the newest whatever the rest says.") var keep = 1
+    @Flag(help: "Say what would go, and keep it.") var dryRun = false
+
+    func validate() throws {
+        if maxAge == nil && maxRuns == nil && maxSize == nil {
+            throw ValidationError("say what may go: --max-age DAYS, --max-runs COUNT or --max-size MIB")
+        }
+        if (maxAge ?? 0) < 0 || (maxRuns ?? 0) < 0 || (maxSize ?? 0) < 0 || keep < 0 {
+            throw ValidationError("limits are 0 or more")
+        }
+    }
+
+    func run() async throws {
+        let policy = RetentionPolicy(
+            maximumAgeDays: maxAge, maximumRuns: maxRuns, maximumBytes: maxSize.map { $0 << 20 },
+            keepNewestPerBranch: keep)
+        let reply = try await state.ask(.collect(CollectRequest(policy: policy, isDryRun: dryRun)), "gc") {
+            if case .collected(let reply) = $0 { reply } else { nil }
+        }
+        for removal in reply.plan.removals { Terminal.print("run \(removal.run): \(removal.reason)") }
+        let verb = reply.isDryRun ? "would be removed" : "removed"
+        Terminal.say(
+            "\(reply.plan.removals.count) runs and \(reply.plan.artifacts.count) artifacts \(verb), \(reply.plan.bytes >> 10) KiB; \(reply.plan.keptRuns) runs stay"
+        )
+    }
+}

@@ -1,0 +1,120 @@
+import ArgumentParser
+import Archive
+import BuildBox
+import Engine
+import Foundation
+
+struct Notify: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Asks the daemon to look now; for a post-receive hook.",
+        discussion: "In a hook: pipectl notify . >/dev/null 2>&1 || true")
+
+    @OptionGroup var state: StateOptions
+    @Argument(help: "The repository's path, URL or name; without one, all are looked at.")
+    var repository: String?
+
+    func run() async throws {
+        let path = try state.folder().socket
+        let client = try await DaemonClient<BoxRequest, BoxReply>.connect(path: path)
+        try await BoxAccess.daemon(client).ask(.look(path: repository)) { reply in
+            if case .done(let sentence) = reply { Terminal.say(sentence) }
+        }
+    }
+}
+
+struct Status: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Shows what the box watches, runs and has waiting.")
+
+    @OptionGroup var state: StateOptions
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    func run() async throws {
+        let path = try state.folder().socket
+        let client = try await DaemonClient<BoxRequest, BoxReply>.connect(path: path)
+        guard case .status(let status) = try await client.ask(.status) else {
+            throw CommandEnd(code: 3, message: "the daemon gave no status")
+        }
+        if json { return try JSONOutput.print(status) }
+        Terminal.print(
+            "pipectl \(status.version), process \(status.processID), \(status.slots) slots, state in \(status.state)")
+        for repository in status.repositories {
+            let changes = repository.changes.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(
+                separator: ", ")
+            Terminal.print(
+                "  \(repository.name)  \(repository.location)\(repository.isWatched ? "" : "  (not watched)")\(changes.isEmpty ? "" : "  changes: \(changes)")"
+            )
+        }
+        for run in status.running {
+            let done = run.steps.count { $0.record.status.isFinal }
+            let elapsed = Duration.seconds(Date().timeIntervalSince(run.startedAt).rounded()).inWords
+            Terminal.print(
+                "running  \(run.id)  \(run.workflow)  \(TerminalText.name(run.subject))  \(done) of \(run.steps.count) steps, \(elapsed)"
+            )
+        }
+        for run in status.queued {
+            Terminal.print(
+                "queued   \(run.id)  \(run.workflow)  \(TerminalText.name(run.change.map { "change \($0)" } ?? run.branch ?? run.ref))"
+            )
+        }
+        if status.running.isEmpty && status.queued.isEmpty { Terminal.print("idle") }
+        if let obstacle = status.obstacle { Terminal.print("nothing starts: \(obstacle)") }
+    }
+}
+
+struct Cancel: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Cancels a queued or running run.")
+
+    @OptionGroup var state: StateOptions
+    @Argument(help: "The run's number.")
+    var run: Int64
+    @Option(help: "Why, for the report.")
+    var reason = "cancelled by hand"
+
+    func run() async throws {
+        Terminal.say(
+            try await state.ask(.cancel(run, reason: reason), "cancel") {
+                if case .done(let text) = $0 { text } else { nil }
+            })
+    }
+}
+
+struct Rerun: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Runs a finished run again: the same commit and definition, as a new run.")
+
+    @OptionGroup var state: StateOptions
+    @OptionGroup var box: BoxOptionGroup
+    @Argument(help: "The run's number.")
+    var run: Int64
+    @Flag(help: "Only the steps that did not pass, and what they need.")
+    var failed = false
+    @Option(name: .customLong("step"), help: "Only this step and what it needs; may be repeated.")
+    var steps: [String] = []
+    @Flag(help: "Print the new run's number and return at once; needs a running daemon.")
+    var detach = false
+    @Flag(help: "Print the report as JSON.")
+    var json = false
+
+    func run() async throws {
+        let folder = try state.folder()
+        let access = try await BoxAccess.open(folder, purpose: "rerun \(run)", options: box.options(), log: Log.quiet)
+        do {
+            if case .own = access, detach {
+                throw CommandEnd(
+                    code: 2, message: "--detach needs a running daemon: start `pipectl watch`, or leave it out")
+            }
+            let accepted = RunNumber()
+            try await access.ask(.rerun(run, failedOnly: failed, steps: steps)) { reply in
+                if case .accepted(let id, _) = reply { await accepted.set(id) }
+            }
+            guard let id = await accepted.id else { throw CommandEnd(code: 3, message: "the daemon accepted no run") }
+            if detach { return Terminal.print("\(id)") }
+            let following = Following(access: access, state: folder)
+            try await following.conclude(id, following.follow(id), json: json)
+        } catch {
+            await access.close()
+            throw error
+        }
+    }
+}

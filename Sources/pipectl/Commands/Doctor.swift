@@ -1,0 +1,100 @@
+import ArgumentParser
+import BuildBox
+import Engine
+import Foundation
+import Git
+
+struct Doctor: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Checks what pipectl needs on this machine, and says how to mend what is missing.")
+
+    @OptionGroup var state: StateOptions
+    @Flag(help: "Print JSON.") var json = false
+
+    private struct Check: Encodable {
+        var name: String
+        var isGood: Bool
+        var found: String
+        var remedy: String?
+    }
+
+    func run() async throws {
+        var checks: [Check] = []
+        func check(_ name: String, _ body: () async throws -> String) async {
+            do {
+                checks.append(Check(name: name, isGood: true, found: try await body()))
+            } catch {
+                checks.append(Check(name: name, isGood: false, found: "\(error)", remedy: nil))
+            }
+        }
+        await check("Swift compiler") { try await Toolchain.find().version }
+        await check("Pipeline library") { try PipelineLibrary.find().library }
+        await check("stepinit") { try BoxDoctor.stepInit() }
+        await check("libgit2") {
+            guard BoxDoctor.isSupported(libgit2: LibGit2.version) else {
+                throw CommandEnd(
+                    code: 3, message: "\(LibGit2.version) is older than 1.5; install libgit2-dev 1.5 or newer")
+            }
+            return "\(LibGit2.version) (\(LibGit2.features.joined(separator: ", ")))"
+        }
+        await check("git") {
+            let result = try await Tool("git", ["--version"], deadline: .seconds(10)).run()
+            guard result.succeeded else { throw CommandEnd(code: 3, message: "git --version failed; install git") }
+            return result.text.trimmingCharacters(in: .whitespacesAndNewlines)
+        }
+        await check("state folder") {
+            let folder = try state.folder()
+            try folder.create()
+            return folder.path
+        }
+        await check("free space") {
+            guard let free = try BoxDoctor.freeBytes(state.folder().path) else {
+                throw CommandEnd(code: 3, message: "can't be found out")
+            }
+            guard free > 1 << 30 else {
+                throw CommandEnd(
+                    code: 3,
+                    message: "\(free >> 20) MiB; runs start only with 1024 MiB free: remove old runs with `pipectl gc`")
+            }
+            return "\(free >> 30) GiB"
+        }
+        await check("open files") {
+            let limit = BoxDoctor.openFileLimit()
+            guard limit.hard >= 1_024 else {
+                throw CommandEnd(
+                    code: 3, message: "at most \(limit.hard); raise it with `ulimit -Hn 4096` or LimitNOFILE=")
+            }
+            return "\(limit.soft) (up to \(limit.hard))"
+        }
+        #if os(Linux)
+            await check("file events") {
+                let text =
+                    (try? String(contentsOfFile: "/proc/sys/fs/inotify/max_user_watches", encoding: .utf8)) ?? "0"
+                let watches = Int(text.trimmingCharacters(in: .whitespacesAndNewlines)) ?? 0
+                guard watches >= 8_192 else {
+                    throw CommandEnd(
+                        code: 3, message: "\(watches) inotify watches; raise fs.inotify.max_user_watches to 65536")
+                }
+                return "\(watches) inotify watches"
+            }
+        #endif
+        await check("daemon") {
+            do {
+                let client = try await DaemonClient<BoxRequest, BoxReply>.connect(path: state.folder().socket)
+                guard case .status(let status) = try await client.ask(.status) else { return "no answer" }
+                return "version \(status.version), process \(status.processID)"
+            } catch let error as DaemonError where error.code == .notRunning {
+                return "not running; `pipectl watch` starts it"
+            }
+        }
+        if json {
+            try JSONOutput.print(checks)
+        } else {
+            for check in checks {
+                Terminal.print("\(check.isGood ? "✔" : "✘") \(check.name): \(check.isGood ? check.found : check.found)")
+            }
+        }
+        let bad = checks.count { !$0.isGood }
+        if bad > 0 { throw CommandEnd(code: 3, message: "\(bad) of \(checks.count) checks failed") }
+    }
+}

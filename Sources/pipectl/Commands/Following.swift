@@ -1,0 +1,62 @@
+import Archive
+import BuildBox
+import Engine
+import Foundation
+
+/// Waits for a run while showing it, and ends the command with its verdict.
+struct Following {
+    let access: BoxAccess
+    let state: StateFolder
+
+    /// Follows the run to its end; an own box does the work meanwhile.
+    func follow(_ id: RunID) async throws -> Verdict {
+        let outcome = VerdictBox()
+        if case .own(let box) = access {
+            await box.startOnly([id])
+            // Others may ask this process what it does while it holds the state.
+            async let serving: Void = box.serve()
+            try await show(id, outcome)
+            await box.drain()
+            try await serving
+        } else {
+            try await show(id, outcome)
+        }
+        guard let verdict = await outcome.verdict else {
+            throw CommandEnd(
+                code: 8,
+                message: "run \(id) goes on, but the daemon is gone; `pipectl show \(id)` tells when it has ended")
+        }
+        return verdict
+    }
+
+    private func show(_ id: RunID, _ outcome: VerdictBox) async throws {
+        let view = RunView()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { await view.animate() }
+            try await access.ask(.follow(id)) { reply in
+                guard case .progress(let progress) = reply else { return }
+                await view.take(progress)
+                if case .ended(let verdict, _) = progress { await outcome.set(verdict) }
+            }
+            group.cancelAll()
+        }
+    }
+
+    /// Prints the report and ends with the verdict's exit code.
+    func conclude(_ id: RunID, _ verdict: Verdict, json: Bool) async throws {
+        await access.close()
+        let document = try? await ReportLoader(state).document(id)
+        if let document {
+            let options = RenderOptions(colour: Terminal.hasColour, width: Terminal.width)
+            Terminal.put(document.render(json ? .json : .text, options: options))
+        } else {
+            Terminal.print("run \(id): \(verdict.title)")
+        }
+        if verdict.exitCode != 0 { throw CommandEnd(code: verdict.exitCode, message: nil) }
+    }
+}
+
+private actor VerdictBox {
+    private(set) var verdict: Verdict?
+    func set(_ verdict: Verdict) { self.verdict = verdict }
+}

@@ -1,0 +1,63 @@
+import ArgumentParser
+import BuildBox
+import Engine
+import Foundation
+import Pipeline
+
+struct PlanCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "plan", abstract: "Shows the graph of a workflow of the working tree, without running it.")
+
+    enum Format: String, ExpressibleByArgument, CaseIterable { case text, dot }
+
+    @OptionGroup var state: StateOptions
+    @Argument(help: "The workflow's name; without one, all workflows are listed.")
+    var workflow: String?
+    @Option(help: "The top folder of the repository.")
+    var folder = "."
+    @Option(help: "text or dot (for Graphviz).")
+    var format = Format.text
+    @Flag(help: "Print the plan as JSON.")
+    var json = false
+    @Option(name: .customLong("param"), help: ArgumentHelp("A parameter's value.", valueName: "name=value"))
+    var parameters: [String] = []
+
+    func run() async throws {
+        let program = try await WorkflowFolder.load(folder, state: state.folder()).program()
+        guard let workflow else {
+            if json { return try JSONOutput.print(program.description.workflows) }
+            for declaration in program.description.workflows { Terminal.print(PlanText.line(for: declaration)) }
+            return
+        }
+        let declaration = try program.declaration(of: workflow)
+        let given = try ParameterOptions.values(parameters)
+        var values: [String: String] = [:]
+        for parameter in declaration.parameters {
+            switch parameter.value(given: given[parameter.name]) {
+            case .success(let value): values[parameter.name] = value
+            case .failure(let problem): throw CommandEnd(code: 2, message: problem.description)
+            }
+        }
+        let context = PlanContext(
+            repository: URL(fileURLWithPath: folder).standardizedFileURL.lastPathComponent, event: .manual,
+            commit: String(repeating: "0", count: 40), ref: "", parameters: values)
+        let plan = try await program.plan(workflow: workflow, context: context)
+        if json { return try JSONOutput.print(plan) }
+        Terminal.put(format == .dot ? PlanText.dot(plan) : PlanText.text(plan))
+    }
+}
+
+/// `--param name=value`, any number of times.
+enum ParameterOptions {
+    static func values(_ texts: [String]) throws -> [String: String] {
+        var values: [String: String] = [:]
+        for text in texts {
+            let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2, !parts[0].isEmpty else {
+                throw ValidationError("--param takes name=value, not \"\(text)\"")
+            }
+            values[String(parts[0])] = String(parts[1])
+        }
+        return values
+    }
+}

@@ -1,0 +1,123 @@
+public import Archive
+public import ArgumentParser
+import BuildBox
+public import Engine
+import Foundation
+
+struct Runs: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Lists runs, newest first.")
+
+    @OptionGroup var state: StateOptions
+    @Option(help: "Only of this repository.") var repository: String?
+    @Option(help: "Only of this workflow.") var workflow: String?
+    @Option(help: "Only of this change.") var change: String?
+    @Option(help: "Only of this branch, or of changes into it.") var branch: String?
+    @Option(help: "Only of commits that begin so.") var commit: String?
+    @Option(help: "Only with this verdict; may be repeated.") var verdict: [Verdict] = []
+    @Option(name: .customLong("in"), help: "Only queued, running or ended ones; may be repeated.") var states:
+        [RunState] = []
+    @Option(help: "Only since then: 2d, 6h, or 2026-01-31.") var since: String?
+    @Option(name: [.customShort("n"), .long], help: "At most so many.") var limit = 20
+    @Flag(help: "Print JSON.") var json = false
+
+    func run() async throws {
+        let query = RunsQuery(
+            repository: repository, workflow: workflow, change: change, branch: branch, commit: commit,
+            states: states, verdicts: verdict, since: try since.map { try PastTime.read($0) }, limit: limit)
+        let runs = try await state.ask(.runs(query), "runs") { if case .runs(let runs) = $0 { runs } else { nil } }
+        if json { return try JSONOutput.print(runs) }
+        if runs.isEmpty {
+            Terminal.say("no runs; `pipectl run WORKFLOW` makes one, `pipectl watch` makes them as changes come")
+        }
+        Terminal.put(RunTable.text(runs, width: Terminal.width, colour: Terminal.hasColour))
+    }
+}
+
+extension Verdict: ExpressibleByArgument {}
+extension RunState: ExpressibleByArgument {}
+
+struct Show: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Shows one run: where it is, or its report.")
+
+    @OptionGroup var state: StateOptions
+    @Argument(help: "The run's number.") var run: Int64
+    @Flag(help: "Print JSON.") var json = false
+
+    func run() async throws {
+        let detail = try await state.ask(.run(run), "show") { if case .run(let detail) = $0 { detail } else { nil } }
+        if detail.summary.isArchived {
+            let document = try await ReportLoader(state.folder()).document(run)
+            return Terminal.put(
+                document.render(
+                    json ? .json : .text, options: RenderOptions(colour: Terminal.hasColour, width: Terminal.width)))
+        }
+        if json { return try JSONOutput.print(detail) }
+        Terminal.put(RunTable.text([detail.summary], width: Terminal.width, colour: Terminal.hasColour))
+        if let reason = detail.summary.reason { Terminal.print(TerminalText.name(reason)) }
+        if let behind = detail.behind { Terminal.print("queued behind \(behind)") }
+        if let live = detail.live {
+            for step in live.steps {
+                let mark = StatusMark.text(step.record.status, Terminal.hasColour)
+                Terminal.print("  \(mark) \(step.record.name)  \(step.waitsFor ?? step.lastLine ?? "")")
+            }
+        }
+    }
+}
+
+struct ReportCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "report", abstract: "Renders the report of a finished run.")
+
+    @OptionGroup var state: StateOptions
+    @Argument(help: "The run's number.") var run: Int64
+    @Option(help: "text, markdown, html, json or junit.") var format = ReportFormat.text
+    @Option(name: [.short, .long], help: "Write to this file instead of standard output.") var output: String?
+
+    func run() async throws {
+        let document = try await ReportLoader(state.folder()).document(run)
+        let colour = output == nil && Terminal.hasColour
+        let text = document.render(format, options: RenderOptions(colour: colour, width: Terminal.width))
+        guard let output else { return Terminal.put(text) }
+        try text.write(toFile: output, atomically: true, encoding: .utf8)
+        Terminal.say("wrote \(output)")
+    }
+}
+
+extension ReportFormat: ExpressibleByArgument {}
+
+struct Results: ParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Shows what is read in test result files.")
+
+    @Argument(help: "JUnit XML, Swift Testing event streams, or what `swift test` printed.") var files: [String]
+    @Flag(help: "Print JSON.") var json = false
+
+    func run() throws {
+        var all = TestResults()
+        for file in files {
+            do {
+                all = all.merging(try TestResultReader().read(file: file, named: file, format: nil))
+            } catch {
+                throw CommandEnd(code: 2, message: "\(error)")
+            }
+        }
+        if json {
+            struct Output: Encodable { var tests: [TestResult]; var findings: [Finding] }
+            return try JSONOutput.print(Output(tests: all.tests, findings: all.findings))
+        }
+        for test in all.tests {
+            let place = test.file.map { "  \($0)" + (test.line.map { ":\($0)" } ?? "") } ?? ""
+            let time = test.duration.map { "  \(Duration.seconds($0).inWords)" } ?? ""
+            Terminal.print(TerminalText.name("\(test.status.rawValue)  \(test.id)\(time)\(place)", limit: 1_000))
+            if let message = test.message, test.status == .failed || test.status == .errored {
+                Terminal.print("    " + TerminalText.name(message, limit: 1_000))
+            }
+        }
+        for finding in all.findings {
+            Terminal.say(TerminalText.name("\(finding.severity.rawValue): \(finding.message)", limit: 2_000))
+        }
+        let counts = TestCounts(all.tests)
+        Terminal.print(
+            "\(counts.passed) passed, \(counts.failed) failed, \(counts.skipped) skipped, \(counts.expectedFailures) expected failures"
+        )
+    }
+}

@@ -1,0 +1,141 @@
+import ArgumentParser
+import BuildBox
+import Engine
+import Foundation
+import Git
+
+struct Run: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Runs a workflow by hand: on the working tree, a ref, or a change.",
+        discussion: """
+            Without --ref or --change the working tree is run as it is, uncommitted work included, in a workspace of \
+            its own. The same engine as the daemon's does the work; without a daemon, in this process. Ends with the \
+            verdict's exit code.
+            """)
+
+    @OptionGroup var state: StateOptions
+    @OptionGroup var box: BoxOptionGroup
+    @Argument(help: "The workflow's name.")
+    var workflow: String
+    @Option(help: "The repository.")
+    var folder = "."
+    @Option(help: "Run this branch, tag or commit instead of the working tree.")
+    var ref: String?
+    @Option(help: "Run this change, merged with its target.")
+    var change: String?
+    @Option(name: .customLong("param"), help: ArgumentHelp("A parameter's value.", valueName: "name=value"))
+    var parameters: [String] = []
+    @Option(name: .customLong("step"), help: "Only this step and what it needs; may be repeated.")
+    var steps: [String] = []
+    @Flag(help: "Print the run's number and return at once; needs a running daemon.")
+    var detach = false
+    @Flag(help: "Print the report as JSON.")
+    var json = false
+
+    func validate() throws {
+        if ref != nil && change != nil { throw ValidationError("--ref and --change exclude each other") }
+    }
+
+    func run() async throws {
+        let folder = try state.folder()
+        let location = WatchedRepository.isRemote(self.folder) ? self.folder : try top(of: self.folder)
+        let access = try await BoxAccess.open(
+            folder, purpose: "run \(workflow)", options: box.options(), log: Log.quiet)
+        do {
+            if case .own = access, detach {
+                throw CommandEnd(
+                    code: 2, message: "--detach needs a running daemon: start `pipectl watch`, or leave it out")
+            }
+            let request = StartRequest(
+                location: location, workflow: workflow, subject: try await subject(location),
+                parameters: try ParameterOptions.values(parameters), steps: steps, isForeground: !detach)
+            let accepted = RunNumber()
+            try await access.ask(.start(request)) { reply in
+                if case .accepted(let id, _) = reply { await accepted.set(id) }
+            }
+            guard let id = await accepted.id else { throw CommandEnd(code: 3, message: "the daemon accepted no run") }
+            if detach {
+                Terminal.print("\(id)")
+                return
+            }
+            let following = Following(access: access, state: folder)
+            try await following.conclude(id, following.follow(id), json: json)
+        } catch {
+            await access.close()
+            throw error
+        }
+    }
+
+    private func top(of folder: String) throws -> String {
+        var candidate = URL(fileURLWithPath: folder).standardizedFileURL
+        while candidate.path != "/" {
+            if FileManager.default.fileExists(atPath: candidate.appendingPathComponent(".git").path) {
+                return candidate.path
+            }
+            candidate.deleteLastPathComponent()
+        }
+        return URL(fileURLWithPath: folder).standardizedFileURL.path
+    }
+
+    private func subject(_ location: String) async throws -> StartRequest.Subject {
+        if let ref { return .revision(ref) }
+        if let change { return .change(change) }
+        let commit = try await withRepository(at: location) { repository in
+            guard repository.workDirectory != nil else {
+                throw CommandEnd(
+                    code: 2,
+                    message: "\(location) is bare and has no working tree: name what to run with --ref or --change")
+            }
+            let author = Signature(name: "pipectl", email: "pipectl@localhost", time: Date())
+            return try repository.snapshotWorkingTree(author: author)
+        }
+        return .workingTree(commit: commit.hex)
+    }
+}
+
+actor RunNumber {
+    private(set) var id: Int64?
+    func set(_ id: Int64) { self.id = id }
+}
+
+/// How the box of this process works.
+struct BoxOptionGroup: ParsableArguments {
+    @Option(help: "Steps that run at a time. Default: the processors.")
+    var slots: Int?
+    @Option(
+        name: .customLong("resource"),
+        help: ArgumentHelp("The box's capacity of a named resource.", valueName: "name=count"))
+    var resources: [String] = []
+    @Option(help: "Seconds that a step may take to end after SIGTERM.")
+    var grace = 10
+    @Option(help: ArgumentHelp("Start no run while less is free on the state's disk.", valueName: "MiB"))
+    var minimumFree = 1024
+    @Option(help: ArgumentHelp("Kept of each log: so much from its start and from its end.", valueName: "MiB"))
+    var logLimit = 16
+
+    func validate() throws {
+        if let slots, !(1...1024).contains(slots) { throw ValidationError("--slots takes 1 to 1024") }
+        if grace < 0 || grace > 3600 { throw ValidationError("--grace takes 0 to 3600 seconds") }
+        if minimumFree < 0 { throw ValidationError("--minimum-free takes 0 or more MiB") }
+        if logLimit < 1 { throw ValidationError("--log-limit takes 1 MiB or more") }
+        _ = try capacities()
+    }
+
+    func options() throws -> BoxOptions {
+        var options = slots.map { BoxOptions(slots: $0) } ?? BoxOptions()
+        options.capacities = try capacities()
+        options.grace = .seconds(grace)
+        options.minimumFreeBytes = minimumFree << 20
+        options.logBytes = logLimit << 20
+        return options
+    }
+
+    private func capacities() throws -> [String: Int] {
+        try ParameterOptions.values(resources).mapValues { text in
+            guard let count = Int(text), count > 0 else {
+                throw ValidationError("--resource takes name=count, count from 1")
+            }
+            return count
+        }
+    }
+}

@@ -1,0 +1,34 @@
+import ArgumentParser
+import BuildBox
+import Engine
+import Foundation
+import Pipeline
+
+struct Validate: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Compiles the workflows of a working tree and reports everything that is wrong with them.")
+
+    @OptionGroup var state: StateOptions
+    @Argument(help: "The top folder of the repository.")
+    var folder = "."
+    @Flag(help: "Print the findings as JSON.")
+    var json = false
+
+    func run() async throws {
+        let workflows = try await WorkflowFolder.load(folder, state: state.folder())
+        let findings = try await workflows.cache.findings(for: workflows.sources)
+        if json {
+            try JSONOutput.print(findings)
+        } else if findings.isEmpty {
+            let program = try await workflows.program()
+            Terminal.print("\(program.names.count) workflows are valid: \(program.names.joined(separator: ", "))")
+        } else {
+            for finding in findings { Terminal.print("\(finding)") }
+        }
+        if !findings.isEmpty {
+            throw CommandEnd(
+                code: 2,
+                message: "\(findings.count) mistake\(findings.count == 1 ? "" : "s"); mend workflows/ and try again")
+        }
+    }
+}

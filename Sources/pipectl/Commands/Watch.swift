@@ -1,0 +1,154 @@
+import Archive
+import ArgumentParser
+import BuildBox
+import Engine
+import Foundation
+import Logging
+import ServiceLifecycle
+import UnixSignals
+
+struct Watch: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Watches repositories: tests every change, releases on merge.",
+        discussion: """
+            The first look at a repository starts nothing. SIGTERM or Ctrl-C lets running runs end and then stops; a \
+            second one cancels them; a third ends at once. SIGHUP looks at once.
+            """)
+
+    @OptionGroup var state: StateOptions
+    @OptionGroup var box: BoxOptionGroup
+    @Argument(help: "Paths or URLs of repositories.")
+    var repositories: [String]
+    @Option(
+        help: ArgumentHelp(
+            "Seconds between looks; for local repositories a safety net beside file events.", valueName: "seconds"))
+    var interval = 30.0
+    @Option(
+        name: .customLong("changes"),
+        help: ArgumentHelp("Branches that are changes, as a glob like 'agent/*'.", valueName: "glob"))
+    var changes: [String] = []
+    @Option(help: "The branch that changes want into. Default: the repository's default branch.")
+    var target: String?
+    @Option(
+        help: ArgumentHelp("At the first look, also take changes since then: 2d, 6h, or 2026-01-31.", valueName: "when")
+    )
+    var since: String?
+    @Option(help: ArgumentHelp("Seconds that a fetch may take.", valueName: "seconds"))
+    var fetchDeadline = 300.0
+    @Flag(help: "Look once, run what that started, end with the worst verdict.")
+    var once = false
+    @Flag(help: "Also write a summary of each run to refs/notes/pipectl of the watched repository.")
+    var notes = false
+    @Flag(help: "Say more.")
+    var verbose = false
+
+    func validate() throws {
+        if repositories.isEmpty { throw ValidationError("name at least one repository") }
+        if !(interval >= 0.1 && interval <= 86_400) { throw ValidationError("--interval takes 0.1 to 86400 seconds") }
+        if !(fetchDeadline >= 1 && fetchDeadline <= 86_400) {
+            throw ValidationError("--fetch-deadline takes 1 to 86400 seconds")
+        }
+    }
+
+    func run() async throws {
+        var options = try box.options()
+        options.writesNotes = notes
+        var watching = WatchOptions()
+        watching.interval = .seconds(interval)
+        watching.changePatterns = changes
+        watching.target = target
+        watching.since = try since.map { try PastTime.read($0) }
+        watching.fetchDeadline = .seconds(fetchDeadline)
+        let logger = Log.daemon(verbose ? .debug : .info)
+        let folder = try state.folder()
+        let box = try await Box(state: folder, purpose: "watch", options: options, log: logger)
+        do {
+            try await box.prepareToWatch(repositories, options: watching)
+            if once { try await lookOnce(box, folder) } else { try await serve(box, logger) }
+        } catch {
+            await box.close()
+            throw error
+        }
+        await box.close()
+    }
+
+    private func lookOnce(_ box: Box, _ folder: StateFolder) async throws {
+        let reports = try await box.lookOnce()
+        for report in reports.sorted(by: { $0.id < $1.id }) {
+            Terminal.print(
+                "run \(report.id)  \(report.workflow)  \(report.verdict.title)  \(TerminalText.name(report.reason))")
+        }
+        if reports.isEmpty { Terminal.say("nothing to run") }
+        guard let worst = reports.map(\.verdict).max(by: { $0.severity < $1.severity }), worst.exitCode != 0 else {
+            return
+        }
+        let first = reports.first { $0.verdict == worst }
+        throw CommandEnd(code: worst.exitCode, message: first.map { "\(worst.title): see `pipectl report \($0.id)`" })
+    }
+
+    private func serve(_ box: Box, _ logger: Logger) async throws {
+        let service = BoxService(box: box, log: logger)
+        let signals = SignalService(box: box, log: logger)
+        let group = ServiceGroup(
+            configuration: ServiceGroupConfiguration(
+                services: [
+                    .init(service: service, successTerminationBehavior: .gracefullyShutdownGroup),
+                    .init(service: signals, successTerminationBehavior: .ignore),
+                ],
+                logger: logger))
+        try await group.run()
+    }
+}
+
+/// The daemon as a service: ends when it has drained.
+struct BoxService: Service {
+    let box: Box
+    let log: Logger
+
+    func run() async throws {
+        try await withGracefulShutdownHandler {
+            try await box.serve { log.notice("pipectl \(Version.text) is watching; `pipectl status` asks it") }
+        } onGracefulShutdown: {
+            Task { await box.drain() }
+        }
+    }
+}
+
+/// SIGTERM and SIGINT: drain, then cancel, then end; SIGHUP: look.
+struct SignalService: Service {
+    let box: Box
+    let log: Logger
+
+    func run() async throws {
+        var count = 0
+        for await signal in await UnixSignalsSequence(trapping: .sigterm, .sigint, .sighup).cancelOnGracefulShutdown() {
+            if signal == .sighup {
+                await box.lookAtAll()
+                continue
+            }
+            count += 1
+            switch count {
+            case 1:
+                log.notice("shutting down: running runs end first; a second signal cancels them")
+                await box.drain()
+            case 2:
+                log.notice("cancelling what runs; a third signal ends at once")
+                await box.cancelAll("the box was shut down")
+            default: Foundation.exit(130)
+            }
+        }
+    }
+}
+
+/// `2d`, `6h`, `30m` ago, or a date.
+enum PastTime {
+    static func read(_ text: String) throws -> Date {
+        let units: [Character: Double] = ["m": 60, "h": 3_600, "d": 86_400, "w": 604_800]
+        if let unit = text.last.flatMap({ units[$0] }), let count = Double(text.dropLast()), count >= 0 {
+            return Date(timeIntervalSinceNow: -count * unit)
+        }
+        if let date = try? Date(text, strategy: .iso8601.year().month().day()) { return date }
+        if let date = try? Date(text, strategy: .iso8601) { return date }
+        throw ValidationError("\"\(text)\" is no time: write 30m, 6h, 2d, 1w, or a date like 2026-01-31")
+    }
+}

@@ -1,0 +1,70 @@
+import Archive
+import ArgumentParser
+import BuildBox
+import Engine
+import Foundation
+
+@main
+struct Pipectl: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "pipectl",
+        abstract: "Tests every pull request as merged, releases on merge, and keeps the report per commit.",
+        version: Version.text,
+        groupedSubcommands: [
+            CommandGroup(name: "Workflows", subcommands: [Init.self, Validate.self, PlanCommand.self, Run.self]),
+            CommandGroup(
+                name: "The build box", subcommands: [Watch.self, Notify.self, Status.self, Cancel.self, Rerun.self]),
+            CommandGroup(
+                name: "Reports",
+                subcommands: [Runs.self, Show.self, Logs.self, ReportCommand.self, Landed.self, Results.self]),
+            CommandGroup(name: "Upkeep", subcommands: [ArchiveCommand.self, Collect.self, Doctor.self]),
+        ]
+    )
+
+    /// Parses, runs, and ends with the exit code that the error or verdict asks for.
+    static func main() async {
+        // The hidden command of the fetching child is answered before anything else is set up.
+        if let code = FetchMirror.run(CommandLine.arguments) { Foundation.exit(code) }
+        OpenFiles.raiseLimit()
+        do {
+            var command = try parseAsRoot()
+            if var asynchronous = command as? any AsyncParsableCommand {
+                try await asynchronous.run()
+            } else {
+                try command.run()
+            }
+        } catch let end as CommandEnd {
+            if let message = end.message { Terminal.say("pipectl: \(message)") }
+            Foundation.exit(end.code)
+        } catch {
+            let code = exitCode(for: error)
+            if code == .validationFailure || code == .success || error is ExitCode || error is CleanExit {
+                exit(withError: error)
+            }
+            Terminal.say("pipectl: \(error)")
+            Foundation.exit(CommandEnd.code(for: error))
+        }
+    }
+}
+
+enum Version {
+    static let text = Report.Box.version
+}
+
+/// A command's end with an exit code of its own, and what to say.
+struct CommandEnd: Error, CustomStringConvertible {
+    var code: Int32
+    var message: String?
+
+    var description: String { message ?? "exit code \(code)" }
+
+    /// 2 for what the user can mend in the call or the definition, 3 for the box.
+    static func code(for error: any Error) -> Int32 {
+        switch error {
+        case let error as BoxError: error.code == .missingTool ? 3 : 2
+        case is DefinitionError: 2
+        case let error as StateError: error.code == .locked ? 3 : 2
+        default: 3
+        }
+    }
+}

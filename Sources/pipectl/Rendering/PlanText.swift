@@ -1,0 +1,78 @@
+import Engine
+import Pipeline
+
+/// A plan for people and for Graphviz.
+enum PlanText {
+    static func line(for declaration: WorkflowDeclaration) -> String {
+        let triggers = declaration.triggers.map { trigger in
+            switch trigger.event {
+            case .pullRequest: "pull request into \(trigger.branches.joined(separator: ", "))"
+            case .merge: "merge into \(trigger.branches.joined(separator: ", "))"
+            case .push: "push to \(trigger.branches.joined(separator: ", "))"
+            case .tag: "tag \(trigger.branches.joined(separator: ", "))"
+            case .schedule: "\(trigger.cron ?? "") UTC on \(trigger.branches.joined(separator: ", "))"
+            case .manual: "by hand"
+            }
+        }
+        let parameters = declaration.parameters.map { $0.name + ($0.defaultValue.map { "=\($0)" } ?? " (required)") }
+        return "\(declaration.name): \(triggers.isEmpty ? "by hand" : triggers.joined(separator: "; "))"
+            + (parameters.isEmpty ? "" : "; parameters: \(parameters.joined(separator: ", "))")
+    }
+
+    /// The steps by wave: those of one wave may run at the same time.
+    static func text(_ plan: Plan) -> String {
+        let waves = waves(plan)
+        var lines = ["\(plan.workflow): \(plan.steps.count) steps" + (plan.failFast ? ", fails fast" : "")]
+        for (number, wave) in waves.enumerated() {
+            lines.append(number == 0 ? "at once" : "then")
+            for step in wave {
+                var facts: [String] = []
+                if !step.needs.isEmpty { facts.append("needs \(step.needs.joined(separator: ", "))") }
+                if step.condition == .always { facts.append("always") }
+                if step.condition == .onFailure { facts.append("on failure") }
+                if step.allowsFailure { facts.append("may fail") }
+                if step.retry.count > 0 { facts.append("\(step.retry.count) retries") }
+                for use in step.resources {
+                    facts.append("\(use.units) of \(use.resource.capacity) \(use.resource.name)")
+                }
+                if step.network == .allowed { facts.append("network") }
+                facts.append("at most \(Duration.seconds(step.timeout).inWords)")
+                lines.append("  \(step.name)  [\(facts.joined(separator: "; "))]")
+                lines.append("      \(step.commandLine.split(separator: "\n").joined(separator: "\n      "))")
+            }
+        }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    static func dot(_ plan: Plan) -> String {
+        func quoted(_ text: String) -> String {
+            "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
+        }
+        var lines = ["digraph \(quoted(plan.workflow)) {", "  rankdir=LR;", "  node [shape=box];"]
+        for step in plan.steps {
+            let style = step.condition == .onSuccess ? "" : " [style=dashed]"
+            lines.append("  \(quoted(step.name))\(style);")
+            for need in step.needs { lines.append("  \(quoted(need)) -> \(quoted(step.name));") }
+        }
+        return lines.joined(separator: "\n") + "\n}\n"
+    }
+
+    private static func waves(_ plan: Plan) -> [[PlannedStep]] {
+        var depth: [String: Int] = [:]
+        let hasNormal = plan.steps.contains { $0.condition == .onSuccess }
+        var rest = plan.steps
+        // A valid plan has no cycle, so each round places at least one step.
+        while !rest.isEmpty {
+            let before = rest.count
+            rest.removeAll { step in
+                let needs = step.needs.map { depth[$0] }
+                guard needs.allSatisfy({ $0 != nil }) else { return false }
+                let last = step.needs.isEmpty && step.condition != .onSuccess && hasNormal
+                depth[step.name] = last ? .max : (needs.compactMap { $0 }.max().map { $0 + 1 } ?? 0)
+                return true
+            }
+            if rest.count == before { break }
+        }
+        return Dictionary(grouping: plan.steps) { depth[$0.name] ?? 0 }.sorted { $0.key < $1.key }.map(\.value)
+    }
+}

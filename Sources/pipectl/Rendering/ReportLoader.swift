@@ -1,0 +1,31 @@
+import Archive
+import BuildBox
+import Engine
+import Foundation
+
+/// Reads a finished run out of the archive: report, tests and logs, ready to render.
+struct ReportLoader {
+    let store: ArchiveStore
+
+    init(_ state: StateFolder) throws {
+        try state.create()
+        store = try ArchiveStore(home: state.path)
+    }
+
+    func document(_ id: RunID) async throws -> ReportDocument {
+        let report = try await store.report(id)
+        let tests = try await store.tests(id)
+        var logs: [String: ReportLog] = [:]
+        for attempt in report.steps.flatMap(\.attempts) {
+            guard let name = attempt.log?.file else { continue }
+            logs[name] = try? await log(id, name)
+        }
+        return ReportDocument(report: report, tests: tests) { [logs] in logs[$0] }
+    }
+
+    func log(_ id: RunID, _ file: String) async throws -> ReportLog {
+        let bytes = try await store.log(id, file)
+        let times = LogTimes((try? await store.log(id, file + ".times")) ?? [])
+        return ReportLog(bytes: bytes) { times.milliseconds(at: $0) }
+    }
+}

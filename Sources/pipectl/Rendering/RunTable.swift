@@ -1,0 +1,72 @@
+import Archive
+import Engine
+import Foundation
+
+/// Runs as aligned columns.
+enum RunTable {
+    static func text(_ runs: [RunSummary], width: Int, colour: Bool) -> String {
+        guard !runs.isEmpty else { return "" }
+        let rows = runs.map { run in
+            [
+                "\(run.id)", "\(sign(run)) \(run.verdict?.title ?? run.state.rawValue)", run.workflow, subject(run),
+                String(run.head.prefix(10)), run.duration.map { Duration.seconds($0).inWords } ?? "",
+                tests(run.testCounts), age(run.createdAt), run.repository,
+            ].map { TerminalText.name($0) }
+        }
+        let header = ["run", "verdict", "workflow", "what", "commit", "took", "tests", "when", "repository"]
+        let widths = header.indices.map { column in ([header] + rows).map { $0[column].count }.max() ?? 0 }
+        return ([header] + rows).enumerated().map { index, row in
+            var cells = row.enumerated().map { column, text in
+                text + String(repeating: " ", count: max(widths[column] - text.count, 0))
+            }
+            if colour, index > 0 { cells[1] = "\u{1b}[\(code(runs[index - 1]))m\(cells[1])\u{1b}[0m" }
+            let line = cells.joined(separator: "  ")
+            return line.replacing(/\s+$/, with: "")
+        }.joined(separator: "\n") + "\n"
+    }
+
+    private static func subject(_ run: RunSummary) -> String {
+        if let change = run.change {
+            let title = (run.title ?? "").prefix(40)
+            return "change \(change)" + (title.isEmpty ? "" : ": \(title)")
+        }
+        return run.branch ?? (run.ref.isEmpty ? "working tree" : run.ref.replacing("refs/tags/", with: "tag "))
+    }
+
+    private static func sign(_ run: RunSummary) -> String {
+        switch run.verdict {
+        case .passed: "✔"
+        case .failed, .conflict, .definitionError: "✘"
+        case .infrastructure: "‼"
+        case .superseded, .cancelled: "◼"
+        case .flaky, .needsApproval: "!"
+        case .notApplicable: "–"
+        case nil: run.state == .running ? "▶" : "·"
+        }
+    }
+
+    private static func code(_ run: RunSummary) -> String {
+        switch run.verdict {
+        case .passed: "32"
+        case .failed, .conflict, .definitionError: "31"
+        case .infrastructure: "35"
+        case .flaky, .needsApproval: "33"
+        default: "2"
+        }
+    }
+
+    private static func tests(_ counts: TestCounts) -> String {
+        guard counts.total > 0 else { return "" }
+        return counts.failed > 0 ? "\(counts.failed) of \(counts.total) failed" : "\(counts.total)"
+    }
+
+    private static func age(_ date: Date) -> String {
+        let seconds = max(Date().timeIntervalSince(date), 0)
+        switch seconds {
+        case ..<60: return "\(Int(seconds)) s ago"
+        case ..<3_600: return "\(Int(seconds / 60)) min ago"
+        case ..<86_400: return "\(Int(seconds / 3_600)) h ago"
+        default: return "\(Int(seconds / 86_400)) d ago"
+        }
+    }
+}

@@ -1,0 +1,176 @@
+import BuildBox
+import Engine
+import Foundation
+
+/// Shows a run while it goes on: a tree that redraws itself on a terminal, one line for each event elsewhere.
+actor RunView {
+    private let isLive: Bool
+    private let colour: Bool
+    private var latest: LiveRun?
+    private var shown: [String: StepStatus] = [:]
+    private var excerpted: Set<String> = []
+    private var lastPhase = ""
+    private var drawnRows = 0
+    private var ticks = 0
+
+    init() {
+        isLive = Terminal.errorIsTerminal && ProcessInfo.processInfo.environment["TERM"] != "dumb"
+        colour = Terminal.errorHasColour
+    }
+
+    /// Takes the newest state; what came and went between two calls is not shown, only where it led.
+    func take(_ progress: RunProgress) {
+        switch progress {
+        case .queued(let behind):
+            if behind > 0 { line("queued behind \(behind) run\(behind == 1 ? "" : "s")") }
+        case .live(let run):
+            if latest == nil { line("run \(run.id): \(run.workflow), \(TerminalText.name(run.subject))") }
+            latest = run
+            for step in run.steps { note(step, run) }
+            if run.phase != lastPhase && !isLive && run.steps.isEmpty { line("  \(run.phase)") }
+            lastPhase = run.phase
+            draw()
+        case .ended: clear()
+        }
+    }
+
+    /// Redraws elapsed times until cancelled; nothing to do without a terminal.
+    func animate() async {
+        guard isLive else { return }
+        while !Task.isCancelled {
+            do { try await Task.sleep(for: .milliseconds(120)) } catch { break }
+            ticks += 1
+            draw()
+        }
+    }
+
+    /// A permanent line above the tree.
+    private func line(_ text: String) {
+        clear()
+        Terminal.say(text)
+    }
+
+    private func note(_ step: LiveRun.Step, _ run: LiveRun) {
+        let name = step.record.name
+        let before = shown[name] ?? .waiting
+        let status = step.record.status
+        guard status != before else { return }
+        shown[name] = status
+        if status == .running {
+            if !isLive {
+                line(
+                    "  \(StatusMark.text(.running, colour)) \(name)"
+                        + (step.attempt > 1 ? " (attempt \(step.attempt))" : ""))
+            }
+            return
+        }
+        guard status.isFinal else { return }
+        if !isLive || status.isFailure {
+            line(
+                "  \(StatusMark.text(status, colour)) \(name)\(duration(step))\(step.record.reason.map { ": \(TerminalText.name($0))" } ?? "")"
+            )
+        }
+        if status.isFailure, excerpted.insert(name).inserted, let log = step.record.attempts.last?.log {
+            let path = "\(run.logs)/\(log.file)"
+            for text in LogTail.lines(of: path, count: 12) { line("      \(text)") }
+        }
+    }
+
+    private func duration(_ step: LiveRun.Step) -> String {
+        step.record.duration.map { "  \(Duration.seconds($0).inWords)" } ?? ""
+    }
+
+    private func clear() {
+        guard isLive, drawnRows > 0 else { return }
+        Terminal.write("\u{1b}[\(drawnRows)A\u{1b}[J", to: 2)
+        drawnRows = 0
+    }
+
+    private func draw() {
+        guard isLive, let run = latest else { return }
+        let (columns, rows) = Terminal.size
+        var lines: [String] = []
+        if run.steps.isEmpty { lines.append("  \(spinner) \(run.phase)") }
+        // The newest states matter most when there are more steps than rows: running, waiting, then ended.
+        let ranked = run.steps.enumerated().sorted { one, other in
+            (rank(one.element), one.offset) < (rank(other.element), other.offset)
+        }
+        let room = max(rows - 3, 3)
+        let kept = Set(ranked.prefix(room).map(\.offset))
+        for (index, step) in run.steps.enumerated() where kept.contains(index) { lines.append(row(step, columns)) }
+        if run.steps.count > room { lines.append("  … and \(run.steps.count - room) more steps") }
+        var text = drawnRows > 0 ? "\u{1b}[\(drawnRows)A" : ""
+        for line in lines { text += "\r\u{1b}[K" + line + "\n" }
+        text += "\u{1b}[J"
+        drawnRows = lines.count
+        Terminal.write(text, to: 2)
+    }
+
+    private func rank(_ step: LiveRun.Step) -> Int {
+        switch step.record.status {
+        case .running: 0
+        case .failed, .timedOut, .infrastructure: 1
+        case .waiting: 2
+        default: 3
+        }
+    }
+
+    private func row(_ step: LiveRun.Step, _ columns: Int) -> String {
+        let status = step.record.status
+        let mark = status == .running ? spinner : StatusMark.text(status, colour)
+        var facts = ""
+        switch status {
+        case .running:
+            if let start = step.startedAt {
+                facts = Duration.seconds(Date().timeIntervalSince(start).rounded()).inWords
+            }
+            if step.attempt > 1 { facts += ", attempt \(step.attempt)" }
+            if let last = step.lastLine, !last.isEmpty { facts += "  \(last)" }
+        case .waiting:
+            facts =
+                step.waitsFor ?? (step.record.needs.isEmpty ? "" : "needs \(step.record.needs.joined(separator: ", "))")
+        default:
+            facts = duration(step).trimmingCharacters(in: .whitespaces)
+            if let reason = step.record.reason { facts += (facts.isEmpty ? "" : "  ") + reason }
+        }
+        let room = max(columns - 6 - step.record.name.count, 8)
+        let shownFacts = String(TerminalText.name(facts, limit: 4_000).prefix(room))
+        return "  \(mark) \(step.record.name)  \(colour ? "\u{1b}[2m\(shownFacts)\u{1b}[0m" : shownFacts)"
+    }
+
+    private var spinner: String {
+        let frames = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"]
+        let frame = frames[ticks % frames.count]
+        return colour ? "\u{1b}[36m\(frame)\u{1b}[0m" : frame
+    }
+}
+
+/// A state as a sign and, in colour, a colour; the sign alone tells them apart.
+enum StatusMark {
+    static func text(_ status: StepStatus, _ colour: Bool) -> String {
+        let (sign, code) =
+            switch status {
+            case .passed: ("✔", "32")
+            case .failed, .timedOut: ("✘", "31")
+            case .infrastructure: ("‼", "35")
+            case .cancelled: ("◼", "33")
+            case .skipped: ("⤼", "2")
+            case .running: ("▶", "36")
+            case .waiting: ("·", "2")
+            }
+        return colour ? "\u{1b}[\(code)m\(sign)\u{1b}[0m" : sign
+    }
+}
+
+/// The end of a log file, made safe for a terminal.
+enum LogTail {
+    static func lines(of path: String, count: Int) -> [String] {
+        guard let file = FileHandle(forReadingAtPath: path) else { return [] }
+        defer { try? file.close() }
+        let end = (try? file.seekToEnd()) ?? 0
+        try? file.seek(toOffset: end > 65_536 ? end - 65_536 : 0)
+        let bytes = (try? file.readToEnd()) ?? Data()
+        let text = TerminalText.clean(bytes, colours: false, lineLimit: 300)
+        return text.split(separator: "\n").suffix(count).map(String.init)
+    }
+}
