@@ -1,0 +1,19 @@
+import Pipeline
+
+/// Builds and tests what was merged once more, from nothing, and keeps an archive with its checksum.
+let release = Workflow("release", on: .merge(into: "main")) {
+    // The only step that may use the network.
+    let resolve = Step("resolve", run: "swift package resolve")
+        .network(.allowed)
+    let buildTests = Step("build the tests", needs: resolve, run: "swift build --build-tests")
+    let tests = unitTests(needs: buildTests)
+    let build = Step("release build", needs: tests, run: "swift build -c release")
+
+    resolve
+    buildTests
+    tests
+    build
+    // Sorted, without owners, dated by the commit: the same build makes the same bytes.
+    Step("package", needs: build, run: "script/package")
+        .artifacts("dist/*.tar.gz", "dist/SHA256SUMS")
+}
