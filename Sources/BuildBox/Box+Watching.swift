@@ -47,6 +47,13 @@ extension Box {
                 return false
             }
             group.addTask {
+                while !Task.isCancelled {
+                    await self.maintainArchive()
+                    do { try await Task.sleep(for: .seconds(3_600)) } catch { break }
+                }
+                return false
+            }
+            group.addTask {
                 try await self.work()
                 return true
             }

@@ -71,6 +71,35 @@ public actor Box {
             ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).map { "\(folder)/\($0)" }
         }
         for leftover in leftovers { try? await Workspace.remove(leftover) }
+        await archiveUnstarted()
+    }
+
+    /// Gives a report to runs that ended before they began: superseded or cancelled while they waited.
+    func archiveUnstarted() async {
+        do {
+            for run in try await index.endedWithoutReport(limit: 1_000) {
+                guard let report = Report(unstarted: run, reproduce: run.request.reproduction, box: .current) else {
+                    continue
+                }
+                let archived = try await store.write(report, request: run.request)
+                try await index.finish(report, tests: [], archivedBytes: archived.bytes)
+            }
+        } catch {
+            log.warning("reports of runs that never started can't be archived yet: \(error)")
+        }
+    }
+
+    /// Packs the archive when many small objects have come together; libgit2 can't, so `git gc` does.
+    func maintainArchive() async {
+        do {
+            guard try store.maintenance().isNeeded else { return }
+            let result = try await Tool(
+                "git", ["-C", store.repositoryPath, "gc", "--quiet"], deadline: .seconds(1_800)
+            ).run()
+            if !result.succeeded { log.warning("the archive could not be packed: \(result.text)") }
+        } catch {
+            log.warning("the archive could not be packed: \(error)")
+        }
     }
 
     // MARK: Repositories
@@ -202,8 +231,13 @@ public actor Box {
             var report = Report(starting: run, at: Date())
             report.reason = "the repository can't be opened: \(error)"
             report.endedAt = Date()
-            _ = try? await store.write(report, request: run.request)
-            try? await index.finish(report, tests: [])
+            do {
+                let archived = try await store.write(report, request: run.request)
+                try await index.finish(report, tests: [], archivedBytes: archived.bytes)
+            } catch {
+                log.error("run \(run.id) can't be archived: \(error)")
+                try? await index.finish(report, tests: [])
+            }
             return report
         }
     }
@@ -219,14 +253,16 @@ public actor Box {
     /// Accepts a run that was asked for by hand.
     func accept(_ request: RunRequest) async throws -> EnqueueOutcome {
         let outcome = try await index.enqueue(request)
-        stopSuperseded(outcome.toCancel)
-        for superseded in outcome.superseded { await board.wake(superseded.run) }
+        await displace(outcome.superseded, outcome.toCancel)
         wake.yield()
         return outcome
     }
 
-    func stopSuperseded(_ supersessions: [Supersession]) {
-        for one in supersessions { running[one.run]?.stop(StopRequest(.superseded, reason: one.reason)) }
+    /// Carries out what the index decided about older runs: those that waited have ended, those that run are stopped.
+    func displace(_ superseded: [Supersession], _ toCancel: [Supersession]) async {
+        for one in toCancel { running[one.run]?.stop(StopRequest(.superseded, reason: one.reason)) }
+        for one in superseded { await board.wake(one.run) }
+        if !superseded.isEmpty { await archiveUnstarted() }
     }
 
     /// Ends a run, waiting or running; returns what happened as a sentence.
@@ -237,6 +273,7 @@ public actor Box {
         }
         if try await index.cancelQueued(id, reason: reason) {
             await board.wake(id)
+            await archiveUnstarted()
             return "run \(id) is cancelled; it had not started"
         }
         return "run \(id) has ended already"

@@ -214,7 +214,7 @@ extension RunRequest {
                     "\(repository.location) has no change \"\(name)\"; it has \(names.isEmpty ? "none" : "\(names.count), for example \(names.sorted().prefix(3).joined(separator: ", "))")"
                 )
             }
-            guard let branch = Sighting.defaultTarget(snapshot, preferred: target),
+            guard let branch = Sighting.defaultTarget(git, snapshot, preferred: target),
                 let tip = snapshot.refs["refs/heads/\(branch)"]
             else {
                 throw BoxError(

@@ -153,12 +153,14 @@ actor RepositoryWatcher {
     /// Keeps ``schedules`` as the default branch says; compiling also warms the cache for the first change.
     private func readSchedules(_ snapshot: RefSnapshot) async {
         do {
-            guard let branch = Sighting.defaultTarget(snapshot, preferred: options.target),
-                let tip = snapshot.refs["refs/heads/\(branch)"]
-            else { return }
-            let tree = try await withRepository(at: repository.gitDirectory) {
-                try $0.treeID(of: tip, path: "workflows")
+            let preferred = options.target
+            let found = try await withRepository(at: repository.gitDirectory) { repository -> (tip: OID, tree: OID?)? in
+                guard let branch = Sighting.defaultTarget(repository, snapshot, preferred: preferred),
+                    let tip = snapshot.refs["refs/heads/\(branch)"]
+                else { return nil }
+                return (tip, try repository.treeID(of: tip, path: "workflows"))
             }
+            guard let (tip, tree) = found else { return }
             guard let tree, tree != scheduledTree else { return }
             scheduledTree = tree
             let program = try await RunPreparation.program(at: tip, tree: tree, repository, box.programs)
@@ -220,11 +222,10 @@ actor RepositoryWatcher {
         }
         let outcome = try await box.index.recordLook(
             repository: name, moved: sighting.moved, requests: decision.requests, changes: decision.changes)
-        await box.stopSuperseded(outcome.toCancel)
         for run in outcome.queued {
             log.info("\(name): run \(run.id) \(run.request.workflow), \(run.request.subjectInWords)")
         }
-        for superseded in outcome.superseded { await box.board.wake(superseded.run) }
+        await box.displace(outcome.superseded, outcome.toCancel)
         await box.wakeUp()
         return outcome.queued
     }

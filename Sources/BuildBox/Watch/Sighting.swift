@@ -49,10 +49,14 @@ struct Sighting: Sendable {
     /// The tree id of `workflows/` in each commit that may define a run; no entry: the commit has none.
     var definitions: [OID: OID] = [:]
 
-    /// The branch that changes without a forge's word want into: `preferred`, else HEAD's, else main or master.
-    static func defaultTarget(_ snapshot: RefSnapshot, preferred: String?) -> String? {
+    /// The branch that changes without a forge's word want into: `preferred`, else the repository's default branch.
+    ///
+    /// HEAD says which that is in a bare repository only; in a work tree it is whatever somebody checked out.
+    static func defaultTarget(_ repository: Repository, _ snapshot: RefSnapshot, preferred: String?) -> String? {
         let head = snapshot.head.flatMap { $0.hasPrefix("refs/heads/") ? String($0.dropFirst(11)) : nil }
-        return [preferred, head, "main", "master"].compactMap { $0 }.first { snapshot.refs["refs/heads/\($0)"] != nil }
+        let usual = ["main", "master", "trunk", "develop"]
+        let candidates = [preferred] + (repository.isBare ? [head] + usual : usual + [head])
+        return candidates.compactMap { $0 }.first { snapshot.refs["refs/heads/\($0)"] != nil }
     }
 
     /// Reads everything that a decision about `refChanges` needs.
@@ -69,7 +73,7 @@ struct Sighting: Sendable {
             case .tag, .other: continue
             }
         }
-        let defaultTarget = defaultTarget(snapshot, preferred: target)
+        let defaultTarget = defaultTarget(repository, snapshot, preferred: target)
         for change in refChanges {
             sighting.moved.append(RefMove(ref: change.name, old: change.old?.hex, new: change.new?.hex))
             switch rules.kind(of: change.name) {
