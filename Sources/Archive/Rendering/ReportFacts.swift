@@ -63,12 +63,17 @@ struct ReportFacts {
         self.failedSteps = failedSteps.filter { !$0.allowsFailure } + failedSteps.filter(\.allowsFailure)
     }
 
+    /// The ref that was run, in one safe line; a working tree has none.
+    static func ref(_ report: Report) -> String {
+        report.ref.isEmpty ? "working tree" : TerminalText.name(report.ref)
+    }
+
     /// `change 42 into main`, `tag v1.2`, `branch main`.
     var subject: String {
         if let change = report.change {
             return "change \(TerminalText.name(change.name)) into \(TerminalText.name(change.target))"
         }
-        let ref = TerminalText.name(report.ref)
+        let ref = ReportFacts.ref(report)
         if ref.hasPrefix("refs/tags/") { return "tag \(ref.dropFirst(10))" }
         if ref.hasPrefix("refs/heads/") { return "branch \(ref.dropFirst(11))" }
         return ref

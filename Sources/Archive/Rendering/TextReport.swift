@@ -54,7 +54,7 @@ struct TextReport {
             let tested = report.testedCommit.map { "\(Wording.short($0)), the merge of both" }
             row("tested", tested ?? "nothing: no merge was made")
         } else {
-            row("ref", TerminalText.name(report.ref))
+            row("ref", ReportFacts.ref(report))
             row("commit", Wording.short(report.testedCommit ?? report.head))
         }
         for merged in report.mergedChanges.prefix(10) {

@@ -36,7 +36,7 @@ extension Box {
         } catch let error as GitError {
             try await reply(.refused(code: "git", message: error.description))
         } catch let error as EarlyVerdict {
-            try await reply(.refused(code: error.verdict.rawValue, message: error.reason))
+            try await reply(.refused(code: error.verdict.rawValue, message: error.description))
         }
     }
 

@@ -19,12 +19,15 @@ struct RunPreparation: Sendable {
 }
 
 /// A run that has its verdict before any step.
-struct EarlyVerdict: Error, Sendable {
+struct EarlyVerdict: Error, Sendable, CustomStringConvertible {
     var verdict: Verdict
     var reason: String
     var conflicts: [Report.Conflict] = []
     var findings: [Finding] = []
     var tested: OID?
+
+    /// The reason, and under it what the compiler or the validation says.
+    var description: String { ([reason] + findings.map(\.message)).joined(separator: "\n") }
 }
 
 extension RunPreparation {

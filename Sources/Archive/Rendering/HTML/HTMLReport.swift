@@ -136,7 +136,7 @@ struct HTMLReport {
                 row("Tested", "<span class=\"quiet\">nothing: no merge was made</span>")
             }
         } else {
-            row("Ref", "\(report.ref)")
+            row("Ref", "\(ReportFacts.ref(report))")
             row("Commit", commit(report.testedCommit ?? report.head))
         }
         for merged in report.mergedChanges.prefix(10) {
