@@ -10,6 +10,8 @@ actor LiveBoard {
     private var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
     private var waitedRuns: [Int: RunID] = [:]
     private var nextWaiter = 0
+    /// Counts all changes of all runs, so that one between a question and a wait is not missed.
+    private(set) var changes = 0
 
     func begin(_ run: LiveRun) {
         var run = run
@@ -39,12 +41,17 @@ actor LiveBoard {
 
     /// Waits until the run differs from `revision` (0: is there at all); returns nil when it is not (or no longer) live.
     func next(_ id: RunID, after revision: Int) async -> LiveRun? {
-        while let run = runs[id], run.revision == revision, !Task.isCancelled { await waitForChange(of: id) }
+        while let run = runs[id], run.revision == revision, !Task.isCancelled {
+            await waitForChange(of: id, since: changes)
+        }
         return runs[id]
     }
 
     /// Waits until something about the run changes: it began, went on or ended.
-    func waitForChange(of id: RunID) async {
+    ///
+    /// - Parameter seen: What ``changes`` was when the caller last looked; returns at once if it is another by now.
+    func waitForChange(of id: RunID, since seen: Int) async {
+        guard changes == seen else { return }
         nextWaiter += 1
         let number = nextWaiter
         await withTaskCancellationHandler {
@@ -63,6 +70,7 @@ actor LiveBoard {
 
     /// Wakes those who wait for a run that is decided about elsewhere: queued, superseded, cancelled.
     func wake(_ id: RunID) {
+        changes += 1
         for (number, run) in waitedRuns where run == id { giveUp(number) }
     }
 

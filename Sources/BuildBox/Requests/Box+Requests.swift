@@ -149,6 +149,7 @@ extension Box {
         var lastBehind = -1
         while true {
             try Task.checkCancellation()
+            let seen = await board.changes
             if let live = await board.next(id, after: revision), live.revision != revision {
                 revision = live.revision
                 try await reply(.progress(.live(live)))
@@ -164,10 +165,10 @@ extension Box {
                 if behind != lastBehind { try await reply(.progress(.queued(behind: behind))) }
                 lastBehind = behind
             }
-            // A change that came between the question above and this wait is seen at the latest after the pause.
+            // The place in the queue changes without the run, so that is looked at again after a while.
             await withTaskGroup(of: Void.self) { group in
-                group.addTask { await self.board.waitForChange(of: id) }
-                group.addTask { try? await Task.sleep(for: .milliseconds(500)) }
+                group.addTask { await self.board.waitForChange(of: id, since: seen) }
+                group.addTask { try? await Task.sleep(for: .seconds(2)) }
                 await group.next()
                 group.cancelAll()
             }
