@@ -13,7 +13,6 @@ public actor Box {
     public let store: ArchiveStore
     public let options: BoxOptions
 
-    let programs: ProgramCache
     let board = LiveBoard()
     let log: Logger
     let pool: SlotPool
@@ -21,6 +20,8 @@ public actor Box {
     var watchers: [String: RepositoryWatcher] = [:]
 
     private let stepInit: String
+    private let executable: String?
+    private var cache: ProgramCache?
     private let lock: StateLock
     private var running: [RunID: StopSignal] = [:]
     private let wakes: AsyncStream<Void>
@@ -45,9 +46,7 @@ public actor Box {
         try state.create()
         lock = try StateLock.acquire(state, purpose: purpose)
         stepInit = try BoxTools.stepInit(beside: executable)
-        let library = try PipelineLibrary.find(beside: executable)
-        let toolchain = try await Toolchain.find(memory: "\(state.programs)/toolchain.json")
-        programs = ProgramCache(directory: state.programs, library: library, toolchain: toolchain)
+        self.executable = executable
         index = try Archive.Index(path: state.index)
         store = try ArchiveStore(home: state.path)
         pool = SlotPool(slots: options.slots, capacities: options.capacities)
@@ -100,6 +99,18 @@ public actor Box {
         } catch {
             log.warning("the archive could not be packed: \(error)")
         }
+    }
+
+    /// The compiled workflows. Made when first wanted, so that reports can be read where no compiler is.
+    func programs() async throws -> ProgramCache {
+        if let cache { return cache }
+        let library = try PipelineLibrary.find(beside: executable)
+        let toolchain = try await Toolchain.find(memory: "\(state.programs)/toolchain.json")
+        let made = ProgramCache(directory: state.programs, library: library, toolchain: toolchain)
+        // Another caller may have been faster; all must share one, which compiles a program once.
+        let kept = cache ?? made
+        cache = kept
+        return kept
     }
 
     // MARK: Repositories
@@ -221,15 +232,15 @@ public actor Box {
     }
 
     private func execute(_ run: QueuedRun, _ stop: StopSignal) async -> Report {
-        let executor = RunExecutor(
-            state: state, index: index, store: store, programs: programs, pool: pool, board: board, options: options,
-            stepInit: stepInit, log: log)
         do {
+            let executor = RunExecutor(
+                state: state, index: index, store: store, programs: try await programs(), pool: pool, board: board,
+                options: options, stepInit: stepInit, log: log)
             let repository = try await repository(named: run.request.repository)
             return await executor.execute(run, in: repository, stop: stop)
         } catch {
             var report = Report(starting: run, at: Date())
-            report.reason = "the repository can't be opened: \(error)"
+            report.reason = "the box could not begin: \(error)"
             report.endedAt = Date()
             do {
                 let archived = try await store.write(report, request: run.request)

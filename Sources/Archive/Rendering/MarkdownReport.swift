@@ -86,7 +86,8 @@ struct MarkdownReport {
             text += "at `\(commit(change.targetCommit))`"
             text += report.testedCommit.map { ", tested as their merge `\(commit($0))`\n" } ?? ", not merged\n"
         } else {
-            text += "- \(MarkdownText.code(ReportFacts.ref(report))) at `\(commit(report.testedCommit ?? report.head))`\n"
+            let tested = commit(report.testedCommit ?? report.head)
+            text += "- \(MarkdownText.code(ReportFacts.ref(report))) at `\(tested)`\n"
         }
         let start = report.startedAt ?? report.createdAt
         text += "- \(Wording.dateAndTime(start)), took \(Wording.duration(from: start, to: report.endedAt))\n"

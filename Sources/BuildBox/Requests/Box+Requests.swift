@@ -101,7 +101,7 @@ extension Box {
             )
         }
         // A wrong name, parameter or definition is refused here, where the person still is.
-        let program = try await RunPreparation.program(at: commit, tree: tree, repository, programs)
+        let program = try await RunPreparation.program(at: commit, tree: tree, repository, programs())
         do {
             let declaration = try program.declaration(of: start.workflow)
             request.runsAtMostOnce = request.runsAtMostOnce || declaration.runsAtMostOnce

@@ -158,7 +158,9 @@ struct RunExecutor: Sendable {
     ) async {
         var report = report
         var pause = Duration.seconds(1)
+        var tries = 0
         while true {
+            tries += 1
             do {
                 let archived = try await store.write(report, request: request, tests: tests, files: files)
                 try await index.finish(report, tests: tests, archivedBytes: archived.bytes)
@@ -170,7 +172,14 @@ struct RunExecutor: Sendable {
             } catch is CancellationError {
                 return
             } catch {
-                // A full disk passes; the run keeps its verdict until it can be written.
+                // A full disk passes; the run keeps its verdict until it can be written. Anything else hardly does.
+                let isFull = (BoxTools.freeBytes(at: state.path) ?? .max) < max(options.minimumFreeBytes, 64 << 20)
+                if tries >= 8 && !isFull {
+                    log.error(
+                        "run \(report.id) (\(report.verdict.title)) stays without a report in the archive: \(error)")
+                    try? await index.finish(report, tests: tests)
+                    return
+                }
                 log.error(
                     "run \(report.id) (\(report.verdict.title)) can't be archived, trying again in \(pause.inWords): \(error)"
                 )

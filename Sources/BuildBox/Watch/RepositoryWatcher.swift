@@ -163,7 +163,7 @@ actor RepositoryWatcher {
             guard let (tip, tree) = found else { return }
             guard let tree, tree != scheduledTree else { return }
             scheduledTree = tree
-            let program = try await RunPreparation.program(at: tip, tree: tree, repository, box.programs)
+            let program = try await RunPreparation.program(at: tip, tree: tree, repository, box.programs())
             schedules = program.description.workflows.flatMap { declaration in
                 declaration.triggers.compactMap { trigger in
                     guard let text = trigger.cron, let cron = try? CronSchedule(text) else { return nil }
@@ -235,7 +235,7 @@ actor RepositoryWatcher {
         var byTree: [OID: Decision.Definition] = [:]
         for tree in Set(sighting.definitions.values) {
             do {
-                let programs = box.programs
+                let programs = try await box.programs()
                 let program: WorkflowProgram
                 if let kept = try programs.program(keptFor: tree.hex) {
                     program = kept
