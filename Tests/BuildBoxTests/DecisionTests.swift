@@ -1,0 +1,340 @@
+import Archive
+import Git
+import Pipeline
+import Testing
+
+@testable import BuildBox
+
+/// What a look starts, as a pure function of what was seen: one row for each kind of happening.
+struct DecisionTests {
+    /// What a test says of a request; the rest follows from it.
+    struct Wanted: Equatable, Sendable {
+        var workflow: String
+        var event: Trigger.Event
+        var head: OID
+        var definition: OID
+    }
+
+    struct Row: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        var sighting: Sighting
+        var known: [ChangeRecord] = []
+        var declarations: [WorkflowDeclaration]
+        var paths: [String] = []
+        var requests: [Wanted] = []
+        var changes: [String: ChangeRecord.State] = [:]
+    }
+
+    static let target = oid(1)
+    static let head = oid(2)
+    static let newTarget = oid(3)
+    static let test = WorkflowDeclaration(name: "test", triggers: [.pullRequest(into: "main")])
+    static let release = WorkflowDeclaration(name: "release", triggers: [.merge(into: "main")])
+    static let push = WorkflowDeclaration(name: "push", triggers: [.push(to: "main", "topic/*")])
+    static let tag = WorkflowDeclaration(name: "tag", triggers: [.tag(matching: "v*")])
+    static let all = [test, release, push, tag]
+
+    static func oid(_ number: Int) -> OID {
+        let digits = String(number, radix: 16)
+        guard let id = OID(hex: String(repeating: "0", count: 40 - digits.count) + digits) else {
+            preconditionFailure("\(number) makes no object id")
+        }
+        return id
+    }
+
+    static func change(_ name: String = "7", isLanded: Bool = false) -> Sighting.MovedChange {
+        Sighting.MovedChange(
+            name: name, ref: "refs/pull/\(name)/head", head: head, target: "main", targetCommit: target,
+            title: "Title", author: "Ada", isLanded: isLanded)
+    }
+
+    static func moved(change: Sighting.MovedChange) -> Sighting {
+        var sighting = Sighting()
+        sighting.changes = [change]
+        sighting.heads = [change.name: change.head]
+        sighting.refs = [change.name: change.ref]
+        return sighting
+    }
+
+    static func branch(
+        _ name: String = "main", old: OID? = target, new: OID = newTarget, landings: [Landing] = [],
+        heads: [String: OID] = [:]
+    ) -> Sighting {
+        var sighting = Sighting()
+        sighting.branches = [
+            Sighting.MovedBranch(name: name, ref: "refs/heads/\(name)", old: old, new: new, landings: landings)
+        ]
+        sighting.heads = heads
+        sighting.refs = heads.reduce(into: [:]) { $0[$1.key] = "refs/pull/\($1.key)/head" }
+        return sighting
+    }
+
+    static func tagged(_ name: String) -> Sighting {
+        var sighting = Sighting()
+        sighting.tags = [Sighting.MovedTag(name: name, ref: "refs/tags/\(name)", commit: head)]
+        return sighting
+    }
+
+    static func closing(_ name: String) -> Sighting {
+        var sighting = Sighting()
+        sighting.closed = [name]
+        return sighting
+    }
+
+    static func known(_ state: ChangeRecord.State, _ name: String = "7") -> ChangeRecord {
+        ChangeRecord(
+            name: name, target: "main", head: head.hex, targetCommit: target.hex, state: state, title: "Title",
+            author: "Ada")
+    }
+
+    static func filtered(paths: [String] = [], ignoring: [String] = []) -> [WorkflowDeclaration] {
+        [
+            WorkflowDeclaration(
+                name: "test", triggers: [.pullRequest(into: "main", paths: paths, ignoring: ignoring)])
+        ]
+    }
+
+    static var retesting: [WorkflowDeclaration] {
+        var declaration = test
+        declaration.retestsStaleChanges = true
+        return [declaration]
+    }
+
+    static let tested = Wanted(workflow: "test", event: .pullRequest, head: head, definition: target)
+    static let released = Wanted(workflow: "release", event: .merge, head: newTarget, definition: newTarget)
+    static let pushed = Wanted(workflow: "push", event: .push, head: newTarget, definition: newTarget)
+
+    static let rows: [Row] = [
+        Row(
+            testDescription: "a new change is tested with the definition of its target",
+            sighting: moved(change: change()), declarations: all, requests: [tested], changes: ["7": .open]),
+        Row(
+            testDescription: "a change that is in the target already starts nothing",
+            sighting: moved(change: change(isLanded: true)), declarations: all, changes: ["7": .landed]),
+        Row(
+            testDescription: "a change into a branch that no workflow names starts nothing",
+            sighting: moved(change: change()),
+            declarations: [WorkflowDeclaration(name: "test", triggers: [.pullRequest(into: "release/*")])],
+            changes: ["7": .open]),
+        Row(
+            testDescription: "a change that touches a filtered path is tested", sighting: moved(change: change()),
+            declarations: filtered(paths: ["Sources/**"]), paths: ["Sources/a.swift", "README.md"],
+            requests: [tested], changes: ["7": .open]),
+        Row(
+            testDescription: "a change that touches no filtered path is not", sighting: moved(change: change()),
+            declarations: filtered(paths: ["Sources/**"]), paths: ["README.md"], changes: ["7": .open]),
+        Row(
+            testDescription: "a change of ignored paths only is not tested", sighting: moved(change: change()),
+            declarations: filtered(ignoring: ["docs/**"]), paths: ["docs/a.md"], changes: ["7": .open]),
+        Row(
+            testDescription: "a change of an ignored path and another is", sighting: moved(change: change()),
+            declarations: filtered(ignoring: ["docs/**"]), paths: ["docs/a.md", "a.swift"], requests: [tested],
+            changes: ["7": .open]),
+        Row(
+            testDescription: "a change whose ref is gone is closed", sighting: closing("7"), known: [known(.open)],
+            declarations: all, changes: ["7": .closed]),
+        Row(
+            testDescription: "a landed change stays landed when its ref goes", sighting: closing("7"),
+            known: [known(.landed)], declarations: all),
+        Row(
+            testDescription: "an unknown change that goes leaves no record", sighting: closing("7"),
+            declarations: all),
+        Row(
+            testDescription: "a merge starts the merge and the push workflow, and lands the change",
+            sighting: branch(
+                landings: [Landing(change: "7", head: head, commit: newTarget, how: .squash)], heads: ["7": head]),
+            known: [known(.open)], declarations: all, requests: [released, pushed], changes: ["7": .landed]),
+        Row(
+            testDescription: "commits without a change are a merge too", sighting: branch(), declarations: [release],
+            requests: [released]),
+        Row(
+            testDescription: "a new branch starts push workflows only", sighting: branch(old: nil),
+            declarations: all, requests: [pushed]),
+        Row(
+            testDescription: "a branch that no workflow names starts nothing", sighting: branch("other"),
+            declarations: all),
+        Row(
+            testDescription: "a tag starts what wants its name", sighting: tagged("v1.0"), declarations: all,
+            requests: [Wanted(workflow: "tag", event: .tag, head: head, definition: head)]),
+        Row(testDescription: "another tag starts nothing", sighting: tagged("nightly"), declarations: all),
+        Row(
+            testDescription: "an open change is stale when its target moves", sighting: branch(heads: ["7": head]),
+            known: [known(.open)], declarations: [test], changes: ["7": .stale]),
+        Row(
+            testDescription: "a workflow may want stale changes tested again", sighting: branch(heads: ["7": head]),
+            known: [known(.open)], declarations: retesting,
+            requests: [Wanted(workflow: "test", event: .pullRequest, head: head, definition: newTarget)],
+            changes: ["7": .open]),
+        Row(
+            testDescription: "a closed change does not become stale", sighting: branch(heads: ["7": head]),
+            known: [known(.closed)], declarations: retesting),
+        Row(
+            testDescription: "another branch makes no change stale", sighting: branch("other", heads: ["7": head]),
+            known: [known(.open)], declarations: retesting),
+    ]
+
+    @Test(arguments: rows)
+    func decides(_ row: Row) {
+        let decision = Decision.make(
+            repository: "r", sighting: row.sighting, known: row.known,
+            definition: { _ in .workflows(row.declarations) }, paths: { _, _ in row.paths })
+        let requests = decision.requests.map {
+            Wanted(
+                workflow: $0.workflow, event: $0.event, head: OID(hex: $0.head) ?? Self.oid(0),
+                definition: OID(hex: $0.definitionCommit) ?? Self.oid(0))
+        }
+        #expect(requests == row.requests)
+        #expect(
+            decision.changes.reduce(into: [:]) { $0[$1.name] = $1.state } as [String: ChangeRecord.State]
+                == row.changes)
+        #expect(Set(decision.changes.map(\.name)).count == decision.changes.count, "each change once")
+        #expect(decision.requests.allSatisfy { $0.repository == "r" })
+    }
+
+    @Test func theRequestOfAChangeSaysAllThatARunNeeds() throws {
+        let decision = make(Self.moved(change: Self.change()), declarations: [Self.test])
+        let request = try #require(decision.requests.first)
+        #expect(request.ref == "refs/pull/7/head")
+        #expect(request.branch == "main")
+        #expect(request.nonce.isEmpty, "the same push must not start a second run")
+        #expect(request.subject == "change 7")
+        #expect(request.concurrency == .supersede)
+        #expect(!request.runsAtMostOnce)
+        #expect(request.change?.title == "Title")
+        #expect(request.change?.targetCommit == Self.target.hex)
+    }
+
+    @Test func theRequestOfAMergeNamesWhatLandedAndHow() throws {
+        let landings = [
+            Landing(change: "7", head: Self.head, commit: Self.newTarget, how: .rebase),
+            Landing(change: "9", head: Self.oid(9), commit: Self.newTarget, how: .merge),
+        ]
+        let decision = make(Self.branch(landings: landings), declarations: [Self.release])
+        let request = try #require(decision.requests.first)
+        #expect(request.mergedChanges.map(\.name) == ["7", "9"])
+        #expect(request.mergedChanges.map(\.recognition) == [.rebase, .merge])
+        #expect(request.previous == Self.target.hex)
+        #expect(request.runsAtMostOnce, "a release is not repeated by the box itself")
+        #expect(request.concurrency == .queue(max: 100))
+        #expect(decision.changes.map(\.landedCommit) == [Self.newTarget.hex, Self.newTarget.hex])
+    }
+
+    @Test func aRetestIsDistinctForEachTipOfTheTarget() throws {
+        func nonce(_ tip: OID) throws -> String {
+            let decision = make(
+                Self.branch(new: tip, heads: ["7": Self.head]), known: [Self.known(.stale)],
+                declarations: Self.retesting)
+            #expect(decision.changes.first?.targetCommit == tip.hex)
+            return try #require(decision.requests.first).nonce
+        }
+        #expect(try nonce(Self.oid(3)) != nonce(Self.oid(4)))
+        #expect(try nonce(Self.oid(3)) == nonce(Self.oid(3)))
+    }
+
+    @Test func aChangeThatMovedWithItsTargetIsTestedOnce() {
+        var sighting = Self.moved(change: Self.change())
+        sighting.branches = Self.branch().branches
+        let decision = make(sighting, known: [Self.known(.open)], declarations: Self.retesting)
+        #expect(decision.requests.map(\.event) == [.pullRequest])
+    }
+
+    @Test func aChangeThatLandsInTheSameLookIsNotTested() {
+        var sighting = Self.moved(change: Self.change())
+        sighting.branches =
+            Self.branch(landings: [Landing(change: "7", head: Self.head, commit: Self.newTarget, how: .merge)])
+            .branches
+        let decision = make(sighting, declarations: Self.all)
+        #expect(decision.requests.map(\.event) == [.merge, .push])
+        #expect(decision.changes.map(\.state) == [.landed])
+    }
+
+    @Test func aBrokenDefinitionIsReportedOnceUnderItsOwnName() {
+        for sighting in [Self.moved(change: Self.change()), Self.branch()] {
+            let decision = Decision.make(
+                repository: "r", sighting: sighting, known: [], definition: { _ in .broken }, paths: { _, _ in [] })
+            #expect(decision.requests.map(\.workflow) == ["workflows"])
+        }
+    }
+
+    @Test func aBrokenDefinitionOnATargetDoesNotRetestItsChanges() {
+        let decision = Decision.make(
+            repository: "r", sighting: Self.branch(heads: ["7": Self.head]), known: [Self.known(.open)],
+            definition: { _ in .broken }, paths: { _, _ in [] })
+        #expect(decision.requests.map(\.event) == [.push])
+        #expect(decision.changes.map(\.state) == [.stale])
+    }
+
+    @Test func withoutWorkflowsNothingStarts() {
+        var sighting = Self.moved(change: Self.change())
+        sighting.branches = Self.branch().branches
+        sighting.tags = Self.tagged("v1").tags
+        let decision = Decision.make(
+            repository: "r", sighting: sighting, known: [], definition: { _ in .none }, paths: { _, _ in [] })
+        #expect(decision.requests.isEmpty)
+        #expect(decision.changes.map(\.state) == [.open])
+    }
+
+    @Test func changedPathsAreAskedForOnlyWhereATriggerFilters() {
+        let decision = Decision.make(
+            repository: "r", sighting: Self.moved(change: Self.change()), known: [],
+            definition: { _ in .workflows([Self.test]) },
+            paths: { _, _ in
+                Issue.record("nothing filters by path")
+                return []
+            })
+        #expect(decision.requests.count == 1)
+    }
+
+    private func make(
+        _ sighting: Sighting, known: [ChangeRecord] = [], declarations: [WorkflowDeclaration]
+    ) -> Decision {
+        Decision.make(
+            repository: "r", sighting: sighting, known: known, definition: { _ in .workflows(declarations) },
+            paths: { _, _ in [] })
+    }
+}
+
+/// Which refs are changes, over what forges publish and what somebody may push to fool them.
+struct DecisionRefTests {
+    static let kinds: [(ref: String, kind: ChangeRefs.Kind)] = [
+        ("refs/heads/main", .branch("main")),
+        ("refs/heads/feature/a", .branch("feature/a")),
+        ("refs/heads/agent/fix", .change("agent/fix")),
+        ("refs/heads/agent/a/b", .branch("agent/a/b")),
+        ("refs/heads/agent", .branch("agent")),
+        ("refs/tags/v1.0", .tag("v1.0")),
+        ("refs/tags/agent/fix", .tag("agent/fix")),
+        ("refs/pull/12/head", .change("12")),
+        ("refs/pull/12/merge", .other),
+        ("refs/merge-requests/3/head", .change("3")),
+        ("refs/merge-requests/3/merge", .other),
+        ("refs/pull-requests/4/from", .change("4")),
+        ("refs/pull-requests/4/merge", .other),
+        ("refs/pull//head", .other),
+        ("refs/pull/head", .other),
+        ("refs/pull/1/2/head", .other),
+        ("refs/pull/12/head/x", .other),
+        ("refs/pull/$(touch x)/head", .change("$(touch x)")),
+        ("refs/heads/refs/pull/1/head", .branch("refs/pull/1/head")),
+        ("refs/heads/-rf", .branch("-rf")),
+        ("refs/heads/ä\u{202e}b", .branch("ä\u{202e}b")),
+        ("refs/notes/pipectl", .other),
+        ("refs/stash", .other),
+        ("refs/remotes/origin/main", .other),
+        ("HEAD", .other),
+        ("", .other),
+    ]
+
+    @Test(arguments: kinds)
+    func aRefIsWhatItsPlaceSays(_ row: (ref: String, kind: ChangeRefs.Kind)) throws {
+        #expect(try ChangeRefs(branchPatterns: ["agent/*"]).kind(of: row.ref) == row.kind)
+    }
+
+    @Test func withoutPatternsEveryBranchIsABranch() throws {
+        #expect(try ChangeRefs().kind(of: "refs/heads/agent/fix") == .branch("agent/fix"))
+    }
+
+    @Test func aPatternThatCannotBeReadIsRefused() {
+        #expect(throws: GlobProblem.self) { try ChangeRefs(branchPatterns: ["agent/["]) }
+    }
+}

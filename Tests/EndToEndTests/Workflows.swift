@@ -1,0 +1,39 @@
+/// The files of repositories that tests watch.
+enum Workflows {
+    static let main = "@main struct Workflows: WorkflowSet { static let workflows = [test, release] }\n"
+
+    /// `check.sh` decides about a change; a merge packs a note of what it brought.
+    static let standard = [
+        "workflows/x.swift": """
+        import Pipeline
+
+        let test = Workflow("test", on: .pullRequest(into: "main")) {
+            Step("check", run: "sh check.sh")
+            Step("lint", run: "echo linted")
+        }
+        let release = Workflow("release", on: .merge(into: "main")) {
+            Step("pack", run: "mkdir dist && echo \\"merged=$PIPECTL_MERGED_CHANGES\\" | tee dist/notes.txt")
+                .artifacts("dist/*.txt")
+        }
+
+        """ + main,
+        "check.sh": "echo one; echo two; echo three\n", "shared.txt": "base\n",
+    ]
+
+    /// One workflow "test" with these steps, for changes into main.
+    static func test(_ steps: String, files: [String: String] = [:]) -> [String: String] {
+        files.merging(["workflows/x.swift": source(steps)]) { $1 }
+    }
+
+    static func source(_ steps: String) -> String {
+        """
+        import Pipeline
+
+        let test = Workflow("test", on: .pullRequest(into: "main")) {
+            \(steps)
+        }
+        @main struct Workflows: WorkflowSet { static let workflows = [test] }
+
+        """
+    }
+}
