@@ -203,6 +203,11 @@ struct Bench: Sendable {
         /// Asks it to end, and waits for that; returns its exit code.
         func stop() async -> Int32 {
             kill(child.id, SIGTERM)
+            return await end()
+        }
+
+        /// Waits for its end, which something else has brought about; returns its exit code.
+        func end() async -> Int32 {
             async let _: Void = child.kill(after: .seconds(60))
             let code = await child.end
             return code

@@ -1,0 +1,180 @@
+import Archive
+import Engine
+import Foundation
+import Testing
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+/// `watch` as a daemon: what happens while a run goes on. Steps wait at named pipes until the test lets them go.
+struct DaemonTests {
+    @Test(.timeLimit(.minutes(3)))
+    func aNewerPushTakesThePlaceOfARunAndSIGTERMLetsTheRunEnd() async throws {
+        try await Bench.with(Workflows.test("Step(\"check\", run: \"sh check.sh\")", files: ["check.sh": ""])) {
+            bench in
+            for name in ["first", "never", "second", "go"] { try bench.meetingPoint(name) }
+            try await bench.withDaemon { daemon in
+                _ = try await daemon.line("baseline of")
+                try await bench.change(1, ["check.sh": "echo up > \(bench.root)/first; cat \(bench.root)/never"])
+                #expect(try await bench.pipectl("notify", bench.repository).errors.contains("looking at repo"))
+                try await bench.arrival(at: "first")
+
+                let status = try await status(bench)
+                #expect(status.processID == daemon.child.id)
+                #expect(status.running.map(\.id) == [1])
+                #expect(status.repositories.first?.isWatched == true)
+
+                try await bench.change(1, ["check.sh": "echo up > \(bench.root)/second; cat \(bench.root)/go"])
+                #expect(try await bench.pipectl("notify").code == 0)
+                try await bench.arrival(at: "second")
+                _ = try await bench.pipectl("logs", "1", "--follow")
+                let superseded = try await bench.run(1)
+                #expect(superseded.verdict == .superseded)
+                #expect(superseded.supersededBy == 2)
+
+                kill(daemon.child.id, SIGTERM)
+                _ = try await daemon.line("shutting down")
+                try await bench.release("go")
+                #expect(await daemon.end() == 0)
+            }
+            #expect(try await bench.runs().map(\.verdict) == [.passed, .superseded])
+            let notify = try await bench.pipectl("notify")
+            #expect(notify.code != 0, "nobody is there to look")
+            #expect(notify.errors.contains("pipectl watch"), "\(notify.errors)")
+        }
+    }
+
+    @Test(.timeLimit(.minutes(3)))
+    func afterKill9NothingOfTheStepLivesAndTheNextStartFinishesTheRun() async throws {
+        let step = "Step(\"check\", run: \"sh check.sh\")"
+        try await Bench.with(Workflows.test(step, files: ["check.sh": ""])) { bench in
+            for name in ["started", "alive"] { try bench.meetingPoint(name) }
+            // Whoever holds `alive` open keeps its reader waiting: the grandchild in a session of its own too.
+            let check = """
+                if [ "$PIPECTL_RUN_ATTEMPT" = 2 ]; then echo second attempt; exit 0; fi
+                exec 9> \(bench.root)/alive
+                setsid sh -c 'trap "" TERM; sleep 1000; sleep 1000' &
+                echo up > \(bench.root)/started
+                sleep 1000
+                """
+            try await bench.withDaemon { daemon in
+                _ = try await daemon.line("baseline of")
+                try await bench.change(1, ["check.sh": check])
+                async let last = bench.arrival(at: "alive")
+                try await bench.arrival(at: "started")
+                daemon.child.kill()
+                #expect(await daemon.child.end == 128 + SIGKILL)
+                _ = try await last
+            }
+            try await bench.withDaemon { daemon in
+                _ = try await daemon.line("run 1 was interrupted and waits for attempt 2")
+                _ = try await bench.pipectl("logs", "1", "--follow")
+                #expect(await daemon.stop() == 0)
+            }
+            let runs = try await bench.runs()
+            #expect(runs.map(\.verdict) == [.passed])
+            #expect(runs.map(\.attempt) == [2])
+            #expect(try await bench.pipectl("logs", "1").output == "second attempt\n")
+            let refs = try await bench.git(["for-each-ref", "refs/runs"], in: "\(bench.home)/archive.git")
+            #expect(refs.split(separator: "\n").count == 1, "exactly one verdict")
+        }
+    }
+
+    @Test(.timeLimit(.minutes(3)))
+    func aRunIsCancelledByHandAndSaysWhy() async throws {
+        let step = "Step(\"check\", run: \"sh check.sh\")"
+        try await Bench.with(Workflows.test(step, files: ["check.sh": ""])) { bench in
+            for name in ["started", "never"] { try bench.meetingPoint(name) }
+            try await bench.withDaemon { daemon in
+                _ = try await daemon.line("baseline of")
+                try await bench.change(1, ["check.sh": "echo up > \(bench.root)/started; cat \(bench.root)/never"])
+                try await bench.arrival(at: "started")
+                let cancel = try await bench.pipectl("cancel", "1", "--reason", "not wanted")
+                #expect(cancel.code == 0)
+                #expect(cancel.errors.contains("run 1 is being cancelled"))
+                _ = try await bench.pipectl("logs", "1", "--follow")
+                #expect(try await bench.pipectl("cancel", "1").errors.contains("has ended already"))
+                let unknown = try await bench.pipectl("cancel", "99")
+                #expect(unknown.code == 2, "a number that no run has is a mistake in the call")
+                #expect(unknown.errors.contains("no run 99"), "\(unknown.errors)")
+            }
+            let run = try await bench.run(1)
+            #expect(run.verdict == .cancelled)
+            #expect(run.reason?.contains("not wanted") == true)
+        }
+    }
+
+    @Test(.timeLimit(.minutes(3)))
+    func aCommitThatVanishesBeforeItsRunStartsIsSaidSo() async throws {
+        let step = "Step(\"check\", run: \"sh check.sh\")"
+        try await Bench.with(Workflows.test(step, files: ["check.sh": ""])) { bench in
+            for name in ["started", "go"] { try bench.meetingPoint(name) }
+            try await bench.withDaemon("--slots", "1") { daemon in
+                _ = try await daemon.line("baseline of")
+                try await bench.change(1, ["check.sh": "echo up > \(bench.root)/started; cat \(bench.root)/go"])
+                try await bench.arrival(at: "started")
+                let head = try await bench.change(2, ["b.txt": "b\n"])
+                _ = try await daemon.line("run 2 test")
+                try await bench.git(["update-ref", "-d", "refs/pull/2/head"])
+                try await bench.git(["reflog", "expire", "--expire=now", "--all"])
+                try await bench.git(["prune", "--expire=now"])
+                try await bench.release("go")
+                _ = try await bench.pipectl("logs", "2", "--follow")
+                let run = try await bench.run(2)
+                #expect(run.verdict == .infrastructure)
+                #expect(run.reason?.contains("commit \(head.prefix(10)) is no longer in the repository") == true)
+                #expect(run.reason?.contains("Push it again.") == true)
+                #expect(try await bench.run(1).verdict == .passed)
+            }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(3)))
+    func whileTheDiskIsNearlyFullRunsWaitAndTheReasonIsSaid() async throws {
+        try await Bench.with { bench in
+            try await bench.withDaemon("--minimum-free", "1000000000") { daemon in
+                _ = try await daemon.line("baseline of")
+                try await bench.change(1, ["a.txt": "a\n"])
+                _ = try await daemon.line("no run is started: ")
+                _ = try await daemon.line("run 1 test")
+                let status = try await bench.pipectl("status")
+                #expect(status.output.contains("nothing starts: the disk of \(bench.home) is nearly full"))
+                #expect(status.output.contains("queued   1  test"))
+                #expect(daemon.text.contains("Free space, or remove old runs with `pipectl gc`"))
+                #expect(await daemon.stop() == 0)
+            }
+            #expect(try await bench.run(1).state == .queued)
+        }
+    }
+
+    @Test(.timeLimit(.minutes(3)))
+    func aSecondDaemonOnTheSameStateIsRefused() async throws {
+        try await Bench.with { bench in
+            try await bench.withDaemon { daemon in
+                let second = try await bench.pipectl("watch", bench.repository)
+                #expect(second.code == 3)
+                #expect(second.errors.contains("Another pipectl (pid \(daemon.child.id), `watch`) owns"))
+                #expect(second.errors.contains("pipectl status"))
+                #expect(await daemon.stop() == 0)
+            }
+        }
+    }
+
+    private func status(_ bench: Bench) async throws -> Status {
+        let ended = try await bench.pipectl("status", "--json")
+        #expect(ended.code == 0, "\(ended.errors)")
+        return try JSONDecoder().decode(Status.self, from: Data(ended.output.utf8))
+    }
+
+    /// What a script would read of `status --json`.
+    private struct Status: Decodable {
+        struct Run: Decodable { var id: RunID }
+        struct Repository: Decodable { var isWatched: Bool }
+        var processID: Int32
+        var running: [Run]
+        var repositories: [Repository]
+    }
+}
