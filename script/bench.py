@@ -201,7 +201,7 @@ def steps():
     words = [PIPECTL, "run", "--slots", "2", "--ref", "main"]
     ours = each(times([*words, "many"], cwd=path), times([*words, "one"], cwd=path))
     row(f"each of {STEPS} steps: pipectl run --slots 2", ours, "ninja -j2", ninja)
-    row("", ours, "make -j2", make)
+    row("the same", ours, "make -j2", make)
 
 
 def log():
