@@ -1,0 +1,130 @@
+import Archive
+import Engine
+import Foundation
+import Testing
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+/// Changes beside one another, from afar, and with names that somebody chose to do harm.
+struct ChangeTests {
+    static let check = "Step(\"check\", run: \"sh check.sh\")"
+
+    @Test(.timeLimit(.minutes(3)))
+    func twoChangesRunAtTheSameTimeInWorkspacesOfTheirOwn() async throws {
+        try await Bench.with(Workflows.test(Self.check, files: ["check.sh": ""])) { bench in
+            for name in ["left", "right"] { try bench.meetingPoint(name) }
+            _ = try await bench.look()
+            // Each waits for the other: one after the other they would never end.
+            let (left, right) = ("\(bench.root)/left", "\(bench.root)/right")
+            try await bench.change(1, ["check.sh": "pwd; touch built; echo a > \(left); cat \(right)\n"])
+            try await bench.change(2, ["check.sh": "pwd; test ! -e built; cat \(left); echo b > \(right)\n"])
+            #expect(try await bench.look("--slots", "2").code == 0)
+            let first = try await bench.pipectl("logs", "1").output.split(separator: "\n")
+            let second = try await bench.pipectl("logs", "2").output.split(separator: "\n")
+            #expect(first.count == 2 && second.count == 2)
+            #expect(first.first != second.first, "each has a folder of its own")
+            for folder in [first.first, second.first].compactMap({ $0 }) {
+                #expect(!FileManager.default.fileExists(atPath: String(folder)), "gone when the run has ended")
+            }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(3)))
+    func aReleaseThatWasInterruptedIsNotRepeated() async throws {
+        let source = """
+            import Pipeline
+            let release = Workflow("release", on: .merge(into: "main")) { Step("publish", run: "sh publish.sh") }
+            @main struct Workflows: WorkflowSet { static let workflows = [release] }
+            """
+        try await Bench.with(["workflows/x.swift": source]) { bench in
+            for name in ["started", "never"] { try bench.meetingPoint(name) }
+            try await bench.withDaemon { daemon in
+                _ = try await daemon.line("baseline of")
+                try await bench.commit(
+                    [
+                        "publish.sh":
+                            "echo x >> \(bench.root)/published; echo > \(bench.root)/started; cat \(bench.root)/never"
+                    ],
+                    "Release")
+                try await bench.arrival(at: "started")
+                daemon.child.kill()
+                _ = await daemon.child.end
+            }
+            try await bench.withDaemon { daemon in
+                _ = try await daemon.line("run 1 ended: infrastructure")
+                #expect(await daemon.stop() == 0)
+            }
+            let run = try await bench.run(1)
+            #expect(run.verdict == .infrastructure)
+            #expect(run.reason?.contains("`pipectl rerun 1` starts it again") == true)
+            #expect(try String(contentsOfFile: "\(bench.root)/published", encoding: .utf8) == "x\n")
+        }
+    }
+
+    @Test(.timeLimit(.minutes(3)))
+    func aChangeIsTestedAgainWhenItsTargetMovesIfItsWorkflowWantsThat() async throws {
+        let source = Workflows.source(Self.check).replacing(
+            "}\n@main", with: "}.retestWhenTargetMoves()\n@main")
+        try await Bench.with(["workflows/x.swift": source, "check.sh": "test ! -e broken\n"]) { bench in
+            _ = try await bench.look()
+            try await bench.change(1, ["a.txt": "a\n"])
+            #expect(try await bench.look().code == 0)
+            try await bench.commit(["broken": "by main\n"], "Main breaks it")
+            #expect(try await bench.look().code == 1)
+            let runs = try await bench.runs()
+            #expect(runs.map(\.verdict) == [.failed, .passed])
+            #expect(runs.map(\.change) == ["1", "1"])
+            #expect(Set(runs.map(\.head)).count == 1)
+        }
+    }
+
+    @Test(.timeLimit(.minutes(3)))
+    func namesAndTitlesOfAChangeStayText() async throws {
+        let step = "Step(\"check\", run: \"printf '%s|%s' \\\"$PIPECTL_CHANGE\\\" \\\"$PIPECTL_CHANGE_TITLE\\\"\")"
+        try await Bench.with(Workflows.test(step)) { bench in
+            _ = try await bench.look()
+            let name = "$(touch${IFS}\(bench.root.replacing("/", with: "_"))pwned)`id`;'\"<b>"
+            let title = "\u{1b}[31mred\u{1b}]0;title\u{7} $(touch \(bench.root)/pwned) <script>alert(1)</script>"
+            try await bench.git(["checkout", "-q", "--detach"])
+            let head = try await bench.commit(["a.txt": "a\n"], title)
+            try await bench.git(["checkout", "-q", "main"])
+            try await bench.git(["update-ref", "refs/pull/\(name)/head", head])
+            let look = try await bench.look()
+            #expect(look.code == 0, "\(look.errors)")
+            #expect(try await bench.pipectl("logs", "1").output == "\(name)|\(title)")
+            #expect(!FileManager.default.fileExists(atPath: "\(bench.root)/pwned"))
+            for arguments in [["runs"], ["show", "1"], ["report", "1"], ["report", "1", "--format", "markdown"]] {
+                let ended = try await bench.command([Bench.pipectl] + arguments)
+                #expect(ended.code == 0)
+                #expect(!(ended.output + ended.errors).contains("\u{1b}"), "\(arguments)")
+            }
+            #expect(!look.errors.contains("\u{1b}") && !look.output.contains("\u{1b}"))
+            let html = try await bench.pipectl("report", "1", "--format", "html").output
+            #expect(!html.contains("<script>alert(1)"))
+        }
+    }
+
+    @Test(.timeLimit(.minutes(3)))
+    func aRemoteIsMirroredAndItsChangesAreTested() async throws {
+        try await Bench.with { bench in
+            let url = "file://\(bench.repository)"
+            func look() async throws -> Bench.Ended {
+                try await bench.pipectl("watch", "--once", "--minimum-free", "0", url, in: bench.root)
+            }
+            let baseline = try await look()
+            #expect(baseline.code == 0, "\(baseline.errors)")
+            try await bench.change(1, ["a.txt": "a\n"])
+            let tested = try await look()
+            #expect(tested.code == 0)
+            #expect(tested.output.contains("run 1  test  passed"))
+            try FileManager.default.moveItem(atPath: bench.repository, toPath: "\(bench.root)/away")
+            let away = try await look()
+            #expect(away.code != 0, "no answer is not success")
+            #expect(away.errors.contains("repo"), "\(away.errors)")
+        }
+    }
+}
