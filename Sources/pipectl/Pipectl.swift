@@ -3,6 +3,7 @@ import ArgumentParser
 import BuildBox
 import Engine
 import Foundation
+import Git
 
 @main
 struct Pipectl: AsyncParsableCommand {
@@ -62,7 +63,8 @@ struct CommandEnd: Error, CustomStringConvertible {
     static func code(for error: any Error) -> Int32 {
         switch error {
         case let error as BoxError: error.code == .missingTool ? 3 : 2
-        case is DefinitionError: 2
+        case is DefinitionError, is GitError: 2
+        case let error as ArchiveError: error.code == .unknownRun ? 2 : 3
         case let error as StateError: error.code == .locked ? 3 : 2
         default: 3
         }

@@ -209,7 +209,9 @@ struct DecisionTests {
             Landing(change: "7", head: Self.head, commit: Self.newTarget, how: .rebase),
             Landing(change: "9", head: Self.oid(9), commit: Self.newTarget, how: .merge),
         ]
-        let decision = make(Self.branch(landings: landings), declarations: [Self.release])
+        var sighting = Self.branch(landings: landings)
+        sighting.defaultTarget = "main"
+        let decision = make(sighting, declarations: [Self.release])
         let request = try #require(decision.requests.first)
         #expect(request.mergedChanges.map(\.name) == ["7", "9"])
         #expect(request.mergedChanges.map(\.recognition) == [.rebase, .merge])
@@ -217,6 +219,15 @@ struct DecisionTests {
         #expect(request.runsAtMostOnce, "a release is not repeated by the box itself")
         #expect(request.concurrency == .queue(max: 100))
         #expect(decision.changes.map(\.landedCommit) == [Self.newTarget.hex, Self.newTarget.hex])
+    }
+
+    @Test func aChangeHasNotLandedInItsOwnSourceBranch() throws {
+        let landings = [Landing(change: "7", head: Self.head, commit: Self.head, how: .fastForward)]
+        var sighting = Self.branch(landings: landings)
+        sighting.defaultTarget = "develop"
+        let decision = make(sighting, declarations: [Self.release])
+        #expect(decision.changes.isEmpty)
+        #expect(decision.requests.first?.mergedChanges.isEmpty == true)
     }
 
     @Test func aRetestIsDistinctForEachTipOfTheTarget() throws {

@@ -36,7 +36,7 @@ struct RunExecutor: Sendable {
             report.testedTree = prepared.tree.hex
             report.definition = prepared.definition
             report.parameters = prepared.context.parameters
-            report.findings = prepared.notes
+            report.findings += prepared.notes
             let outcome = try await runSteps(prepared, of: run, in: repository, folder, workspace, stop)
             report.verdict = outcome.verdict
             report.reason = outcome.reason
@@ -165,6 +165,7 @@ struct RunExecutor: Sendable {
                 let archived = try await store.write(report, request: request, tests: tests, files: files)
                 try await index.finish(report, tests: tests, archivedBytes: archived.bytes)
                 await note(report, in: repository)
+                await noteChange(report)
                 return
             } catch let error as ArchiveError where error.code == .alreadyArchived || error.code == .verdictGiven {
                 log.error("run \(report.id) has a verdict already: \(error)")
@@ -190,6 +191,21 @@ struct RunExecutor: Sendable {
                 pause = min(pause * 2, .seconds(60))
                 report.endedAt = max(report.endedAt, report.createdAt)
             }
+        }
+    }
+
+    /// Marks a change that could not be tested, so that the next move of its target tests it.
+    private func noteChange(_ report: Report) async {
+        guard let change = report.change, [.conflict, .definitionError].contains(report.verdict) else { return }
+        do {
+            guard var record = try await index.change(change.name, of: report.repository), record.state == .open,
+                record.head == change.head, record.targetCommit == change.targetCommit
+            else { return }
+            record.state = report.verdict == .conflict ? .conflict : .stale
+            if report.verdict == .definitionError { record.targetCommit = nil }
+            try await index.setChange(record, of: report.repository)
+        } catch {
+            log.warning("the state of change \(change.name) could not be kept: \(error)")
         }
     }
 

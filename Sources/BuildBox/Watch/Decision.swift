@@ -36,6 +36,10 @@ struct Decision: Sendable, Equatable {
                 name: change.name, target: change.target, head: change.head.hex,
                 targetCommit: change.targetCommit.hex, state: change.isLanded ? .landed : .open, title: change.title,
                 author: change.author)
+            if case .none = definition(change.targetCommit) {
+                // Nothing can test it yet; it waits until the target has workflows.
+                record.targetCommit = nil
+            }
             if change.isLanded {
                 record.landedCommit = byName[change.name]?.landedCommit ?? change.targetCommit.hex
                 record.recognition = byName[change.name]?.recognition
@@ -51,7 +55,12 @@ struct Decision: Sendable, Equatable {
             record.state = .closed
             decision.changes.append(record)
         }
-        for branch in sighting.branches {
+        for var branch in sighting.branches {
+            // A change is also contained in its own source branch; only its target can take it in.
+            branch.landings.removeAll { landing in
+                let name = landing.change
+                return (sighting.targets[name] ?? byName[name]?.target ?? sighting.defaultTarget) != branch.name
+            }
             decision.note(branch, sighting, byName, repository, definition, paths)
             for declaration in declarations(definition(branch.new)) {
                 let trigger = declaration.triggers.first { trigger in
@@ -116,7 +125,8 @@ struct Decision: Sendable, Equatable {
                 title: record.title, author: record.author, isLanded: false)
             let retests = Decision.requests(
                 testing: change, repository: repository, nonce: "onto \(branch.new.hex)", definition: definition,
-                paths: paths, where: \.retestsStaleChanges)
+                paths: paths
+            ) { $0.retestsStaleChanges || record.state == .conflict || record.targetCommit == nil }
             requests += retests
             var updated = record
             updated.state = retests.isEmpty ? .stale : .open

@@ -46,6 +46,8 @@ struct Sighting: Sendable {
     var refs: [String: String] = [:]
     /// Heads of all changes that have a ref.
     var heads: [String: OID] = [:]
+    /// The branch that changes want into unless known otherwise.
+    var defaultTarget: String?
     /// The tree id of `workflows/` in each commit that may define a run; no entry: the commit has none.
     var definitions: [OID: OID] = [:]
 
@@ -58,6 +60,9 @@ struct Sighting: Sendable {
         let candidates = [preferred] + (repository.isBare ? [head] + usual : usual + [head])
         return candidates.compactMap { $0 }.first { snapshot.refs["refs/heads/\($0)"] != nil }
     }
+
+    /// The target of each change that moved.
+    var targets: [String: String] { Dictionary(changes.map { ($0.name, $0.target) }, uniquingKeysWith: { $1 }) }
 
     /// Reads everything that a decision about `refChanges` needs.
     static func gather(
@@ -74,6 +79,7 @@ struct Sighting: Sendable {
             }
         }
         let defaultTarget = defaultTarget(repository, snapshot, preferred: target)
+        sighting.defaultTarget = defaultTarget
         for change in refChanges {
             sighting.moved.append(RefMove(ref: change.name, old: change.old?.hex, new: change.new?.hex))
             switch rules.kind(of: change.name) {
@@ -99,7 +105,12 @@ struct Sighting: Sendable {
             case .other: continue
             }
         }
-        let candidates = sighting.heads.map { ChangeHead(name: $0.key, head: $0.value) }
+        var candidates = sighting.heads.map { ChangeHead(name: $0.key, head: $0.value) }
+        // A branch that is deleted with its merge has landed all the same.
+        for change in refChanges where change.new == nil {
+            guard case .change(let name) = rules.kind(of: change.name), let head = change.old else { continue }
+            if repository.contains(head) { candidates.append(ChangeHead(name: name, head: head)) }
+        }
         for index in sighting.branches.indices where !candidates.isEmpty {
             let branch = sighting.branches[index]
             guard let old = branch.old, repository.contains(old) else { continue }

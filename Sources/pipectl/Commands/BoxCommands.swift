@@ -16,7 +16,10 @@ struct Notify: AsyncParsableCommand {
     func run() async throws {
         let path = try state.folder().socket
         let client = try await DaemonClient<BoxRequest, BoxReply>.connect(path: path)
-        try await BoxAccess.daemon(client).ask(.look(path: repository)) { reply in
+        // A path means a folder here, not below the daemon's.
+        let isPath = repository.map { $0.hasPrefix(".") || FileManager.default.fileExists(atPath: $0) } ?? false
+        let named = isPath ? repository.map { URL(fileURLWithPath: $0).standardizedFileURL.path } : repository
+        try await BoxAccess.daemon(client).ask(.look(path: named)) { reply in
             if case .done(let sentence) = reply { Terminal.say(sentence) }
         }
     }

@@ -1,0 +1,89 @@
+import Archive
+import Engine
+import Foundation
+import Testing
+
+/// What becomes of runs and changes over restarts, deleted branches and mended definitions.
+struct LifecycleTests {
+    static let check = "Step(\"check\", run: \"sh check.sh\")"
+
+    @Test(.timeLimit(.minutes(3)))
+    func theReportOfASecondAttemptSaysThatTheFirstWasInterrupted() async throws {
+        try await Bench.with(Workflows.test(Self.check, files: ["check.sh": ""])) { bench in
+            for name in ["started", "never"] { try bench.meetingPoint(name) }
+            try await bench.withDaemon { daemon in
+                _ = try await daemon.line("baseline of")
+                let wait = "echo > \(bench.root)/started; cat \(bench.root)/never"
+                try await bench.change(1, ["check.sh": "test \"$PIPECTL_RUN_ATTEMPT\" = 2 || { \(wait); }\n"])
+                try await bench.arrival(at: "started")
+                daemon.child.kill()
+                _ = await daemon.child.end
+            }
+            try await bench.withDaemon { daemon in
+                _ = try await daemon.line("run 1 was interrupted")
+                _ = try await bench.pipectl("logs", "1", "--follow")
+                #expect(await daemon.stop() == 0)
+            }
+            let report = try await bench.pipectl("report", "1").output
+            #expect(report.contains("the box went down during attempt 1"), "\(report)")
+        }
+    }
+
+    @Test(.timeLimit(.minutes(3)))
+    func aChangeWhoseBranchIsDeletedWithItsMergeHasLanded() async throws {
+        try await Bench.with { bench in
+            _ = try await bench.look("--changes", "agent/*")
+            try await bench.git(["checkout", "-q", "-b", "agent/fix"])
+            try await bench.commit(["a.txt": "a\n"], "Fix")
+            try await bench.git(["checkout", "-q", "main"])
+            #expect(try await bench.look("--changes", "agent/*").code == 0)
+            try await bench.git(["merge", "-q", "--no-ff", "-m", "Merge it", "agent/fix"])
+            try await bench.git(["branch", "-q", "-d", "agent/fix"])
+            #expect(try await bench.look("--changes", "agent/*").code == 0)
+            #expect(try await bench.pipectl("logs", "2", "pack").output == "merged=agent/fix\n")
+        }
+    }
+
+    @Test(.timeLimit(.minutes(3)))
+    func statusCountsChangesThatConflict() async throws {
+        try await Bench.with { bench in
+            try await bench.withDaemon { daemon in
+                _ = try await daemon.line("baseline of")
+                let base = try await bench.git(["rev-parse", "main"])
+                try await bench.commit(["shared.txt": "ours\n"], "Ours")
+                _ = try await daemon.line("run 1 release")
+                try await bench.change(1, ["shared.txt": "theirs\n"], from: base)
+                _ = try await daemon.line("run 2 test")
+                _ = try await bench.pipectl("logs", "2", "--follow")
+                let status = try await bench.pipectl("status").output
+                #expect(status.contains("1 conflict"), "\(status)")
+            }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(3)))
+    func aChangeIsTestedWhenTheDefinitionOfItsTargetIsMended() async throws {
+        try await Bench.with(Workflows.test(Self.check, files: ["check.sh": ""])) { bench in
+            _ = try await bench.look()
+            try await bench.commit(["workflows/broken.swift": "let x =\n"], "Break it")
+            #expect(try await bench.look().code == 2)
+            try await bench.change(1, ["a.txt": "a\n"], from: "main~1")
+            #expect(try await bench.look().code == 2)
+            try await bench.git(["rm", "-q", "workflows/broken.swift"])
+            try await bench.commit([:], "Mend it")
+            let mended = try await bench.look()
+            #expect(mended.code == 0)
+            #expect(mended.output.contains("test  passed"), "\(mended.errors)")
+        }
+    }
+
+    @Test(.timeLimit(.minutes(3)))
+    func mistakesInTheCallEndWithTheSameCodeInEveryCommand() async throws {
+        try await Bench.with { bench in
+            _ = try await bench.look()
+            #expect(try await bench.pipectl("show", "99").code == 2)
+            #expect(try await bench.pipectl("report", "99").code == 2)
+            #expect(try await bench.pipectl("run", "test", "--folder", bench.root).code == 2)
+        }
+    }
+}
