@@ -39,9 +39,12 @@ struct Pipectl: AsyncParsableCommand {
             Foundation.exit(end.code)
         } catch {
             let code = exitCode(for: error)
-            if code == .validationFailure || code == .success || error is ExitCode || error is CleanExit {
-                exit(withError: error)
+            if code == .validationFailure {
+                // The parser would end with 64 (sysexits.h); here 2 means wrong usage everywhere.
+                Terminal.say(fullMessage(for: error))
+                Foundation.exit(2)
             }
+            if code == .success || error is ExitCode || error is CleanExit { exit(withError: error) }
             Terminal.say("pipectl: \(error)")
             Foundation.exit(CommandEnd.code(for: error))
         }
