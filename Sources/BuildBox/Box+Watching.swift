@@ -26,6 +26,14 @@ extension Box {
     ///
     /// - Parameter whenReady: Called once commands are answered.
     public func serve(whenReady: @escaping @Sendable () async -> Void = {}) async throws {
+        let sandboxing = await sandboxing()
+        if let obstacle = sandboxing.obstacle {
+            log.error(
+                "nothing can be enclosed on this box: \(obstacle) \(options.allowsUnsandboxed ? "Changes are run with all rights of this user (--allow-unsandboxed)." : "Changes are refused.")"
+            )
+        } else {
+            log.info("sandbox: \(sandboxing.description); limits: \(sandboxing.limits)")
+        }
         let socket = try state.prepareSocket()
         let server = DaemonServer<BoxRequest, BoxReply>(path: socket) { request, replies in
             try await self.answer(request) { try await replies.send($0) }

@@ -22,6 +22,7 @@ public actor Box {
     private let stepInit: String
     private let executable: String?
     private var cache: ProgramCache?
+    private var found: Sandboxing?
     private let lock: StateLock
     private var running: [RunID: StopSignal] = [:]
     private let wakes: AsyncStream<Void>
@@ -55,7 +56,10 @@ public actor Box {
     }
 
     /// Gives the state folder back.
-    public func close() { lock.release() }
+    public func close() {
+        found?.controlGroups?.close()
+        lock.release()
+    }
 
     /// Decides about what an earlier process left running, and sweeps its folders.
     private func settle() async throws {
@@ -105,11 +109,27 @@ public actor Box {
     func programs() async throws -> ProgramCache {
         if let cache { return cache }
         let library = try PipelineLibrary.find(beside: executable)
-        let toolchain = try await Toolchain.find(memory: "\(state.programs)/toolchain.json")
-        let made = ProgramCache(directory: state.programs, library: library, toolchain: toolchain)
+        let toolchain = try await toolchain()
+        let made = ProgramCache(
+            directory: state.programs, library: library, toolchain: toolchain,
+            confinement: await sandboxing().confinement)
         // Another caller may have been faster; all must share one, which compiles a program once.
         let kept = cache ?? made
         cache = kept
+        return kept
+    }
+
+    private func toolchain() async throws -> Toolchain {
+        try await Toolchain.find(memory: "\(state.programs)/toolchain.json")
+    }
+
+    /// What encloses steps and programs here; tried out when first wanted.
+    func sandboxing() async -> Sandboxing {
+        if let found { return found }
+        let tried = await Sandboxing.find(
+            stepInit: stepInit, toolchain: try? await toolchain(), options: options, state: state)
+        let kept = found ?? tried
+        found = kept
         return kept
     }
 
@@ -235,7 +255,7 @@ public actor Box {
         do {
             let executor = RunExecutor(
                 state: state, index: index, store: store, programs: try await programs(), pool: pool, board: board,
-                options: options, stepInit: stepInit, log: log)
+                options: options, stepInit: stepInit, sandboxing: await sandboxing(), log: log)
             let repository = try await repository(named: run.request.repository)
             return await executor.execute(run, in: repository, stop: stop)
         } catch {

@@ -7,7 +7,11 @@
 // them and kills what is alive after the grace. When its socket closes because pipectl died, it kills at once.
 //
 // One process for a run, not one for each attempt: forking this small process costs a quarter of starting it, and a
-// sandbox has to be set up only once.
+// sandbox has to be set up only once. In a sandbox it is the first process of its namespace: nothing in there can
+// signal or trace it, and with its end the kernel ends everything else.
+//
+//   stepinit [--user UID:GID] [--filter[-nested][-tracing]] [--chdir FOLDER]
+//   stepinit … -- COMMAND…     starts one command instead, and ends as it did
 
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -25,13 +29,16 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "confine.h"
 #include "requests.h"
 
 #ifdef __linux__
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #endif
 #ifdef __APPLE__
 #include <libproc.h>
+#include <sys/ioctl.h>
 #define vfork fork
 #endif
 
@@ -157,70 +164,201 @@ static int read_all(int fd, void *target, size_t size) {
     return 1;
 }
 
+struct command {
+    struct launch launch;
+    const char *folder;
+    const char *secrets_folder;
+    char **words;
+    char **secrets;          // names, ended by NULL
+    const int *groups;       // `cgroup.procs` files, ended by -1
+    const char *terminal;    // the command's side of its pseudo-terminal, or NULL
+};
+
+// The hard limit is `more` above the soft one: at the soft limit of CPU time a process is told, at the hard one killed.
+static void limit_process(int resource, uint64_t value, uint64_t more) {
+    struct rlimit limit;
+    if (value == 0 || getrlimit(resource, &limit) != 0) return;
+    if (value + more < limit.rlim_max) limit.rlim_max = (rlim_t)(value + more);
+    limit.rlim_cur = value < limit.rlim_max ? (rlim_t)value : limit.rlim_max;
+    setrlimit(resource, &limit);
+}
+
 // Runs between vfork and exec, in the warden's memory: system calls only.
-static void become_command(const struct launch *launch, const char *folder, char **command, int failure) {
-    int32_t problem[2] = {report_no_folder, 0};
+static void become_command(const struct command *command, int failure) {
+    const struct launch *launch = &command->launch;
+    int32_t problem[2] = {report_no_group, 0};
     setsid();
 #ifdef __linux__
     prctl(PR_SET_PDEATHSIG, SIGKILL);
 #endif
+    for (const int *group = command->groups; *group >= 0; group++)
+        if (write(*group, "0", 1) != 1) goto failed;
+    if (command->terminal) {
+        problem[0] = report_no_process;
+        int terminal = open(command->terminal, O_RDWR);
+        if (terminal < 0) goto failed;
+        ioctl(terminal, TIOCSCTTY, 0);
+        for (int i = 0; i < 3; i++) dup2(terminal, i);
+        if (terminal > 2) close(terminal);
+    }
     struct rlimit files;
-    if (getrlimit(RLIMIT_NOFILE, &files) == 0 && launch->open_files < files.rlim_cur) {
-        files.rlim_cur = launch->open_files;  // pipectl raised its own; some programs close all that are possible
+    if (launch->open_files != 0 && getrlimit(RLIMIT_NOFILE, &files) == 0 && launch->open_files < files.rlim_cur) {
+        files.rlim_cur = (rlim_t)launch->open_files;  // pipectl raised its own; some programs close all that are possible
         setrlimit(RLIMIT_NOFILE, &files);
     }
+    limit_process(RLIMIT_CPU, launch->cpu_seconds, 5);
+    limit_process(RLIMIT_FSIZE, launch->file_bytes, 0);
+    limit_process(RLIMIT_DATA, launch->data_bytes, 0);
+    limit_process(RLIMIT_NPROC, launch->processes, 0);
     static const int plain[] = {SIGPIPE, SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGTTIN, SIGTTOU};
     for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) signal(plain[i], SIG_DFL);
-    if (chdir(folder) == 0) {
+    problem[0] = report_no_folder;
+    if (chdir(command->folder) == 0) {
         problem[0] = report_no_command;
         sigset_t none;
         sigemptyset(&none);
         sigprocmask(SIG_SETMASK, &none, NULL);
-        execvp(command[0], command);
+        execvp(command->words[0], command->words);
     }
+failed:
     problem[1] = errno;
     ssize_t written = write(failure, problem, sizeof problem);
     (void)written;
     _exit(127);
 }
 
-static void watch_over(void) {
-    struct launch launch;
-    if (!read_all(control_fd, &launch, sizeof launch)) _exit(0);
-    char *text = malloc((size_t)launch.bytes + 1);
-    char **words = calloc((size_t)launch.words + (size_t)launch.variables + 2, sizeof *words);
+// Secrets, as files that only live while the attempt does
+
+static int secret_path(char *path, size_t size, const struct command *command, const char *name) {
+    return snprintf(path, size, "%s/%s", command->secrets_folder, name) < (int)size;
+}
+
+static void remove_secrets(const struct command *command) {
+    char path[4096];
+    for (char **name = command->secrets; *name; name++)
+        if (secret_path(path, sizeof path, command, *name)) unlink(path);
+}
+
+// Reads them from the control socket; returns an errno.
+static int write_secrets(const struct command *command) {
+    for (char **name = command->secrets; *name; name++) {
+        uint32_t size;
+        if (!read_all(control_fd, &size, sizeof size)) return EPIPE;
+        char *value = malloc((size_t)size + 1);
+        if (!value) return ENOMEM;
+        if (!read_all(control_fd, value, size)) return EPIPE;
+        char path[4096];
+        int problem = 0;
+        if (!secret_path(path, sizeof path, command, *name)) return ENAMETOOLONG;
+        unlink(path);
+        int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0400);
+        if (file < 0) return errno;
+        for (uint32_t done = 0; done < size && !problem;) {
+            ssize_t count = write(file, value + done, size - done);
+            if (count < 0 && errno != EINTR) problem = errno;
+            if (count > 0) done += (uint32_t)count;
+        }
+        close(file);
+        memset(value, 0, size);
+        free(value);
+        if (problem) return problem;
+    }
+    return 0;
+}
+
+// A pseudo-terminal for a step that asks for one
+
+static int open_terminal(char *path, size_t size) {
+    int terminal = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+    if (terminal < 0) return -1;
+    const char *name = NULL;
+    if (grantpt(terminal) == 0 && unlockpt(terminal) == 0) name = ptsname(terminal);
+    if (!name || snprintf(path, size, "%s", name) >= (int)size) {
+        close(terminal);
+        return -1;
+    }
+    struct winsize window = {.ws_row = 24, .ws_col = 80};
+    ioctl(terminal, TIOCSWINSZ, &window);
+    return terminal;
+}
+
+// Copies what the terminal shows to the log; returns 0 when nothing more can come.
+static int copy_terminal(int terminal, int output) {
+    char piece[16384];
+    ssize_t count = read(terminal, piece, sizeof piece);
+    if (count < 0) return errno == EINTR || errno == EAGAIN;
+    for (ssize_t done = 0; done < count;) {
+        ssize_t written = write(output, piece + done, (size_t)(count - done));
+        if (written < 0 && errno != EINTR) return 0;
+        if (written > 0) done += written;
+    }
+    return count > 0;
+}
+
+static void watch_over(const int *groups) {
+    struct command command = {.groups = groups};
+    struct launch *launch = &command.launch;
+    if (!read_all(control_fd, launch, sizeof *launch)) _exit(0);
+    char *text = malloc((size_t)launch->bytes + 1);
+    char **words = calloc((size_t)launch->words + launch->variables + launch->secrets + 3, sizeof *words);
     if (!text || !words) {
         say(control_fd, report_no_process, ENOMEM, 0);
         _exit(0);
     }
-    if (!read_all(control_fd, text, launch.bytes)) _exit(0);
-    text[launch.bytes] = 0;
-    char *next = text, *end = text + launch.bytes;
-    const char *folder = next;
+    if (!read_all(control_fd, text, launch->bytes)) _exit(0);
+    text[launch->bytes] = 0;
+    char *next = text, *end = text + launch->bytes;
+    command.folder = next;
     next += strlen(next) + 1;
-    char **slot = words;
-    for (uint32_t i = 0; i < launch.words && next < end; i++, next += strlen(next) + 1) *slot++ = next;
+    command.secrets_folder = next < end ? next : "";
+    next += strlen(next) + 1;
+    char **slot = command.words = words;
+    for (uint32_t i = 0; i < launch->words && next < end; i++, next += strlen(next) + 1) *slot++ = next;
     *slot++ = NULL;
     environ = slot;
-    for (uint32_t i = 0; i < launch.variables && next < end; i++, next += strlen(next) + 1) *slot++ = next;
+    for (uint32_t i = 0; i < launch->variables && next < end; i++, next += strlen(next) + 1) *slot++ = next;
+    *slot++ = NULL;
+    command.secrets = slot;
+    for (uint32_t i = 0; i < launch->secrets && next < end; i++, next += strlen(next) + 1) *slot++ = next;
     *slot = NULL;
+    int secret_problem = write_secrets(&command);
+    if (secret_problem) {
+        remove_secrets(&command);
+        say(control_fd, report_no_secret, secret_problem, 0);
+        _exit(0);
+    }
 
 #ifdef __linux__
     prctl(PR_SET_CHILD_SUBREAPER, 1);
 #endif
+    int terminal = -1, output = -1;
+    char terminal_path[64];
+    if (launch->flags & launch_terminal) {
+        terminal = open_terminal(terminal_path, sizeof terminal_path);
+        if (terminal < 0) {
+            say(control_fd, report_no_process, errno, 0);
+            _exit(0);
+        }
+        command.terminal = terminal_path;
+        output = fcntl(1, F_DUPFD_CLOEXEC, 10);
+        fcntl(terminal, F_SETFL, O_NONBLOCK);
+    }
     int failure[2];
     pid_t leader = -1;
     if (pipe(failure) == 0) {
         fcntl(failure[0], F_SETFD, FD_CLOEXEC);
         fcntl(failure[1], F_SETFD, FD_CLOEXEC);
         leader = vfork();
-        if (leader == 0) become_command(&launch, folder, words, failure[1]);
+        if (leader == 0) become_command(&command, failure[1]);
     }
     if (leader < 0) {
-        say(control_fd, report_no_process, errno, 0);
+        int problem = errno;
+        remove_secrets(&command);
+        say(control_fd, report_no_process, problem, 0);
         _exit(0);
     }
     close(failure[1]);
+    for (const int *group = groups; *group >= 0; group++) close(*group);
     // The others hold the pipe that ends the log; the warden writes nothing.
     dup2(null_fd, 1);
     dup2(null_fd, 2);
@@ -247,7 +385,14 @@ static void watch_over(void) {
         fd_set readable;
         FD_ZERO(&readable);
         FD_SET(control_fd, &readable);
-        if (pselect(control_fd + 1, &readable, NULL, NULL, limit, &open_mask) < 1) continue;
+        if (terminal >= 0) FD_SET(terminal, &readable);
+        int highest = terminal > control_fd ? terminal : control_fd;
+        if (pselect(highest + 1, &readable, NULL, NULL, limit, &open_mask) < 1) continue;
+        if (terminal >= 0 && FD_ISSET(terminal, &readable) && !copy_terminal(terminal, output)) {
+            // Nobody has it open (EIO): the command closed it, or has not opened it yet.
+            if (errno == EIO && !ended) nap();
+        }
+        if (!FD_ISSET(control_fd, &readable)) continue;
         char byte;
         ssize_t count = read(control_fd, &byte, 1);
         if (count < 0 && (errno == EINTR || errno == EAGAIN)) continue;
@@ -255,10 +400,13 @@ static void watch_over(void) {
         if (asked) continue;
         asked = 1;
         flags |= report_flag_asked;
-        deadline = now_ms() + launch.grace_ms;
+        deadline = now_ms() + launch->grace_ms;
         signal_all(leader, SIGTERM);
     }
     if (!none_left) kill_until_empty(leader, &status, &ended);
+    // What the terminal still holds is bounded by its buffer.
+    for (int rounds = 0; terminal >= 0 && rounds < 64 && copy_terminal(terminal, output); rounds++) {}
+    remove_secrets(&command);
 
     int32_t problem[2];
     if (read(failure[0], problem, sizeof problem) == sizeof problem)
@@ -319,7 +467,7 @@ static void reap_wardens(void) {
     }
 }
 
-static void start_warden(uint32_t id, int control, int output) {
+static void start_warden(uint32_t id, int control, int output, const int *groups) {
     if (warden_count == warden_room) {
         size_t room = warden_room ? 2 * warden_room : 16;
         struct warden *larger = realloc(wardens, room * sizeof *larger);
@@ -327,6 +475,7 @@ static void start_warden(uint32_t id, int control, int output) {
             say(control, report_no_process, ENOMEM, 0);
             close(control);
             close(output);
+            for (const int *group = groups; *group >= 0; group++) close(*group);
             return;
         }
         wardens = larger;
@@ -344,9 +493,10 @@ static void start_warden(uint32_t id, int control, int output) {
             close(control);
         }
         fcntl(control_fd, F_SETFD, FD_CLOEXEC);
-        watch_over();
+        watch_over(groups);
     }
     close(output);
+    for (const int *group = groups; *group >= 0; group++) close(*group);
     if (pid < 0) {
         say(control, report_no_process, errno, 0);
         close(control);
@@ -360,7 +510,7 @@ static int serve_request(void) {
     struct request request;
     struct iovec part = {&request, sizeof request};
     union {
-        char bytes[CMSG_SPACE(2 * sizeof(int))];
+        char bytes[CMSG_SPACE((2 + most_groups) * sizeof(int))];
         struct cmsghdr aligned;
     } space;
     struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = &space, .msg_controllen = sizeof space};
@@ -377,16 +527,97 @@ static int serve_request(void) {
         return 1;
     }
     struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-    int files[2];
-    if (!header || header->cmsg_type != SCM_RIGHTS || header->cmsg_len != CMSG_LEN(sizeof files)) return 1;
-    memcpy(files, CMSG_DATA(header), sizeof files);
-    fcntl(files[0], F_SETFD, FD_CLOEXEC);
-    fcntl(files[1], F_SETFD, FD_CLOEXEC);
-    start_warden(request.id, files[0], files[1]);
+    int files[2 + most_groups + 1];
+    if (!header || header->cmsg_type != SCM_RIGHTS) return 1;
+    size_t number = (header->cmsg_len - CMSG_LEN(0)) / sizeof *files;
+    if (number < 2 || number > 2 + most_groups) return 1;
+    memcpy(files, CMSG_DATA(header), number * sizeof *files);
+    files[number] = -1;
+    // Above those that a warden gives its own places to.
+    for (size_t i = 0; i < number; i++) {
+        int moved = fcntl(files[i], F_DUPFD_CLOEXEC, 10);
+        if (moved < 0) {
+            say(files[0], report_no_process, errno, 0);
+            for (size_t k = 0; k < number; k++) close(files[k]);
+            return 1;
+        }
+        close(files[i]);
+        files[i] = moved;
+    }
+    start_warden(request.id, files[0], files[1], files + 2);
     return 1;
 }
 
-int main(void) {
+// One command
+
+static pid_t only_child;
+
+static void pass_on(int number) {
+    if (only_child > 0) kill(only_child, number);
+}
+
+// Starts one command and ends as it does; as the first process of a namespace it also buries orphans.
+static int run_one(char **words) {
+    static const int passed[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT};
+    struct sigaction action = {.sa_handler = pass_on};
+    for (size_t i = 0; i < sizeof passed / sizeof *passed; i++) sigaction(passed[i], &action, NULL);
+    only_child = fork();
+    if (only_child < 0) return 125;
+    if (only_child == 0) {
+        for (size_t i = 0; i < sizeof passed / sizeof *passed; i++) signal(passed[i], SIG_DFL);
+        execvp(words[0], words);
+        dprintf(2, "%s can't be started: %s\n", words[0], strerror(errno));
+        _exit(errno == ENOENT ? 127 : 126);
+    }
+    for (;;) {
+        int status;
+        pid_t pid = wait(&status);
+        if (pid < 0 && errno != EINTR) return 125;
+        if (pid != only_child) continue;
+        return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    }
+}
+
+// Gives up what the options say; returns the words after them, or ends.
+static char **confine(char **words) {
+    for (words++; *words && strcmp(*words, "--") != 0; words++) {
+        unsigned user, group;
+        int failed;
+        if (strcmp(*words, "--user") == 0 && words[1] && sscanf(words[1], "%u:%u", &user, &group) == 2) {
+            failed = drop_privileges(user, group);
+            words++;
+        } else if (strcmp(*words, "--chdir") == 0 && words[1]) {
+            failed = chdir(*++words);
+        } else if (strncmp(*words, "--filter", 8) == 0) {
+            failed = filter_calls((strstr(*words, "nested") ? allow_nested : 0) |
+                                  (strstr(*words, "tracing") ? allow_tracing : 0));
+        } else {
+            dprintf(2, "stepinit: unknown option %s\n", *words);
+            _exit(2);
+        }
+        if (failed) {
+            dprintf(2, "stepinit: %s: %s\n", *words, strerror(errno));
+            _exit(125);
+        }
+    }
+    return *words ? words + 1 : NULL;
+}
+
+int main(int count, char **arguments) {
+    (void)count;
+#ifdef __linux__
+    // When memory runs out, a step goes before anything of the box does; what is started inherits it.
+    int score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+    if (score >= 0) {
+        ssize_t written = write(score, "500", 3);
+        (void)written;
+        close(score);
+    }
+    // Nothing that a step starts may look into this process or the wardens, which hold its secrets for a moment.
+    prctl(PR_SET_DUMPABLE, 0);
+#endif
+    char **command = confine(arguments);
+    if (command && *command) return run_one(command);
     struct sockaddr address;
     socklen_t length = sizeof address;
     if (getsockname(STDIN_FILENO, &address, &length) != 0) {
@@ -427,8 +658,9 @@ int main(void) {
     int connected = 1;
     for (;;) {
         reap_wardens();
-        // Without pipectl the wardens end what they watch over; this stays for those that can't.
-        if (!connected && warden_count == 0) return 0;
+        // Without pipectl the wardens end what they watch over; this stays for those that can't. With the first process
+        // of a namespace the kernel ends all others.
+        if (!connected && (warden_count == 0 || getpid() == 1)) return 0;
         fd_set readable;
         FD_ZERO(&readable);
         if (connected) FD_SET(STDIN_FILENO, &readable);

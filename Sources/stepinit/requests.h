@@ -1,12 +1,13 @@
 // What pipectl and stepinit say to each other. `StepHost.swift` writes the same by hand: change both.
 //
-// All numbers are in the machine's own order. A start request carries two descriptors (SCM_RIGHTS): the attempt's
-// control socket and the pipe for its output. What is to be started follows on the control socket, and so does the
-// wish that it ends: any byte. The answer is one `report`; by then no process of the attempt is left.
+// All numbers are in the machine's own order. A start request carries descriptors (SCM_RIGHTS): the attempt's control
+// socket, the pipe for its output, and the `cgroup.procs` files of the control groups that the command is to be in, if
+// any. What is to be started follows on the control socket, and so does the wish that it ends: any byte. The answer is
+// one `report`; by then no process of the attempt is left.
 
 #include <stdint.h>
 
-enum { request_start = 1, request_kill = 2 };
+enum { request_start = 1, request_kill = 2, most_groups = 4 };
 
 struct request {
     uint32_t kind;
@@ -14,11 +15,23 @@ struct request {
 };
 
 struct launch {
-    uint32_t bytes;  // of the texts that follow, each ended by a NUL: folder, words, variables ("NAME=value")
+    // Of the texts that follow, each ended by a NUL: working folder, folder for secrets, words, variables
+    // ("NAME=value"), names of secrets.
+    uint32_t bytes;
     uint32_t words;
     uint32_t variables;
     uint32_t grace_ms;
-    uint32_t open_files;  // soft limit for the command
+    uint32_t flags;
+    uint32_t secrets;       // after the texts: for each, its size as uint32_t, then its bytes
+    uint64_t open_files;    // soft limit for the command; here and below 0 means none
+    uint64_t cpu_seconds;   // of each process
+    uint64_t file_bytes;    // of each file
+    uint64_t data_bytes;    // of each process
+    uint64_t processes;     // of the user
+};
+
+enum {
+    launch_terminal = 1,  // its input and output are a pseudo-terminal
 };
 
 enum {
@@ -27,6 +40,8 @@ enum {
     report_no_folder = 3,   // value: errno of chdir
     report_no_process = 4,  // value: errno of fork and the like
     report_lost = 5,        // the warden itself was killed
+    report_no_secret = 6,   // value: errno of writing a secret's file
+    report_no_group = 7,    // value: errno of entering a control group
 };
 
 enum {

@@ -16,6 +16,8 @@ struct Bench: Sendable {
 
     var home: String { "\(root)/home" }
     var repository: String { "\(root)/repo" }
+    /// The one folder of the bench that steps see in their sandbox, and may write to.
+    var meet: String { "\(root)/meet" }
 
     /// How a command ended, and what it printed.
     struct Ended: Sendable {
@@ -32,6 +34,9 @@ struct Bench: Sendable {
         try FileManager.default.createDirectory(
             atPath: bench.root, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
         defer { try? FileManager.default.removeItem(atPath: bench.root) }
+        try FileManager.default.createDirectory(atPath: bench.meet, withIntermediateDirectories: false)
+        // Whoever steps become.
+        chmod(bench.meet, 0o777)
         try await bench.git(["init", "-q", "-b", "main", bench.repository], in: bench.root)
         try await bench.commit(files, "Begin")
         try await body(bench)
@@ -115,13 +120,21 @@ struct Bench: Sendable {
     func command(_ command: [String], in folder: String? = nil) async throws -> Ended {
         let name = "\(root)/out-\(UInt64.random(in: 0 ... .max))"
         defer { for suffix in ["1", "2"] { try? FileManager.default.removeItem(atPath: name + suffix) } }
-        let child = try Child(command, in: folder ?? root, environment: environment, output: name)
+        let child = try Child(sharing(command), in: folder ?? root, environment: environment, output: name)
         async let _: Void = child.kill(after: .seconds(60))
         let code = await child.end
         func text(_ suffix: String) -> String {
             String(decoding: FileManager.default.contents(atPath: name + suffix) ?? Data(), as: UTF8.self)
         }
         return Ended(code: code, output: text("1"), errors: text("2"))
+    }
+
+    /// The command, with the meeting folder shown to steps if it runs any.
+    private func sharing(_ command: [String]) -> [String] {
+        guard command.count > 1, command[0] == Bench.pipectl, ["run", "rerun", "watch"].contains(command[1]) else {
+            return command
+        }
+        return Array(command[..<2]) + ["--shared", meet] + command[2...]
     }
 
     private var environment: [String: String] {
@@ -143,20 +156,22 @@ struct Bench: Sendable {
 
     /// Makes a named pipe, where a step and the test wait for each other.
     func meetingPoint(_ name: String) throws {
-        guard mkfifo("\(root)/\(name)", 0o600) == 0 else { throw Failure(description: "mkfifo \(name): \(errno)") }
+        guard mkfifo("\(meet)/\(name)", 0o666) == 0, chmod("\(meet)/\(name)", 0o666) == 0 else {
+            throw Failure(description: "mkfifo \(name): \(errno)")
+        }
     }
 
     /// Waits for a step that does `echo TEXT > NAME`, and returns what it said; waits for the last writer's end.
     @discardableResult
     func arrival(at name: String) async throws -> String {
-        let ended = try await command(["cat", "\(root)/\(name)"])
+        let ended = try await command(["cat", "\(meet)/\(name)"])
         guard ended.code == 0 else { throw Failure(description: "nobody came to \(name)") }
         return ended.output
     }
 
     /// Lets a step go on that does `cat NAME`.
     func release(_ name: String) async throws {
-        let ended = try await command(["sh", "-c", "echo go > \"$0\"", "\(root)/\(name)"])
+        let ended = try await command(["sh", "-c", "echo go > \"$0\"", "\(meet)/\(name)"])
         guard ended.code == 0 else { throw Failure(description: "nobody waits at \(name)") }
     }
 
@@ -166,7 +181,8 @@ struct Bench: Sendable {
     func withDaemon<T>(_ options: String..., body: (Daemon) async throws -> T) async throws -> T {
         let name = "\(root)/daemon-\(UInt32.random(in: 0 ... .max))-"
         let child = try Child(
-            [Bench.pipectl, "watch"] + (options.contains("--minimum-free") ? [] : ["--minimum-free", "0"]) + options
+            sharing([Bench.pipectl, "watch"]) + (options.contains("--minimum-free") ? [] : ["--minimum-free", "0"])
+                + options
                 + ["--interval", "3600", repository],
             in: root, environment: environment, output: name)
         let daemon = Daemon(child: child, log: name + "2", bench: self)

@@ -18,7 +18,7 @@ struct DaemonTests {
             for name in ["first", "never", "second", "go"] { try bench.meetingPoint(name) }
             try await bench.withDaemon { daemon in
                 _ = try await daemon.line("baseline of")
-                try await bench.change(1, ["check.sh": "echo up > \(bench.root)/first; cat \(bench.root)/never"])
+                try await bench.change(1, ["check.sh": "echo up > \(bench.meet)/first; cat \(bench.meet)/never"])
                 #expect(try await bench.pipectl("notify", bench.repository).errors.contains("looking at repo"))
                 try await bench.arrival(at: "first")
 
@@ -27,7 +27,7 @@ struct DaemonTests {
                 #expect(status.running.map(\.id) == [1])
                 #expect(status.repositories.first?.isWatched == true)
 
-                try await bench.change(1, ["check.sh": "echo up > \(bench.root)/second; cat \(bench.root)/go"])
+                try await bench.change(1, ["check.sh": "echo up > \(bench.meet)/second; cat \(bench.meet)/go"])
                 #expect(try await bench.pipectl("notify").code == 0)
                 try await bench.arrival(at: "second")
                 _ = try await bench.pipectl("logs", "1", "--follow")
@@ -55,9 +55,9 @@ struct DaemonTests {
             // Whoever holds `alive` open keeps its reader waiting: the grandchild in a session of its own too.
             let check = """
                 if [ "$PIPECTL_RUN_ATTEMPT" = 2 ]; then echo second attempt; exit 0; fi
-                exec 9> \(bench.root)/alive
+                exec 9> \(bench.meet)/alive
                 setsid sh -c 'trap "" TERM; sleep 1000; sleep 1000' &
-                echo up > \(bench.root)/started
+                echo up > \(bench.meet)/started
                 sleep 1000
                 """
             try await bench.withDaemon { daemon in
@@ -90,7 +90,7 @@ struct DaemonTests {
             for name in ["started", "never"] { try bench.meetingPoint(name) }
             try await bench.withDaemon { daemon in
                 _ = try await daemon.line("baseline of")
-                try await bench.change(1, ["check.sh": "echo up > \(bench.root)/started; cat \(bench.root)/never"])
+                try await bench.change(1, ["check.sh": "echo up > \(bench.meet)/started; cat \(bench.meet)/never"])
                 try await bench.arrival(at: "started")
                 let cancel = try await bench.pipectl("cancel", "1", "--reason", "not wanted")
                 #expect(cancel.code == 0)
@@ -114,7 +114,7 @@ struct DaemonTests {
             for name in ["started", "go"] { try bench.meetingPoint(name) }
             try await bench.withDaemon("--slots", "1") { daemon in
                 _ = try await daemon.line("baseline of")
-                try await bench.change(1, ["check.sh": "echo up > \(bench.root)/started; cat \(bench.root)/go"])
+                try await bench.change(1, ["check.sh": "echo up > \(bench.meet)/started; cat \(bench.meet)/go"])
                 try await bench.arrival(at: "started")
                 let head = try await bench.change(2, ["b.txt": "b\n"])
                 _ = try await daemon.line("run 2 test")

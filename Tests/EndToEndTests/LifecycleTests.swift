@@ -13,7 +13,7 @@ struct LifecycleTests {
             for name in ["started", "never"] { try bench.meetingPoint(name) }
             try await bench.withDaemon { daemon in
                 _ = try await daemon.line("baseline of")
-                let wait = "echo > \(bench.root)/started; cat \(bench.root)/never"
+                let wait = "echo > \(bench.meet)/started; cat \(bench.meet)/never"
                 try await bench.change(1, ["check.sh": "test \"$PIPECTL_RUN_ATTEMPT\" = 2 || { \(wait); }\n"])
                 try await bench.arrival(at: "started")
                 daemon.child.kill()

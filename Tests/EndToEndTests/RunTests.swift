@@ -31,10 +31,10 @@ struct RunTests {
                 Step("flaky", run: "test -e ROOT/mended")
             """
         try await Bench.with { bench in
-            try await bench.commit(Workflows.test(steps.replacing("ROOT", with: bench.root)), "Two steps")
+            try await bench.commit(Workflows.test(steps.replacing("ROOT", with: bench.meet)), "Two steps")
             try await bench.change(1, ["a.txt": "a\n"])
             #expect(try await bench.pipectl("run", "test", "--change", "1").code == 1)
-            _ = FileManager.default.createFile(atPath: "\(bench.root)/mended", contents: nil)
+            _ = FileManager.default.createFile(atPath: "\(bench.meet)/mended", contents: nil)
             let again = try await bench.pipectl("rerun", "1", "--failed")
             #expect(again.code == 0, "\(again.errors)")
             let run = try await bench.run(2)

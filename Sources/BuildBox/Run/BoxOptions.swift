@@ -1,4 +1,5 @@
 public import Foundation
+public import Pipeline
 
 /// How a box works: what `pipectl watch` and `pipectl run` can set.
 public struct BoxOptions: Sendable {
@@ -16,6 +17,20 @@ public struct BoxOptions: Sendable {
     public var writesNotes = false
     /// Bytes kept of each log's start, and of its end.
     public var logBytes = 16 << 20
+
+    /// Whether steps of unread code may run although nothing can enclose them here.
+    public var allowsUnsandboxed = false
+    /// Folders of the box that steps see at the same path: read-only, for writing by merged code, for writing by all.
+    public var readable: [String] = []
+    public var writable: [String] = []
+    public var shared: [String] = []
+    /// What each step may use at most. By default enough for any build, and too little to take the box down.
+    public var stepLimits = Limits([.processes(4_096), .memory(.bytes(BoxOptions.mostMemory))])
+    /// What each run may use at most.
+    public var runLimits = Limits([.processes(8_192), .workspace(.gibibytes(50))])
+
+    /// Seven eighths of the machine's memory: what is left keeps the box alive.
+    private static var mostMemory: Int { Int(ProcessInfo.processInfo.physicalMemory / 8 * 7) }
 
     public init(slots: Int = ProcessInfo.processInfo.activeProcessorCount) {
         self.slots = max(slots, 1)

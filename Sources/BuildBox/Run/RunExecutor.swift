@@ -16,6 +16,7 @@ struct RunExecutor: Sendable {
     let board: LiveBoard
     let options: BoxOptions
     let stepInit: String
+    let sandboxing: Sandboxing
     let log: Logger
 
     /// Executes the run and records its verdict; whatever goes wrong becomes part of the report.
@@ -89,14 +90,25 @@ struct RunExecutor: Sendable {
         }
         await board.update(run.id) { $0.phase = "running" }
         let workflow = run.request.workflow
-        let setting = RunSetting(
+        let isMerged = run.request.change == nil && !run.request.ref.isEmpty
+        let enclosed = try RunEnclosure.make(
+            prepared, of: run, isMerged: isMerged, contextFile: contextFile, in: repository, state: state,
+            options: options, sandboxing: sandboxing)
+        defer { enclosed.close(sandboxing) }
+        let seenContext =
+            enclosed.enclosure != nil && Sandbox.hasMounts ? Sandbox.Place.context : contextFile
+        var setting = RunSetting(
             workspace: FilePath(workspace), folder: FilePath(folder),
             environment: environment(prepared, run),
             closureCommand: { [program = prepared.program] step in
-                program.closureCommand(workflow: workflow, step: step, contextFile: contextFile)
+                program.closureCommand(workflow: workflow, step: step, contextFile: seenContext)
             },
             stepInit: FilePath(stepInit), grace: options.grace,
             logLimits: LogLimits(head: options.logBytes, tail: options.logBytes))
+        setting.enclosure = enclosed.enclosure
+        setting.stepLimits = options.stepLimits
+        setting.runLimits = options.runLimits
+        setting.controlGroups = sandboxing.controlGroups
         let runner = Runner(setting: setting, pool: pool) { [board] event in await board.take(event, of: run.id) }
         return await runner.run(prepared.plan, stop: stop)
     }

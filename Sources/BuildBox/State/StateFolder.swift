@@ -81,6 +81,8 @@ public struct StateFolder: Sendable, Hashable {
     /// Compiled workflows.
     public var programs: String { path + "/programs" }
     public var workspaces: String { path + "/workspaces" }
+    /// Folders that steps keep from run to run, by repository and name.
+    public var caches: String { path + "/caches" }
     /// Logs of running steps.
     public var live: String { path + "/live" }
     /// What ``StateLock`` locks.
@@ -94,7 +96,9 @@ public struct StateFolder: Sendable, Hashable {
         try Self.privateFolder(path) { entries in
             entries.isEmpty || entries.contains("lock") || entries.contains("index.sqlite")
         }
-        for folder in [artifacts, mirrors, programs, workspaces, live] { try Self.privateFolder(folder) { _ in true } }
+        for folder in [artifacts, mirrors, programs, workspaces, live, caches] {
+            try Self.privateFolder(folder) { _ in true }
+        }
     }
 
     // MARK: The socket

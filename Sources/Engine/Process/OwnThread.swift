@@ -13,17 +13,20 @@ func onOwnThread<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value
     try await withCheckedThrowingContinuation { continuation in
         let work = ThreadWork { continuation.resume(with: Result(catching: body)) }
         let context = Unmanaged.passRetained(work)
-        var attributes = pthread_attr_t()
-        pthread_attr_init(&attributes)
-        defer { pthread_attr_destroy(&attributes) }
-        pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
-        pthread_attr_setstacksize(&attributes, 1 << 20)
-        #if os(Linux)
-            var thread = pthread_t()
-        #else
-            var thread: pthread_t?
-        #endif
-        let code = pthread_create(&thread, &attributes, { ThreadWork.start($0) }, context.toOpaque())
+        let code = withUnsafeTemporaryAllocation(of: pthread_attr_t.self, capacity: 1) { buffer in
+            // One element was asked for, so there is an address.
+            let attributes = buffer.baseAddress.unsafelyUnwrapped
+            pthread_attr_init(attributes)
+            defer { pthread_attr_destroy(attributes) }
+            pthread_attr_setdetachstate(attributes, Int32(PTHREAD_CREATE_DETACHED))
+            pthread_attr_setstacksize(attributes, 1 << 20)
+            #if os(Linux)
+                var thread = pthread_t()
+            #else
+                var thread: pthread_t?
+            #endif
+            return pthread_create(&thread, attributes, { ThreadWork.start($0) }, context.toOpaque())
+        }
         guard code == 0 else {
             context.release()
             continuation.resume(throwing: Errno(rawValue: code))

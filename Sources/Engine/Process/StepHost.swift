@@ -19,21 +19,23 @@ final class StepHost: Sendable {
         var nextID: UInt32 = 1
     }
 
-    private let program: FilePath
+    /// The words that start it: alone, or as the first process of a sandbox.
+    private let command: [String]
     private let state = Mutex(State())
 
-    init(program: FilePath) { self.program = program }
+    init(command: [String]) { self.command = command }
 
-    /// Asks for a warden that gets `control` and `output`; both stay the caller's to close.
+    /// Asks for a warden that gets `control`, `output` and the control groups' `cgroup.procs`; all stay the caller's to
+    /// close.
     ///
     /// - Returns: What ``kill(_:)`` names it by.
-    func startWarden(control: Int32, output: Int32) throws -> UInt32 {
+    func startWarden(control: Int32, output: Int32, groups: [Int32] = []) throws -> UInt32 {
         try state.withLock { state in
             let id = state.nextID
             state.nextID &+= 1
             for isRetry in [false, true] {
                 if state.socket < 0 { try start(&state) }
-                let code = StepHost.send(request: 1, id: id, files: [control, output], over: state.socket)
+                let code = StepHost.send(request: 1, id: id, files: [control, output] + groups, over: state.socket)
                 if code == 0 { return id }
                 // A step that runs as our own user can kill it; a new one serves those that follow.
                 end(&state)
@@ -56,9 +58,17 @@ final class StepHost: Sendable {
     private func end(_ state: inout State) {
         guard state.socket >= 0 else { return }
         closeFile(state.socket)
-        // It has nothing left to do, and a step may have stopped it.
-        _ = killProcess(state.pid, SIGKILL)
+        // With its socket it ends, and in a sandbox everything with it: bwrap waits for that. Unconfined, a step that
+        // runs as our own user may have stopped it.
         var status: Int32 = 0
+        for pause in [100, 400, 2_000, 10_000, 100_000, 400_000, 1_500_000] as [UInt32] {
+            if waitpid(state.pid, &status, WNOHANG) != 0 {
+                state = State(nextID: state.nextID)
+                return
+            }
+            usleep(pause)
+        }
+        _ = killProcess(state.pid, SIGKILL)
         while waitpid(state.pid, &status, 0) < 0 && errno == EINTR {}
         state = State(nextID: state.nextID)
     }
@@ -83,17 +93,17 @@ final class StepHost: Sendable {
             // closes them.
             posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_CLOEXEC_DEFAULT))
         #endif
-        var words: [UnsafeMutablePointer<CChar>?] = [strdup("stepinit"), nil]
+        var words: [UnsafeMutablePointer<CChar>?] = command.map { strdup($0) } + [nil]
         // The commands get an environment of their own; this process must not show ours, and needs no more of it
         // than we do to be linked.
         let paths = getenv("LD_LIBRARY_PATH").map { "LD_LIBRARY_PATH=" + String(cString: $0) }
         var variables: [UnsafeMutablePointer<CChar>?] = [paths.flatMap { strdup($0) }, nil]
         defer { for text in words + variables { free(text) } }
         var pid: pid_t = 0
-        let code = program.withPlatformString { posix_spawn(&pid, $0, &actions, &attributes, &words, &variables) }
+        let code = posix_spawn(&pid, command[0], &actions, &attributes, &words, &variables)
         guard code == 0 else {
             closeFile(ours)
-            throw StepHostProblem(program: program, errno: Errno(rawValue: code))
+            throw StepHostProblem(program: command[0], errno: Errno(rawValue: code))
         }
         state.socket = ours
         state.pid = pid
@@ -141,10 +151,12 @@ final class StepHost: Sendable {
 
 /// Why no step can be started at all.
 struct StepHostProblem: Error, CustomStringConvertible {
-    let program: FilePath
+    let program: String
     let errno: Errno
 
-    var description: String { "\(program.string) can't be started: \(errno); it belongs to pipectl: install it again" }
+    var description: String {
+        "\(program) can't be started: \(errno); it belongs to pipectl or is what it needs: see `pipectl doctor`"
+    }
 }
 
 #if os(Linux)

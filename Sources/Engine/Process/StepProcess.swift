@@ -13,6 +13,36 @@ struct StepCommand: Sendable {
     var arguments: [String]
     var workingDirectory: FilePath
     var environment: [String: String]
+    /// Files that exist in ``secretsFolder`` while the command runs.
+    var secrets: [SecretFile] = []
+    var secretsFolder = "/run/secrets"
+    /// What each process of it may use.
+    var limits = ProcessLimits()
+    /// Whether its input and output are a pseudo-terminal.
+    var hasTerminal = false
+    /// Its control group, if the box has any.
+    var group: ControlGroup?
+}
+
+/// A secret as a step finds it.
+struct SecretFile: Sendable, Equatable {
+    /// The file's name.
+    var name: String
+    var bytes: [UInt8]
+}
+
+/// What the kernel limits for each process by itself (setrlimit(2)); 0 means nothing.
+struct ProcessLimits: Sendable, Equatable {
+    /// Seconds.
+    var cpuTime: UInt64 = 0
+    /// Bytes of a file that is written.
+    var fileSize: UInt64 = 0
+    /// Bytes of memory that is not shared or mapped from a file.
+    var data: UInt64 = 0
+    /// Processes of the step's user.
+    var processes: UInt64 = 0
+    /// Open files.
+    var openFiles: UInt64 = 0
 }
 
 /// How a command ended.
@@ -37,6 +67,10 @@ enum StepProcessProblem: Error, Equatable {
     case lost
     /// A word or variable can't be handed over.
     case nulByte
+    /// A secret's file can't be written.
+    case secret(Errno)
+    /// The control group can't be entered.
+    case group(Errno)
 }
 
 /// Runs one command under `stepinit`, so that nothing it starts outlives it.
@@ -51,14 +85,16 @@ struct StepProcess: Sendable {
     /// attempt's own; what is not taken makes the command wait. The caller's cancellation counts as a stop: this
     /// returns only when the command and everything it started are gone.
     ///
+    /// - Parameter watch: Asked about once a second, on the attempt's own thread, whether the command must end.
     /// - Throws: ``StepProcessProblem``, or why stepinit can't be started.
     func run(
         _ command: StepCommand, timeout: Duration, stop: StopSignal,
+        watch: @escaping @Sendable () -> StopRequest? = { nil },
         output: @escaping @Sendable (UnsafeRawBufferPointer) -> Void
     ) async throws -> ProcessEnd {
         try await withTaskCancellationHandler {
             try await onOwnThread {
-                try supervise(command, timeout: timeout, stop: stop, output: output)
+                try supervise(command, timeout: timeout, stop: stop, watch: watch, output: output)
             }
         } onCancel: {
             stop.stop(StopRequest(.cancelled, reason: "cancelled"))
@@ -66,7 +102,8 @@ struct StepProcess: Sendable {
     }
 
     private func supervise(
-        _ command: StepCommand, timeout: Duration, stop: StopSignal, output: (UnsafeRawBufferPointer) -> Void
+        _ command: StepCommand, timeout: Duration, stop: StopSignal, watch: () -> StopRequest?,
+        output: (UnsafeRawBufferPointer) -> Void
     ) throws -> ProcessEnd {
         let launch = try payload(command)
         // When processes or descriptors run out, others of the box may soon end and give theirs back.
@@ -76,7 +113,8 @@ struct StepProcess: Sendable {
             attempt += 1
             if let request = stop.request { return ProcessEnd(stopped: request) }
             do {
-                return try superviseOnce(launch, timeout: timeout, stop: stop, output: output)
+                return try superviseOnce(
+                    launch, in: command.group, timeout: timeout, stop: stop, watch: watch, output: output)
             } catch let problem as StepProcessProblem {
                 guard case .system(let code) = problem, attempt < 6, StepProcess.passes(code) else { throw problem }
             } catch let problem as StepHostProblem {
@@ -94,7 +132,8 @@ struct StepProcess: Sendable {
     }
 
     private func superviseOnce(
-        _ launch: [UInt8], timeout: Duration, stop: StopSignal, output: (UnsafeRawBufferPointer) -> Void
+        _ launch: [UInt8], in group: ControlGroup?, timeout: Duration, stop: StopSignal, watch: () -> StopRequest?,
+        output: (UnsafeRawBufferPointer) -> Void
     ) throws -> ProcessEnd {
         let (ours, theirs) = try socketPair()
         let control = Control(socket: ours)
@@ -106,7 +145,9 @@ struct StepProcess: Sendable {
             pipe = try outputPipe()
             defer { closeFile(pipe.writing) }
             do {
-                id = try host.startWarden(control: theirs, output: pipe.writing)
+                let entrances = try group?.entrances() ?? []
+                defer { entrances.forEach(closeFile) }
+                id = try host.startWarden(control: theirs, output: pipe.writing, groups: entrances)
             } catch {
                 closeFile(pipe.reading)
                 throw error
@@ -117,15 +158,24 @@ struct StepProcess: Sendable {
         let handler = stop.onStop { _ in control.askToEnd() }
         defer { stop.removeHandler(handler) }
 
-        var timedOut: StopRequest?
+        var ownStop: StopRequest?
         let report = try withOutput(of: pipe.reading, output) { reader in
             let clock = ContinuousClock()
             let deadline = clock.now + timeout
+            var nextWatch = clock.now + .seconds(1)
             var isHostAsked = false
             while true {
-                if timedOut == nil, clock.now >= deadline, stop.request == nil {
-                    timedOut = StopRequest(.timedOut, reason: "it took longer than \(timeout.inWords)")
-                    control.askToEnd()
+                let now = clock.now
+                if ownStop == nil, stop.request == nil {
+                    if now >= nextWatch {
+                        nextWatch = now + .seconds(1)
+                        ownStop = watch()
+                    }
+                    // What has ended by itself was in time, even if this process was stopped and looks only now.
+                    if ownStop == nil, now >= deadline, !reader.hasReport(on: ours) {
+                        ownStop = StopRequest(.timedOut, reason: "it took longer than \(timeout.inWords)")
+                    }
+                    if ownStop != nil { control.askToEnd() }
                 }
                 if let asked = control.askedAt {
                     // The warden ends the tree within the grace; more is only needed when it can't.
@@ -137,7 +187,7 @@ struct StepProcess: Sendable {
                     }
                 }
                 // A stop comes as a byte to the warden, not to us, so its escalation is looked for once a second.
-                let wait = timedOut == nil ? min(deadline - clock.now, .seconds(1)) : .seconds(1)
+                let wait = ownStop == nil ? min(deadline - clock.now, .seconds(1)) : .seconds(1)
                 if try reader.waitForReport(on: ours, atMost: wait) {
                     guard let report = StepReport(readFrom: ours) else { throw StepProcessProblem.lost }
                     reader.drain()
@@ -145,7 +195,7 @@ struct StepProcess: Sendable {
                 }
             }
         }
-        let request = timedOut ?? stop.request
+        let request = ownStop ?? stop.request
         switch report.kind {
         case .ended:
             var end = ProcessEnd(wasKilled: report.wasKilled)
@@ -156,6 +206,8 @@ struct StepProcess: Sendable {
         case .noCommand: throw StepProcessProblem.command(Errno(rawValue: report.value))
         case .noFolder: throw StepProcessProblem.folder(Errno(rawValue: report.value))
         case .noProcess: throw StepProcessProblem.system(Errno(rawValue: report.value))
+        case .noSecret: throw StepProcessProblem.secret(Errno(rawValue: report.value))
+        case .noGroup: throw StepProcessProblem.group(Errno(rawValue: report.value))
         case .lost:
             // Asked in vain, it was killed by us.
             if let request, control.askedAt != nil {
@@ -174,18 +226,28 @@ struct StepProcess: Sendable {
             texts.append(0)
         }
         try add(command.workingDirectory.string)
+        try add(command.secretsFolder)
         for word in command.arguments { try add(word) }
         for (name, value) in command.environment { try add("\(name)=\(value)") }
-        let milliseconds = UInt32(clamping: Int(grace / .milliseconds(1)))
+        for secret in command.secrets { try add(secret.name) }
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(20 + texts.count)
-        for number in [
-            UInt32(texts.count), UInt32(command.arguments.count), UInt32(command.environment.count), milliseconds,
-            OpenFiles.inherited,
-        ] {
-            withUnsafeBytes(of: number) { bytes += $0 }
+        bytes.reserveCapacity(64 + texts.count)
+        func append(_ number: some FixedWidthInteger) { withUnsafeBytes(of: number) { bytes += $0 } }
+        append(UInt32(texts.count))
+        append(UInt32(command.arguments.count))
+        append(UInt32(command.environment.count))
+        append(UInt32(clamping: Int(grace / .milliseconds(1))))
+        append(UInt32(command.hasTerminal ? 1 : 0))
+        append(UInt32(command.secrets.count))
+        let limits = command.limits
+        append(limits.openFiles == 0 ? UInt64(OpenFiles.inherited) : limits.openFiles)
+        for limit in [limits.cpuTime, limits.fileSize, limits.data, limits.processes] { append(limit) }
+        bytes += texts
+        for secret in command.secrets {
+            append(UInt32(secret.bytes.count))
+            bytes += secret.bytes
         }
-        return bytes + texts
+        return bytes
     }
 
     private func withOutput<Result>(
@@ -253,7 +315,7 @@ private func send(_ socket: Int32, _ buffer: UnsafeRawBufferPointer) -> Int {
 
 /// `struct report` of stepinit.
 private struct StepReport {
-    enum Kind: UInt32 { case ended = 1, noCommand, noFolder, noProcess, lost }
+    enum Kind: UInt32 { case ended = 1, noCommand, noFolder, noProcess, lost, noSecret, noGroup }
 
     var kind: Kind
     var value: Int32
@@ -305,6 +367,12 @@ private struct OutputReader {
         guard ready > 0 else { return false }
         if files[1].revents != 0 { read(atMost: 16) }
         return files[0].revents != 0
+    }
+
+    /// Whether the warden has said how the command ended.
+    func hasReport(on control: Int32) -> Bool {
+        var file = pollfd(fd: control, events: Int16(POLLIN), revents: 0)
+        return poll(&file, 1, 0) > 0 && file.revents != 0
     }
 
     /// Takes what is left in the pipe; what a process outside the step's tree writes into it does not hold us up.

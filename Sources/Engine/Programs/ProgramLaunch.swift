@@ -1,3 +1,6 @@
+import Foundation
+import Pipeline
+
 /// One start of the compiler or of a workflow program, as a sandbox needs to know it.
 ///
 /// All starts go through ``Confinement/run(_:environment:deadline:)``.
@@ -34,10 +37,32 @@ public struct ProgramLaunch: Sendable, Equatable {
 
 /// What stands between the box and a compiler or program that works on foreign files.
 public struct Confinement: Sendable {
-    /// The command to start instead: the same one behind a sandbox, or the same one.
-    public var wrap: @Sendable (ProgramLaunch) -> [String]
+    /// The command to start instead, and the user whom it becomes if that is another one.
+    private let enclose: @Sendable (ProgramLaunch) -> (command: [String], user: StepUser?)
+    private let isSandbox: Bool
+    private let release: @Sendable (StepUser?) -> Void
 
-    public init(wrap: @escaping @Sendable (ProgramLaunch) -> [String]) { self.wrap = wrap }
+    /// A confinement that starts another command; the ends of both must be alike.
+    public init(wrap: @escaping @Sendable (ProgramLaunch) -> [String]) {
+        isSandbox = false
+        enclose = { (wrap($0), nil) }
+        release = { _ in }
+    }
+
+    /// Each start in a sandbox of its own, which shows the launch's folders and nothing else of the box.
+    public init(_ sandbox: Sandbox, users: StepUsers) {
+        isSandbox = true
+        enclose = { launch in
+            let user = users.take()
+            let mounts =
+                launch.reads.map { SandboxMount($0, isOptional: true) } + launch.writes.map { SandboxMount($0, .write) }
+            let command = sandbox.command(
+                SandboxPolicy(network: launch.purpose == .package ? .allowed : .denied), mounts: mounts, user: user,
+                lifetime: .withParent, directory: launch.directory, launch.command)
+            return (command, user)
+        }
+        release = { users.giveBack($0) }
+    }
 
     /// No sandbox: the command as it is.
     public static let none = Confinement { $0.command }
@@ -46,11 +71,38 @@ public struct Confinement: Sendable {
     func run(
         _ launch: ProgramLaunch, environment: [String: String], deadline: Duration
     ) async throws -> ToolResult {
-        let command = wrap(launch)
+        let (command, user) = enclose(launch)
+        defer { release(user) }
         guard let executable = command.first else { throw CancellationError() }
-        return try await Tool(
-            executable, Array(command.dropFirst()), in: launch.directory, environment: environment,
-            deadline: deadline, outputLimit: 1 << 20
-        ).run()
+        var environment = environment
+        if isSandbox {
+            environment["HOME"] = Sandbox.hasMounts ? Sandbox.Place.home : environment["HOME"]
+            environment["TMPDIR"] = Sandbox.hasMounts ? Sandbox.Place.temporary : environment["TMPDIR"]
+            environment.merge(Sandbox.linkerPath(ProcessInfo.processInfo.environment)) { own, _ in own }
+        }
+        try await own(launch.writes, as: user)
+        if user != nil { for folder in launch.reads { try Ownership.open(folder) } }
+        var result: ToolResult
+        do {
+            result = try await Tool(
+                executable, Array(command.dropFirst()), in: launch.directory, environment: environment,
+                deadline: deadline, outputLimit: 1 << 20
+            ).run()
+        } catch {
+            try? await own(launch.writes, as: user.map { _ in .box })
+            throw error
+        }
+        // What it wrote is the box's from here on: nobody who may become this user later can change it.
+        try await own(launch.writes, as: user.map { _ in .box })
+        // Behind a sandbox a signal comes as a shell would give it.
+        if isSandbox, case .exited(let code) = result.ending, (129..<160).contains(code) {
+            result.ending = .signal(code - 128)
+        }
+        return result
+    }
+
+    private func own(_ folders: [String], as user: StepUser?) async throws {
+        guard let user else { return }
+        try await onOwnThread { for folder in folders { try Ownership.give(folder, to: user) } }
     }
 }

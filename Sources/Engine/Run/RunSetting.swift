@@ -1,3 +1,4 @@
+public import Pipeline
 public import SystemPackage
 
 /// Where and with what a plan is run.
@@ -16,6 +17,13 @@ public struct RunSetting: Sendable {
     public var grace: Duration
     public var logLimits: LogLimits
     public var fileLimits: FileLimits
+    /// What steps run in; nil: they run as they are, as the box's own user.
+    public var enclosure: Enclosure?
+    /// What the box allows each step and the run; a workflow may set less.
+    public var stepLimits = Limits()
+    public var runLimits = Limits()
+    /// Where there are control groups; they count and limit all processes of a step together.
+    public var controlGroups: ControlGroups?
 
     public init(
         workspace: FilePath, folder: FilePath, environment: [String: String],
@@ -42,6 +50,24 @@ public struct RunSetting: Sendable {
     var values: FilePath { folder.appending("values") }
     /// Where each attempt writes the values that it publishes, in a folder of its own.
     var published: FilePath { folder.appending("published") }
+
+    /// The steps' home, and what they see as /tmp; both are the run's own.
+    var home: FilePath { folder.appending("home") }
+    var temporary: FilePath { folder.appending("tmp") }
+
+    /// Where steps see a path of this setting.
+    func seen(_ path: FilePath) -> FilePath {
+        guard enclosure != nil, Sandbox.hasMounts else { return path }
+        for (own, place) in [
+            (workspace, Sandbox.Place.workspace), (home, Sandbox.Place.home), (temporary, Sandbox.Place.temporary),
+            (values, Sandbox.Place.values), (published, Sandbox.Place.published),
+        ] where path.starts(with: own) {
+            var rest = path
+            _ = rest.removePrefix(own)
+            return FilePath(place).appending(rest.components)
+        }
+        return path
+    }
 
     /// Variables of the box that steps may see: what tools need to work, and nothing that could be a secret.
     public static func baseEnvironment(_ all: [String: String]) -> [String: String] {

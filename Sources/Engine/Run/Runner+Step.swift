@@ -2,6 +2,12 @@ import Foundation
 import Pipeline
 import SystemPackage
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
 /// What one step came to, with what it left.
 struct StepOutcome: Sendable {
     var record: StepRecord
@@ -15,7 +21,9 @@ struct StepOutcome: Sendable {
 
 extension Runner {
     /// Runs a step's attempts, waiting for a slot before each.
-    func runStep(_ index: Int, of plan: Plan, on host: StepHost, stop: StopSignal) async -> StepOutcome {
+    func runStep(
+        _ index: Int, of plan: Plan, on hosts: StepHosts, within quota: RunQuota, stop: StopSignal
+    ) async -> StepOutcome {
         let step = plan.steps[index]
         var outcome = StepOutcome(
             record: StepRecord(
@@ -33,7 +41,7 @@ extension Runner {
             guard await acquire(step, stop) else {
                 return finished(outcome, .cancelled, stop.request?.reason ?? "cancelled")
             }
-            let attempt = await runAttempt(number, of: step, at: index, on: host, stop: stop)
+            let attempt = await runAttempt(number, of: step, at: index, on: hosts, within: quota, stop: stop)
             await pool.release(step.resources)
             outcome.record.attempts.append(attempt.record)
             outcome.findings += attempt.findings
@@ -113,7 +121,8 @@ extension Runner {
     }
 
     private func runAttempt(
-        _ number: Int, of step: PlannedStep, at index: Int, on host: StepHost, stop: StopSignal
+        _ number: Int, of step: PlannedStep, at index: Int, on hosts: StepHosts, within quota: RunQuota,
+        stop: StopSignal
     ) async -> Attempt {
         let start = Date()
         await emit(.stepStarted(step: step.name, attempt: number, at: start))
@@ -122,7 +131,12 @@ extension Runner {
         let published = setting.published.appending(label)
         var attempt = Attempt(record: AttemptRecord(number: number, startedAt: start))
         do {
-            let command = try prepare(step, attempt: number, published: published)
+            var command = try prepare(step, attempt: number, published: published)
+            let allowance = try quota.allowance(of: step, label: label)
+            defer { allowance.close() }
+            command.limits = allowance.processLimits
+            command.group = allowance.group
+            let host = hosts.host(for: setting.policy(of: step, hasSecrets: !command.secrets.isEmpty))
             let before = step.testResults.isEmpty ? [:] : try await onOwnThread { resultFiles(of: step) }
             // Progress goes out beside the output, so a slow listener never slows the bytes.
             async let progress: Void = {
@@ -134,7 +148,11 @@ extension Runner {
             do {
                 end = .success(
                     try await StepProcess(host: host, grace: setting.grace).run(
-                        command, timeout: .seconds(step.timeout), stop: stop, output: log.append))
+                        command, timeout: .seconds(step.timeout), stop: stop, watch: allowance.breach
+                    ) { bytes in
+                        allowance.count(output: bytes.count)
+                        log.append(bytes)
+                    })
             } catch {
                 end = .failure(error)
             }
@@ -145,6 +163,9 @@ extension Runner {
                 attempt.record.exitCode = end.exitCode
                 attempt.record.signal = end.signal
                 (attempt.record.status, attempt.record.reason) = judge(end)
+                if attempt.record.status == .failed, end.stopped == nil, let cause = allowance.cause(of: end) {
+                    attempt.record.reason = cause
+                }
             case .failure(let problem):
                 judge(problem, step, &attempt.record)
                 log.append("pipectl: \(attempt.record.reason ?? "")\n")
@@ -186,7 +207,13 @@ extension Runner {
     private func judge(_ end: ProcessEnd) -> (StepStatus, String?) {
         if let stopped = end.stopped {
             let killed = end.wasKilled ? "; it ignored SIGTERM for \(setting.grace.inWords) and was killed" : ""
-            return (stopped.kind == .timedOut ? .timedOut : .cancelled, stopped.reason + killed)
+            let status: StepStatus =
+                switch stopped.kind {
+                case .timedOut: .timedOut
+                case .limitReached: .failed
+                default: .cancelled
+                }
+            return (status, stopped.reason + killed)
         }
         if let signal = end.signal {
             return (.failed, "ended by signal \(signal) (\(String(cString: strsignal(signal))))")
@@ -228,6 +255,10 @@ extension Runner {
         case StepProcessProblem.lost:
             record.reason =
                 "stepinit, which watched over it, was killed; everything that the step had started was ended"
+        case StepProcessProblem.secret(let code):
+            record.reason = "its secrets could not be handed over: \(code)"
+        case StepProcessProblem.group(let code):
+            record.reason = "it could not enter its control group: \(code); see `pipectl doctor`"
         case StepProcessProblem.nulByte:
             record.status = .failed
             record.reason = "its command or environment contains a NUL byte, which no program can be given"
@@ -273,13 +304,24 @@ extension Runner {
         var environment = setting.environment
         environment.merge(step.environment) { _, new in new }
         environment["PIPECTL_STEP"] = step.name
-        environment[StepVariable.workspace] = setting.workspace.string
+        environment[StepVariable.workspace] = setting.seen(setting.workspace).string
         environment[StepVariable.attempt] = String(attempt)
-        environment[StepVariable.valuesIn] = setting.values.string
+        environment[StepVariable.valuesIn] = setting.seen(setting.values).string
+        if let enclosure = setting.enclosure {
+            environment["HOME"] = setting.seen(setting.home).string
+            environment["TMPDIR"] = setting.seen(setting.temporary).string
+            environment["USER"] = "pipectl"
+            environment["LOGNAME"] = "pipectl"
+            for (name, cache) in enclosure.caches where step.caches.contains(where: { $0.name == name }) {
+                environment[StepVariable.cache(name)] = Sandbox.hasMounts ? cache.target : cache.source
+            }
+        }
         // A step that publishes nothing has nowhere to publish to, which also saves it a folder.
         if !step.publishes.isEmpty || step.action == .closure {
-            try FileManager.default.createDirectory(atPath: published.string, withIntermediateDirectories: true)
-            environment[StepVariable.valuesOut] = published.string
+            // It must be new: with our own rights, a step could have put a link in its place.
+            guard mkdir(published.string, 0o700) == 0 else { throw Errno(rawValue: errno) }
+            if let user = setting.enclosure?.user { try Ownership.give(published.string, to: user) }
+            environment[StepVariable.valuesOut] = setting.seen(published).string
         }
         let arguments =
             switch step.action {
@@ -287,7 +329,9 @@ extension Runner {
             case .command(let words): words
             case .closure: setting.closureCommand(step.name)
             }
-        return StepCommand(arguments: arguments, workingDirectory: folder, environment: environment)
+        return StepCommand(
+            arguments: arguments, workingDirectory: setting.seen(folder), environment: environment,
+            hasTerminal: step.hasTerminal)
     }
 
     /// The result files that are there already, which an attempt has to change or replace to count as its own.

@@ -3,6 +3,12 @@ public import Pipeline
 import Foundation
 import SystemPackage
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
 /// Runs a plan: one task for each step, as many at a time as the box has slots.
 public struct Runner: Sendable {
     let setting: RunSetting
@@ -36,17 +42,32 @@ public struct Runner: Sendable {
         var collected = RunOutcome(
             verdict: .passed, reason: "", steps: [], tests: [], findings: [], artifacts: [], resultFiles: [])
         var flaky: [String] = []
+        let quota: RunQuota
         do {
-            try makeFolders(plan)
+            quota = try await onOwnThread {
+                try makeFolders(plan)
+                try setting.prepareEnclosure(for: plan)
+                return try RunQuota(setting: setting, plan: plan)
+            }
         } catch {
             return unstartable(records, "the run's folder can't be made: \(error)")
         }
-        let host = StepHost(program: setting.stepInit)
+        let hosts = StepHosts(setting: setting)
         await withTaskGroup(of: Message.self) { group in
             group.addTask { await stop.wait().map { Message.stop($0) } ?? .nothing }
+            if let limit = quota.limits.wallTime {
+                group.addTask {
+                    do { try await Task.sleep(for: .seconds(limit)) } catch { return .nothing }
+                    return .stop(
+                        StopRequest(
+                            .limitReached,
+                            reason: "wall time: \(Duration.seconds(limit).inWords) limit reached by the run")
+                    )
+                }
+            }
             var signals: [Int: StopSignal] = [:]
             func stopAll(_ request: StopRequest) {
-                let isFailure = request.kind == .failFast
+                let isFailure = request.kind == .failFast || request.kind == .limitReached
                 graph.stop(because: request.reason, isFailure: isFailure)
                 for (step, signal) in signals where graph.states[step] == .running {
                     let condition = plan.steps[step].condition
@@ -57,7 +78,9 @@ public struct Runner: Sendable {
                 for step in graph.takeReady() {
                     let signal = StopSignal()
                     signals[step] = signal
-                    group.addTask { .stepEnded(step, await runStep(step, of: plan, on: host, stop: signal)) }
+                    group.addTask {
+                        .stepEnded(step, await runStep(step, of: plan, on: hosts, within: quota, stop: signal))
+                    }
                 }
                 for skip in graph.takeSkips() {
                     records[skip.step].status = skip.status
@@ -95,7 +118,11 @@ public struct Runner: Sendable {
             records[index].reason = "what it needs can never end; `pipectl validate` shows why"
             await emit(.stepEnded(records[index]))
         }
-        do { try await onOwnThread { host.close() } } catch { host.close() }
+        @Sendable func close() {
+            hosts.close()
+            quota.close()
+        }
+        do { try await onOwnThread { close() } } catch { close() }
         collected.steps = records
         (collected.verdict, collected.reason) = Runner.verdict(of: records, stopped: stop.request, flaky: flaky)
         return collected
@@ -112,7 +139,9 @@ public struct Runner: Sendable {
         let failed = records.filter { $0.status.isFailure && !$0.allowsFailure }
         let broken = failed.filter { $0.status == .infrastructure }
         // A stop that came too late to change anything is not what the run came to.
-        if let stopped, stopped.kind != .failFast, records.contains(where: { $0.status == .cancelled }) {
+        if let stopped, stopped.kind != .failFast, stopped.kind != .limitReached,
+            records.contains(where: { $0.status == .cancelled })
+        {
             return (stopped.kind == .superseded ? .superseded : .cancelled, stopped.reason)
         }
         if let first = failed.first(where: { $0.status != .infrastructure }) {
@@ -148,6 +177,10 @@ public struct Runner: Sendable {
             + (plan.steps.contains { !$0.artifacts.isEmpty } ? [setting.artifacts] : [])
         {
             try FileManager.default.createDirectory(atPath: folder.string, withIntermediateDirectories: true)
+        }
+        // Steps reach them through their own mounts only; as another user they need this to read what is in them.
+        if setting.enclosure?.user != nil {
+            for folder in [setting.values, setting.published] { chmod(folder.string, 0o755) }
         }
     }
 

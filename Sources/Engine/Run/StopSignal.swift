@@ -2,7 +2,7 @@ import Synchronization
 
 /// Why a step or run is asked to end early.
 public struct StopRequest: Sendable, Equatable {
-    public enum Kind: String, Sendable { case cancelled, superseded, timedOut, failFast, shutdown }
+    public enum Kind: String, Sendable { case cancelled, superseded, timedOut, failFast, shutdown, limitReached }
 
     public var kind: Kind
     /// A sentence for the report.

@@ -7,12 +7,15 @@ public struct Plan: Sendable, Equatable, Codable {
     public var workflow: String
     /// Whether the first failure cancels what still runs.
     public var failFast: Bool
+    /// Of the whole run.
+    public var limits = Limits()
     /// In the order in which the workflow lists them.
     public var steps: [PlannedStep]
 
-    public init(workflow: String, failFast: Bool = false, steps: [PlannedStep]) {
+    public init(workflow: String, failFast: Bool = false, limits: Limits = Limits(), steps: [PlannedStep]) {
         self.workflow = workflow
         self.failFast = failFast
+        self.limits = limits
         self.steps = steps
     }
 }
@@ -54,6 +57,11 @@ public struct PlannedStep: Sendable, Equatable, Codable {
     public var artifacts: [String] = []
     public var resources: [ResourceUse] = []
     public var network = NetworkAccess.denied
+    public var permissions: [SandboxPermission] = []
+    public var limits = Limits()
+    public var caches: [CacheUse] = []
+    /// Whether its input and output are a pseudo-terminal.
+    public var hasTerminal = false
     public var secrets: [String] = []
     public var inputs: [String] = []
     public var outputs: [String] = []

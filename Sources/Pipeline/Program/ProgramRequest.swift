@@ -26,6 +26,11 @@ public enum StepVariable {
     public static let valuesIn = "PIPECTL_VALUES_IN"
     public static let valuesOut = "PIPECTL_VALUES_OUT"
 
+    /// The variable that holds the path of a cache: `PIPECTL_CACHE_SWIFTPM` for `swiftpm`.
+    package static func cache(_ name: String) -> String {
+        "PIPECTL_CACHE_" + String(name.uppercased().map { $0.isLetter || $0.isNumber ? $0 : "_" })
+    }
+
     /// The variable that holds a parameter: `PIPECTL_PARAM_DRY_RUN` for `dry-run`.
     public static func parameter(_ name: String) -> String {
         "PIPECTL_PARAM_" + String(name.uppercased().map { $0.isLetter || $0.isNumber ? $0 : "_" })

@@ -44,6 +44,26 @@ extension Step {
     /// Says whether the step may use the network.
     public func network(_ access: NetworkAccess) -> Step { with { $0.network = access } }
 
+    /// Limits what the step may use: `.limits(.memory(.gibibytes(4)), .processes(200))`.
+    ///
+    /// The box may set less. A limit that is reached fails the step, and is its reason.
+    public func limits(_ limits: Limit...) -> Step { with { $0.limits = Limits(limits).or($0.limits) } }
+
+    /// Lets the step do in its sandbox what is refused otherwise.
+    public func allows(_ permissions: SandboxPermission...) -> Step {
+        with { step in step.permissions += permissions.filter { !step.permissions.contains($0) } }
+    }
+
+    /// Keeps a folder from run to run: `.cache("swiftpm", at: "~/.cache/org.swift.swiftpm")`.
+    ///
+    /// Only runs of merged code write it. A change sees it as the last merged run left it and can't write to it.
+    public func cache(_ name: String, at path: String) -> Step {
+        with { $0.caches.append(CacheUse(name: name, path: path)) }
+    }
+
+    /// Gives the step a terminal of 80 columns, for programs that show colours or progress only there.
+    public func terminal() -> Step { with { $0.hasTerminal = true } }
+
     /// Names the secrets that the step needs. They are given to runs of merged code only.
     public func secrets(_ names: String...) -> Step { with { $0.secrets += names } }
 

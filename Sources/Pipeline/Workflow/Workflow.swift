@@ -54,9 +54,18 @@ public struct Workflow: Sendable {
         return copy
     }
 
+    /// Limits what a whole run may use, beside the limits of its steps.
+    public func limits(_ limits: Limit...) -> Workflow {
+        var copy = self
+        copy.declaration.limits = Limits(limits).or(declaration.limits)
+        return copy
+    }
+
     /// The graph for `context`, not yet validated.
     public func plan(for context: PlanContext) -> Plan {
-        Plan(workflow: declaration.name, failFast: declaration.failFast, steps: steps(context).map(\.planned))
+        Plan(
+            workflow: declaration.name, failFast: declaration.failFast, limits: declaration.limits,
+            steps: steps(context).map(\.planned))
     }
 }
 
@@ -70,6 +79,8 @@ public struct WorkflowDeclaration: Sendable, Equatable, Codable {
     public var concurrency: Concurrency?
     public var failFast = false
     public var retestsStaleChanges = false
+    /// Of each run.
+    public var limits = Limits()
 
     public init(
         name: String, triggers: [Trigger], parameters: [ParameterDeclaration] = [], readsContext: Bool = false

@@ -3,6 +3,7 @@ import BuildBox
 import Engine
 import Foundation
 import Git
+import Pipeline
 
 struct Run: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -113,12 +114,43 @@ struct BoxOptionGroup: ParsableArguments {
     @Option(help: ArgumentHelp("Kept of each log: so much from its start and from its end.", valueName: "MiB"))
     var logLimit = 16
 
+    @Flag(help: "Run changes also where no sandbox is possible, with all rights of this user.")
+    var allowUnsandboxed = false
+    @Option(help: ArgumentHelp("A folder that steps may read, at the same path; may be repeated.", valueName: "path"))
+    var readable: [String] = []
+    @Option(
+        help: ArgumentHelp(
+            "A folder that steps of merged code may write, and others read; may be repeated.", valueName: "path"))
+    var writable: [String] = []
+    @Option(
+        help: ArgumentHelp(
+            "A folder that all steps may write, those of unread changes too; may be repeated.", valueName: "path"))
+    var shared: [String] = []
+    @Option(
+        name: .customLong("limit"),
+        help: ArgumentHelp(
+            "What each step may use at most: memory, file-size, output or workspace in MiB, cpu-time in seconds, processes, open-files; 0 for no limit.",
+            valueName: "name=number"))
+    var stepLimits: [String] = []
+    @Option(
+        name: .customLong("run-limit"),
+        help: ArgumentHelp("The same for each run as a whole, and wall-time in seconds.", valueName: "name=number"))
+    var runLimits: [String] = []
+
     func validate() throws {
+        for path in readable + writable + shared {
+            guard path.hasPrefix("/"), path != "/", FileManager.default.fileExists(atPath: path) else {
+                throw ValidationError("\"\(path)\" is no absolute path of an existing folder that steps could be shown")
+            }
+        }
         if let slots, !(1...1024).contains(slots) { throw ValidationError("--slots takes 1 to 1024") }
         if grace < 0 || grace > 3600 { throw ValidationError("--grace takes 0 to 3600 seconds") }
         if minimumFree < 0 { throw ValidationError("--minimum-free takes 0 or more MiB") }
         if logLimit < 1 { throw ValidationError("--log-limit takes 1 MiB or more") }
         _ = try capacities()
+        var limits = Limits()
+        try LimitOptions.apply(stepLimits, to: &limits)
+        try LimitOptions.apply(runLimits, to: &limits)
     }
 
     func options() throws -> BoxOptions {
@@ -127,6 +159,10 @@ struct BoxOptionGroup: ParsableArguments {
         options.grace = .seconds(grace)
         options.minimumFreeBytes = minimumFree << 20
         options.logBytes = logLimit << 20
+        options.allowsUnsandboxed = allowUnsandboxed
+        (options.readable, options.writable, options.shared) = (readable, writable, shared)
+        try LimitOptions.apply(stepLimits, to: &options.stepLimits)
+        try LimitOptions.apply(runLimits, to: &options.runLimits)
         return options
     }
 

@@ -8,7 +8,7 @@ import Testing
 
 @Suite(.runFolder, .timeLimit(.minutes(1))) struct StepProcessTests {
     private func process(grace: Duration = .seconds(5)) -> StepProcess {
-        StepProcess(host: StepHost(program: RunFolder.stepInit), grace: grace)
+        StepProcess(host: StepHost(command: [RunFolder.stepInit.string]), grace: grace)
     }
 
     private func command(_ words: [String]) -> StepCommand {

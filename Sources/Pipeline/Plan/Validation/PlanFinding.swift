@@ -27,7 +27,7 @@ protocol PlanRule: Sendable {
 extension Plan {
     static let rules: [any PlanRule] = [
         NotEmpty(), UsableNames(), UniqueNames(), ListedNeeds(), NoCycles(), UsableGlobs(), UsableActions(),
-        UsableLimits(), UsableFolders(), UsableEnvironment(), UsableSecrets(), ConsistentResources(),
+        UsableLimits(), UsableCaches(), UsableFolders(), UsableEnvironment(), UsableSecrets(), ConsistentResources(),
         PublishedValues(),
     ]
 

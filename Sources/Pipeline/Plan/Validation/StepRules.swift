@@ -51,6 +51,53 @@ struct UsableLimits: PlanRule {
             if !(backoff.first >= 0 && backoff.limit >= 0 && backoff.limit <= 86_400 && backoff.factor >= 1) {
                 report(step.name, "its pause between attempts is not between 0 and 1 day")
             }
+            for problem in problems(of: step.limits) { report(step.name, problem) }
+        }
+        for problem in problems(of: plan.limits) { report(nil, problem) }
+    }
+
+    private func problems(of limits: Limits) -> [String] {
+        func problem(_ name: String, _ value: Int?, least: Int, _ unit: String) -> String? {
+            guard let value, value < least else { return nil }
+            return "its limit of \(name) is \(value) \(unit); \(least) is the least that a program can start with"
+        }
+        func problem(_ name: String, _ seconds: Double?) -> String? {
+            guard let seconds, !(seconds > 0 && seconds <= 7 * 86_400) else { return nil }
+            return "its limit of \(name) is \(seconds) seconds; it takes more than 0 and at most 7 days"
+        }
+        return [
+            problem("memory", limits.memory, least: 1 << 20, "bytes"),
+            problem("processes", limits.processes, least: 2, "processes"),
+            problem("file size", limits.fileSize, least: 0, "bytes"),
+            problem("open files", limits.openFiles, least: 8, "files"),
+            problem("output", limits.output, least: 1, "bytes"),
+            problem("workspace", limits.workspace, least: 1 << 20, "bytes"),
+            problem("CPU time", limits.cpuTime), problem("wall time", limits.wallTime),
+        ].compactMap(\.self)
+    }
+}
+
+struct UsableCaches: PlanRule {
+    static let name = "cache"
+    func check(_ plan: Plan, _ report: (String?, String) -> Void) {
+        for step in plan.steps {
+            for cache in step.caches {
+                if let problem = nameProblem(cache.name) { report(step.name, problem) }
+                // In the workspace, what a change has committed could stand in its place.
+                let parts = cache.path.split(separator: "/", omittingEmptySubsequences: false)
+                let isBelowHome = parts.count > 1 && parts.first == "~"
+                if !isBelowHome || parts.contains(where: { ["", ".", ".."].contains($0) })
+                    || cache.path.utf8.contains(0)
+                {
+                    report(
+                        step.name,
+                        "the cache \"\(cache.name)\" can't be at \"\(cache.path)\"; write a path below home: ~/.cache/\(cache.name)"
+                    )
+                }
+                if step.caches.count(where: { $0.name == cache.name || $0.path == cache.path }) > 1 {
+                    report(step.name, "the cache \"\(cache.name)\" or its place is there twice")
+                }
+            }
         }
     }
 }

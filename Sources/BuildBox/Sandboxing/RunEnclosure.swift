@@ -1,0 +1,81 @@
+import Archive
+import Engine
+import Foundation
+import Pipeline
+
+/// What encloses the steps of one run; to be given back when the run has ended.
+struct RunEnclosure: Sendable {
+    /// Nil: the steps run as they are.
+    var enclosure: Enclosure?
+    /// Caches that this run writes.
+    var written: [String] = []
+
+    /// Decides what the run's sandboxes show.
+    ///
+    /// - Throws: ``EarlyVerdict`` for unread code where nothing can enclose it.
+    static func make(
+        _ prepared: RunPreparation, of run: QueuedRun, isMerged: Bool, contextFile: String,
+        in repository: WatchedRepository, state: StateFolder, options: BoxOptions, sandboxing: Sandboxing
+    ) throws -> RunEnclosure {
+        guard let sandbox = sandboxing.sandbox else {
+            // What a person runs from the own working tree, that person can run anyway.
+            let isOwnWork = run.request.change == nil && run.request.ref.isEmpty
+            guard isMerged || isOwnWork || options.allowsUnsandboxed else {
+                throw EarlyVerdict(
+                    verdict: .infrastructure,
+                    reason: "code that is not merged is only run in a sandbox, and there is none: "
+                        + "\(sandboxing.obstacle ?? "unknown reason") `pipectl watch --allow-unsandboxed` runs it with "
+                        + "all the rights of this user instead.")
+            }
+            return RunEnclosure()
+        }
+        if let place = Sandbox.Place.writable.first(where: { (state.path + "/").hasPrefix($0 + "/") }),
+            Sandbox.hasMounts
+        {
+            throw EarlyVerdict(
+                verdict: .infrastructure,
+                reason: "the state folder \(state.path) is below \(place), which steps have as their own in a sandbox; "
+                    + "set PIPECTL_HOME to another place")
+        }
+        if StepUsers.isPossible { for folder in prepared.program.folders { try Ownership.open(folder) } }
+        var mounts = prepared.program.folders.map { SandboxMount($0) }
+        mounts.append(
+            SandboxMount(contextFile, at: Sandbox.hasMounts ? Sandbox.Place.context : contextFile))
+        // The workspace's own .git borrows its objects from our store, which borrows the repository's.
+        for folder in [repository.store, repository.gitDirectory] {
+            mounts.append(SandboxMount("\(folder)/objects", isOptional: true))
+        }
+        mounts += options.shared.map { SandboxMount($0, .write) }
+        mounts += options.writable.map { SandboxMount($0, isMerged ? .write : .read) }
+        var made = RunEnclosure(
+            enclosure: Enclosure(sandbox: sandbox, user: sandboxing.users.take(), mounts: mounts))
+        do {
+            try made.addCaches(of: prepared.plan, at: "\(state.caches)/\(repository.name)", isMerged, sandboxing.caches)
+        } catch {
+            made.close(sandboxing)
+            throw error
+        }
+        return made
+    }
+
+    private mutating func addCaches(of plan: Plan, at folder: String, _ isMerged: Bool, _ locks: CacheLocks) throws {
+        for name in Set(plan.steps.flatMap(\.caches).map(\.name)).sorted() {
+            let path = "\(folder)/\(name)"
+            let mayWrite = isMerged && locks.take(path)
+            if mayWrite {
+                written.append(path)
+                try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+                if let user = enclosure?.user { try Ownership.give(path, to: user) }
+            }
+            guard mayWrite || FileManager.default.fileExists(atPath: path) else { continue }
+            enclosure?.caches[name] = SandboxMount(
+                path, at: Sandbox.hasMounts ? "\(Sandbox.Place.caches)/\(name)" : path, mayWrite ? .write : .read)
+        }
+    }
+
+    /// Gives back what no other run could have meanwhile.
+    func close(_ sandboxing: Sandboxing) {
+        sandboxing.caches.giveBack(written)
+        sandboxing.users.giveBack(enclosure?.user)
+    }
+}

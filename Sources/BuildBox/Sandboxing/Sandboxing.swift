@@ -1,0 +1,55 @@
+import Engine
+import Foundation
+import Pipeline
+import Synchronization
+
+/// Whether this box can enclose what it runs, and with what.
+struct Sandboxing: Sendable {
+    /// Nil where nothing can be enclosed: see ``obstacle``.
+    let sandbox: Sandbox?
+    /// Why there is no sandbox, and what to do about it.
+    let obstacle: String?
+    let controlGroups: ControlGroups?
+    let users: StepUsers
+    let caches: CacheLocks
+
+    /// Tries it out on this machine.
+    static func find(
+        stepInit: String, toolchain: Toolchain?, options: BoxOptions, state: StateFolder
+    ) async -> Sandboxing {
+        var sandbox: Sandbox?
+        var obstacle: String?
+        do {
+            sandbox = try await Sandbox.find(
+                stepInit: stepInit, toolchain: toolchain?.swiftc, readable: options.readable)
+        } catch {
+            obstacle = "\(error)"
+        }
+        return Sandboxing(
+            sandbox: sandbox, obstacle: obstacle, controlGroups: ControlGroups.find(),
+            users: StepUsers(seed: state.path), caches: CacheLocks())
+    }
+
+    var confinement: Confinement { sandbox.map { Confinement($0, users: users) } ?? .none }
+
+    /// In words, for `doctor` and the daemon's log.
+    var description: String {
+        guard let sandbox else { return obstacle ?? "none" }
+        return sandbox.program + (StepUsers.isPossible ? ", each run as a user of its own" : ", as this user")
+    }
+
+    /// What limits steps, in words.
+    var limits: String {
+        controlGroups.map { "\($0.kind): memory, processes and CPU time of a step's processes together" }
+            ?? "rlimits only: memory and CPU time of each process by itself; for more, run as root or as a systemd service "
+            + "with Delegate=yes"
+    }
+}
+
+/// Who writes to which cache: one run at a time, others read it meanwhile.
+final class CacheLocks: Sendable {
+    private let held = Mutex<Set<String>>([])
+
+    func take(_ path: String) -> Bool { held.withLock { $0.insert(path).inserted } }
+    func giveBack(_ paths: [String]) { held.withLock { $0.subtract(paths) } }
+}

@@ -1,0 +1,181 @@
+import Foundation
+import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// The box's control groups (cgroups(7)), which count and limit all processes of a step together.
+///
+/// Version 2 where the box's own group is delegated to it (a systemd service with `Delegate=yes`), else version 1 where
+/// its controllers can be written to, as root can. Where there is neither, ``find()`` gives nil and each process is
+/// limited by itself.
+public struct ControlGroups: Sendable {
+    /// Which interface is used, for people: `cgroup v2`.
+    public let kind: String
+    /// The box's group; runs are groups in it.
+    let root: ControlGroup
+
+    /// Makes the box's group and removes those of boxes that are gone.
+    public static func find() -> ControlGroups? {
+        #if os(Linux)
+            guard let text = try? String(contentsOfFile: "/proc/self/cgroup", encoding: .utf8) else { return nil }
+            let own = OwnGroups(text)
+            if let root = own.version2() { return ControlGroups(kind: "cgroup v2", root: root) }
+            if let root = own.version1() { return ControlGroups(kind: "cgroup v1", root: root) }
+        #endif
+        return nil
+    }
+
+    /// Removes the box's group, when all runs have ended.
+    public func close() { root.remove() }
+
+    /// A group for a run, with the run's limits.
+    func run(named name: String, _ limits: GroupLimits) throws -> ControlGroup { try root.child(name, limits) }
+}
+
+/// What a group limits; nil means nothing.
+struct GroupLimits: Sendable, Equatable {
+    /// Bytes.
+    var memory: Int?
+    var processes: Int?
+}
+
+/// What a group's processes have come to.
+struct GroupUsage: Sendable, Equatable {
+    /// Seconds of processor time, so far.
+    var cpuTime = 0.0
+    /// Processes that the kernel killed because the memory was used up.
+    var outOfMemoryKills = 0
+    /// Processes that could not be started because there were too many.
+    var refusedProcesses = 0
+    /// Bytes, at most, so far.
+    var peakMemory: Int?
+}
+
+/// One group: a folder in each hierarchy that it is part of.
+struct ControlGroup: Sendable {
+    enum Controller: String, Sendable { case unified, memory, pids, cpuacct }
+
+    let folders: [Controller: String]
+
+    func child(_ name: String, _ limits: GroupLimits) throws -> ControlGroup {
+        let group = ControlGroup(folders: folders.mapValues { "\($0)/\(name)" })
+        do {
+            for folder in group.folders.values where mkdir(folder, 0o755) != 0 && errno != EEXIST {
+                throw ControlGroupProblem("\(folder) can't be made: \(String(cString: strerror(errno)))")
+            }
+            try group.set(limits)
+        } catch {
+            group.remove()
+            throw error
+        }
+        return group
+    }
+
+    private func set(_ limits: GroupLimits) throws {
+        if let memory = limits.memory {
+            if let folder = folders[.unified] {
+                try write(memory, to: "\(folder)/memory.max")
+                try? write(0, to: "\(folder)/memory.swap.max")
+                // One process that is killed leaves a build that hangs or lies; all of them go.
+                try? write(1, to: "\(folder)/memory.oom.group")
+            } else if let folder = folders[.memory] {
+                try write(memory, to: "\(folder)/memory.limit_in_bytes")
+                try? write(memory, to: "\(folder)/memory.memsw.limit_in_bytes")
+            }
+        }
+        if let processes = limits.processes, let folder = folders[.unified] ?? folders[.pids] {
+            try write(processes, to: "\(folder)/pids.max")
+        }
+    }
+
+    /// Lets children have groups with limits (version 2 only).
+    func delegate() {
+        guard let folder = folders[.unified] else { return }
+        for controller in ["+memory", "+pids", "+cpu"] {
+            try? write(controller, to: "\(folder)/cgroup.subtree_control")
+        }
+    }
+
+    /// Open files that a process enters the group by, by writing `0`; the caller closes them.
+    func entrances() throws -> [Int32] {
+        var files: [Int32] = []
+        for folder in folders.values {
+            let file = open("\(folder)/cgroup.procs", O_WRONLY | O_CLOEXEC)
+            guard file >= 0 else {
+                let problem = errno
+                files.forEach(closeFile)
+                throw ControlGroupProblem("\(folder) can't be entered: \(String(cString: strerror(problem)))")
+            }
+            files.append(file)
+        }
+        return files
+    }
+
+    var usage: GroupUsage {
+        var usage = GroupUsage()
+        if let folder = folders[.unified] {
+            usage.cpuTime = Double(value("usage_usec", in: "\(folder)/cpu.stat") ?? 0) / 1e6
+            usage.outOfMemoryKills = value("oom_kill", in: "\(folder)/memory.events") ?? 0
+            usage.peakMemory = number("\(folder)/memory.peak")
+        }
+        if let folder = folders[.cpuacct] { usage.cpuTime = Double(number("\(folder)/cpuacct.usage") ?? 0) / 1e9 }
+        if let folder = folders[.memory] {
+            usage.outOfMemoryKills = value("oom_kill", in: "\(folder)/memory.oom_control") ?? 0
+            usage.peakMemory = number("\(folder)/memory.max_usage_in_bytes")
+        }
+        if let folder = folders[.unified] ?? folders[.pids] {
+            usage.refusedProcesses = value("max", in: "\(folder)/pids.events") ?? 0
+        }
+        return usage
+    }
+
+    /// Removes the group; the kernel may need a moment to forget its last process.
+    func remove() {
+        for folder in folders.values {
+            for _ in 0..<50 {
+                if rmdir(folder) == 0 || errno != EBUSY { break }
+                usleep(1_000)
+            }
+        }
+    }
+
+    private func write(_ value: some CustomStringConvertible, to path: String) throws {
+        let file = open(path, O_WRONLY | O_CLOEXEC)
+        guard file >= 0 else { throw ControlGroupProblem("\(path): \(String(cString: strerror(errno)))") }
+        defer { closeFile(file) }
+        let text = Array(value.description.utf8)
+        guard text.withUnsafeBytes({ Engine.write(file, $0) }) == text.count else {
+            throw ControlGroupProblem("\(path) does not take \(value): \(String(cString: strerror(errno)))")
+        }
+    }
+
+    private func text(_ path: String) -> String? { try? String(contentsOfFile: path, encoding: .utf8) }
+
+    private func number(_ path: String) -> Int? {
+        text(path).flatMap { Int($0.trimmingCharacters(in: .whitespacesAndNewlines)) }
+    }
+
+    /// The number after `key` in a file of lines `key number`.
+    private func value(_ key: String, in path: String) -> Int? {
+        for line in text(path)?.split(separator: "\n") ?? [] {
+            let parts = line.split(separator: " ")
+            if parts.count == 2, parts[0] == key { return Int(parts[1]) }
+        }
+        return nil
+    }
+}
+
+/// Why a control group can't be used.
+struct ControlGroupProblem: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+}
+
+private func write(_ file: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+    write(file, bytes.baseAddress, bytes.count)
+}

@@ -1,0 +1,52 @@
+import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// Measures how much of the disk a run's own folders take, now and then, for whoever asks.
+final class WorkspaceMeter: Sendable {
+    private struct State {
+        var bytes = 0
+        var nextAt: ContinuousClock.Instant?
+        var isMeasuring = false
+    }
+
+    private let folders: [String]
+    private let state = Mutex(State())
+    /// The least time between two measurements; a large folder is measured less often, so that it costs 2 % at most.
+    private let pause = Duration.seconds(2)
+
+    init(folders: [String]) { self.folders = folders }
+
+    /// Bytes on disk, at most a few seconds old.
+    func bytes() -> Int {
+        let clock = ContinuousClock()
+        let start = clock.now
+        let known: Int? = state.withLock { state in
+            if state.isMeasuring { return state.bytes }
+            if let next = state.nextAt, start < next { return state.bytes }
+            state.isMeasuring = true
+            return nil
+        }
+        if let known { return known }
+        let measured = folders.reduce(0) { $0 + WorkspaceMeter.size(of: $1) }
+        let end = clock.now
+        return state.withLock { state in
+            state.isMeasuring = false
+            state.bytes = measured
+            state.nextAt = end + max(pause, (end - start) * 50)
+            return measured
+        }
+    }
+
+    /// Blocks of everything below a folder, in bytes; links are not followed and other file systems not entered.
+    static func size(of folder: String) -> Int {
+        var bytes = 0
+        // What can't be walked to its end is measured as far as it goes.
+        try? FolderWalk.visit(folder) { _, _, info in bytes += Int(info.st_blocks) * 512 }
+        return bytes
+    }
+}

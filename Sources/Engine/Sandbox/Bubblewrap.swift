@@ -1,0 +1,125 @@
+#if os(Linux)
+    import Foundation
+    import Glibc
+    import Pipeline
+
+    /// The words of bwrap(1) for one policy. They are the whole of what a step can see: the list starts from nothing.
+    struct Bubblewrap {
+        let sandbox: Sandbox
+        let policy: SandboxPolicy
+        let mounts: [SandboxMount]
+        let user: StepUser?
+
+        private var words: [String] = []
+        /// Folders that exist in the sandbox already.
+        private var made: Set<String> = ["/"]
+
+        init(sandbox: Sandbox, policy: SandboxPolicy, mounts: [SandboxMount], user: StepUser?) {
+            self.sandbox = sandbox
+            self.policy = policy
+            self.mounts = mounts
+            self.user = user
+        }
+
+        func command(lifetime: Sandbox.Lifetime, directory: String, _ command: [String]) -> [String] {
+            var build = self
+            build.namespaces(lifetime)
+            build.system()
+            build.ownPlaces()
+            for mount in mounts { build.mount(mount) }
+            // The root itself is a tmpfs, which the sandbox's user could write to.
+            build.words += ["--remount-ro", "/", "--chdir", "/", "--as-pid-1", "--", Sandbox.Place.stepInit]
+            // Only the user that owns it may enter it.
+            build.words += build.confinement + ["--chdir", directory]
+            return build.words + (command.isEmpty ? [] : ["--"] + command)
+        }
+
+        private mutating func namespaces(_ lifetime: Sandbox.Lifetime) {
+            words = [
+                sandbox.program, "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try",
+                "--hostname", "pipectl", "--new-session", "--cap-drop", "ALL",
+            ]
+            if user == nil {
+                words += ["--unshare-user"]
+            } else {
+                // As root no user namespace is needed: what is enclosed becomes a user that is nobody outside either,
+                // which holds even where a namespace has a hole. stepinit does it and has no other use for these.
+                words += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID", "--cap-add", "CAP_SETPCAP"]
+            }
+            if policy.network == .denied { words.append("--unshare-net") }
+            if case .withParent = lifetime { words.append("--die-with-parent") }
+        }
+
+        private mutating func system() {
+            for root in SystemFolders.roots {
+                if let target = link(at: root) {
+                    words += ["--symlink", target, root]
+                    made.insert(root)
+                } else {
+                    mount(SandboxMount(root, isOptional: true))
+                }
+            }
+            let settings = SystemFolders.settings + (policy.network == .allowed ? SystemFolders.network : [])
+            for path in settings + SystemFolders.devices where exists(path) { mount(SandboxMount(path)) }
+            words += ["--proc", "/proc", "--dev", "/dev"]
+            made.formUnion(["/proc", "/dev"])
+            for path in sandbox.readable where exists(path) { mount(SandboxMount(path)) }
+        }
+
+        private mutating func ownPlaces() {
+            mount(SandboxMount(sandbox.stepInit, at: Sandbox.Place.stepInit))
+            if policy.owner != nil {
+                folders(to: Sandbox.Place.secrets)
+                words += ["--perms", "0777", "--size", String(1 << 20), "--tmpfs", Sandbox.Place.secrets]
+            }
+            // Of this sandbox alone, and never on disk: what is mounted below it can't meet what a step has put there.
+            folders(to: "/tmp")
+            words += ["--perms", "1777", "--size", String(Sandbox.temporaryBytes), "--tmpfs", "/tmp"]
+            made.insert("/tmp")
+            for place in [Sandbox.Place.home, Sandbox.Place.temporary]
+            where !mounts.contains(where: { $0.target == place }) {
+                folders(to: place)
+                words += ["--perms", "1777", "--size", String(Sandbox.temporaryBytes), "--tmpfs", place]
+                made.insert(place)
+            }
+        }
+
+        private mutating func mount(_ mount: SandboxMount) {
+            folders(to: mount.target)
+            let kind = mount.access == .write ? "--bind" : "--ro-bind"
+            words += [mount.isOptional ? kind + "-try" : kind, mount.source, mount.target]
+            made.insert(mount.target)
+        }
+
+        /// bwrap makes missing folders for root alone.
+        private mutating func folders(to path: String) {
+            var folder = ""
+            for part in path.split(separator: "/").dropLast() {
+                folder += "/\(part)"
+                if made.contains(folder) { continue }
+                // What lies in a folder that is bound is there already.
+                if SystemFolders.roots.contains(where: { folder.hasPrefix($0 + "/") }) { continue }
+                made.insert(folder)
+                words += ["--perms", "0755", "--dir", folder]
+            }
+        }
+
+        private var confinement: [String] {
+            var options: [String] = []
+            if let user { options += ["--user", "\(user.user):\(user.group)"] }
+            let allowed = SandboxPermission.allCases.filter(policy.permissions.contains).map {
+                switch $0 {
+                case .nestedSandboxes: "-nested"
+                case .tracing: "-tracing"
+                }
+            }
+            return options + ["--filter" + allowed.joined()]
+        }
+
+        private func link(at path: String) -> String? {
+            try? FileManager.default.destinationOfSymbolicLink(atPath: path)
+        }
+
+        private func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+    }
+#endif

@@ -1,0 +1,115 @@
+import Foundation
+import Pipeline
+import Synchronization
+import SystemPackage
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// The sandboxes of one run: one for each policy that its steps have.
+public struct Enclosure: Sendable {
+    public let sandbox: Sandbox
+    /// Whom steps become; nil where the box isn't root.
+    public let user: StepUser?
+    /// What its sandboxes show beside the system and the run's own folders.
+    public var mounts: [SandboxMount]
+    /// Folders that outlive the run, by the name that steps give them.
+    public var caches: [String: SandboxMount]
+
+    public init(sandbox: Sandbox, user: StepUser?, mounts: [SandboxMount] = [], caches: [String: SandboxMount] = [:]) {
+        self.sandbox = sandbox
+        self.user = user
+        self.mounts = mounts
+        self.caches = caches
+    }
+}
+
+extension RunSetting {
+    /// The policy of a step; steps with secrets have a sandbox for themselves.
+    func policy(of step: PlannedStep, hasSecrets: Bool) -> SandboxPolicy {
+        SandboxPolicy(
+            network: step.network, permissions: Set(step.permissions), owner: hasSecrets ? step.name : nil)
+    }
+
+    /// The words that start `stepinit` for steps of this policy.
+    func hostCommand(_ policy: SandboxPolicy) -> [String] {
+        guard let enclosure else { return [stepInit.string] }
+        let caches = enclosure.caches.sorted { $0.key < $1.key }.map(\.value)
+        return enclosure.sandbox.command(
+            policy, mounts: ownMounts + enclosure.mounts + caches, user: enclosure.user, lifetime: .withSocket,
+            directory: Sandbox.hasMounts ? Sandbox.Place.workspace : workspace.string, [])
+    }
+
+    private var ownMounts: [SandboxMount] {
+        [
+            SandboxMount(workspace.string, at: seen(workspace).string, .write),
+            SandboxMount(home.string, at: seen(home).string, .write),
+            SandboxMount(temporary.string, at: seen(temporary).string, .write),
+            SandboxMount(values.string, at: seen(values).string),
+            SandboxMount(published.string, at: seen(published).string, .write),
+            SandboxMount(folder.appending("passwd").string, at: "/etc/passwd"),
+            SandboxMount(folder.appending("group").string, at: "/etc/group"),
+        ]
+    }
+
+    /// Makes the folders that only enclosed steps have, and gives what steps write to their user.
+    func prepareEnclosure(for plan: Plan) throws {
+        guard let enclosure else { return }
+        let files = FileManager.default
+        for made in [home, temporary] {
+            try files.createDirectory(atPath: made.string, withIntermediateDirectories: true)
+        }
+        let number = enclosure.user ?? StepUser(user: geteuid(), group: getegid())
+        try Data(
+            "root:x:0:0::/nonexistent:/bin/sh\npipectl:x:\(number.user):\(number.group)::\(seen(home).string):/bin/sh\n"
+                .utf8
+        )
+        .write(to: URL(fileURLWithPath: folder.appending("passwd").string))
+        try Data("root:x:0:\npipectl:x:\(number.group):\n".utf8)
+            .write(to: URL(fileURLWithPath: folder.appending("group").string))
+        for file in ["passwd", "group"] { chmod(folder.appending(file).string, 0o644) }
+        try linkCaches(of: plan, enclosure)
+        guard let user = enclosure.user else { return }
+        for owned in [workspace, home, temporary] { try Ownership.give(owned.string, to: user) }
+    }
+
+    /// In a home that is still empty; steps find their caches there as links.
+    private func linkCaches(of plan: Plan, _ enclosure: Enclosure) throws {
+        for use in plan.steps.flatMap(\.caches) where use.path.hasPrefix("~/") {
+            guard let cache = enclosure.caches[use.name] else { continue }
+            let link = home.appending(String(use.path.dropFirst(2)))
+            try FileManager.default.createDirectory(
+                atPath: link.removingLastComponent().string, withIntermediateDirectories: true)
+            guard symlink(Sandbox.hasMounts ? cache.target : cache.source, link.string) == 0 || errno == EEXIST else {
+                throw Errno(rawValue: errno)
+            }
+        }
+    }
+}
+
+/// The `stepinit` processes of a run: one for each policy, started with the first step that has it.
+final class StepHosts: Sendable {
+    private let setting: RunSetting
+    private let hosts = Mutex<[SandboxPolicy: StepHost]>([:])
+
+    init(setting: RunSetting) { self.setting = setting }
+
+    func host(for policy: SandboxPolicy) -> StepHost {
+        // Without a sandbox there is nothing that policies could differ in.
+        let key = setting.enclosure == nil ? SandboxPolicy() : policy
+        return hosts.withLock { hosts in
+            if let host = hosts[key] { return host }
+            let host = StepHost(command: setting.hostCommand(policy))
+            hosts[key] = host
+            return host
+        }
+    }
+
+    /// Ends them all and waits for that.
+    func close() {
+        for host in hosts.withLock({ $0.values }) { host.close() }
+    }
+}

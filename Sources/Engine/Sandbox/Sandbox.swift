@@ -1,0 +1,146 @@
+public import Foundation
+import Pipeline
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// What encloses the steps of a box: bubblewrap on Linux, sandbox-exec on macOS.
+///
+/// `find` tries it once, on the real machine; whether it works can't be told from versions and settings.
+public struct Sandbox: Sendable {
+    /// The program that makes the sandbox.
+    public let program: String
+    /// `stepinit`, the first process in it.
+    public let stepInit: String
+    /// What every sandbox shows beside the system: the toolchain, what the box's owner named.
+    public let readable: [String]
+
+    init(program: String, stepInit: String, readable: [String]) {
+        self.program = program
+        self.stepInit = stepInit
+        self.readable = readable
+    }
+
+    /// Where things are in a sandbox; where there are no mounts, they are where they are on the box.
+    public enum Place {
+        public static let workspace = "/workspace"
+        public static let home = "/home/pipectl"
+        /// On disk, and the same for all steps of a run; /tmp is each sandbox's own, in memory.
+        public static let temporary = "/var/tmp"
+        public static let values = "/run/pipectl/values"
+        public static let published = "/run/pipectl/published"
+        public static let context = "/run/pipectl/context.json"
+        public static let stepInit = "/run/pipectl/stepinit"
+        public static let secrets = "/run/secrets"
+        public static let caches = "/caches"
+
+        /// Folders in which a step may have put anything: nothing else may be mounted below them.
+        public static let writable = [workspace, home, temporary]
+    }
+
+    /// Bytes of /tmp, at most.
+    static let temporaryBytes = 1 << 30
+
+    /// Whether paths in a sandbox differ from those of the box.
+    public static var hasMounts: Bool {
+        #if os(Linux)
+            true
+        #else
+            false
+        #endif
+    }
+
+    /// Looks for the sandbox and starts a process in one.
+    ///
+    /// - Parameters:
+    ///   - readable: Further folders that sandboxes show, read-only.
+    ///   - toolchain: The Swift compiler's path; its toolchain is shown.
+    ///   - environment: `PIPECTL_BWRAP`, else `PATH`, says where bubblewrap is.
+    /// - Throws: ``SandboxProblem``: why there can be none here, and what to do.
+    public static func find(
+        stepInit: String, toolchain: String?, readable: [String] = [],
+        environment: [String: String] = ProcessInfo.processInfo.environment
+    ) async throws -> Sandbox {
+        #if os(Linux)
+            let chosen = environment["PIPECTL_BWRAP"].flatMap { $0.isEmpty ? nil : $0 }
+            guard let program = chosen ?? program(named: "bwrap", path: environment["PATH"]) else {
+                throw SandboxProblem(
+                    "bubblewrap is not installed. Install the package bubblewrap (script/bootstrap does), then start again."
+                )
+            }
+        #else
+            let program = "/usr/bin/sandbox-exec"
+            guard access(program, X_OK) == 0 else { throw SandboxProblem("\(program) is missing on this macOS") }
+        #endif
+        let folders = (toolchain.flatMap(toolchainFolder).map { [$0] } ?? []) + readable
+        let sandbox = Sandbox(program: program, stepInit: stepInit, readable: folders)
+        let users = StepUsers()
+        let trial = sandbox.command(
+            SandboxPolicy(), mounts: [], user: users.take(), lifetime: .withParent, directory: "/",
+            ["/bin/sh", "-c", "exit 0"])
+        let result = try await Tool(
+            trial[0], Array(trial.dropFirst()), in: "/", environment: linkerPath(environment), deadline: .seconds(20)
+        ).run()
+        guard result.succeeded else {
+            let said = result.text.split(whereSeparator: \.isNewline).last.map(String.init) ?? "nothing"
+            throw SandboxProblem(
+                "a process can't be enclosed here; \(program) said: \(said). User namespaces may be off: allow them "
+                    + "(sysctl kernel.unprivileged_userns_clone=1, kernel.apparmor_restrict_unprivileged_userns=0, "
+                    + "user.max_user_namespaces above 0), or run pipectl as root, which needs none.")
+        }
+        return sandbox
+    }
+
+    /// What `stepinit` needs to be linked, and nothing else.
+    static func linkerPath(_ environment: [String: String]) -> [String: String] {
+        environment.filter { $0.key == "LD_LIBRARY_PATH" }
+    }
+
+    private static func program(named name: String, path: String?) -> String? {
+        let folders = (path ?? "").split(separator: ":").map(String.init) + ["/usr/bin", "/usr/local/bin", "/bin"]
+        return folders.lazy.filter { $0.hasPrefix("/") }.map { "\($0)/\(name)" }.first { access($0, X_OK) == 0 }
+    }
+
+    /// The folder that holds `usr/bin/swiftc`, links resolved; nil when it is of the system.
+    static func toolchainFolder(_ swiftc: String) -> String? {
+        guard let resolved = realpath(swiftc, nil) else { return nil }
+        defer { free(resolved) }
+        var parts = String(cString: resolved).split(separator: "/").map(String.init)
+        parts.removeLast()
+        if parts.last == "bin" { parts.removeLast() }
+        if parts.last == "usr" { parts.removeLast() }
+        let folder = "/" + parts.joined(separator: "/")
+        return folder == "/" || folder == "/usr" ? nil : folder
+    }
+
+    /// How long what is enclosed may live.
+    public enum Lifetime: Sendable {
+        /// Until its standard input closes: `stepinit` as the server of a run.
+        case withSocket
+        /// Until it ends, or the thread that started it does.
+        case withParent
+    }
+
+    /// The words that start `words` in a sandbox; without words, `stepinit` as a server.
+    public func command(
+        _ policy: SandboxPolicy, mounts: [SandboxMount], user: StepUser?, lifetime: Lifetime, directory: String,
+        _ words: [String]
+    ) -> [String] {
+        #if os(Linux)
+            return Bubblewrap(sandbox: self, policy: policy, mounts: mounts, user: user).command(
+                lifetime: lifetime, directory: directory, words)
+        #else
+            return SandboxExec(sandbox: self, policy: policy, mounts: mounts, user: user).command(words)
+        #endif
+    }
+}
+
+/// Why nothing can be enclosed on this machine, and what to do about it.
+public struct SandboxProblem: Error, Sendable, CustomStringConvertible {
+    public let description: String
+
+    public init(_ description: String) { self.description = description }
+}

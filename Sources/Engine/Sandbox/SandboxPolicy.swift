@@ -1,0 +1,57 @@
+public import Pipeline
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// What the steps of one sandbox may do; steps of a run whose policies are equal share a sandbox.
+public struct SandboxPolicy: Sendable, Hashable {
+    public var network: NetworkAccess
+    public var permissions: Set<SandboxPermission>
+    /// The step that has the sandbox for itself, because it is given secrets: others could read them from its processes.
+    public var owner: String?
+
+    public init(
+        network: NetworkAccess = .denied, permissions: Set<SandboxPermission> = [], owner: String? = nil
+    ) {
+        self.network = network
+        self.permissions = permissions
+        self.owner = owner
+    }
+}
+
+/// A folder or file of the box, as a sandbox sees it.
+public struct SandboxMount: Sendable, Hashable {
+    public enum Access: Sendable, Hashable { case read, write }
+
+    /// Absolute, on the box.
+    public var source: String
+    /// Absolute, in the sandbox.
+    public var target: String
+    public var access: Access
+    /// Whether it is left out where it does not exist.
+    public var isOptional: Bool
+
+    public init(_ source: String, at target: String? = nil, _ access: Access = .read, isOptional: Bool = false) {
+        self.source = source
+        self.target = target ?? source
+        self.access = access
+        self.isOptional = isOptional
+    }
+}
+
+/// The user that steps become when the box runs as root.
+public struct StepUser: Sendable, Hashable {
+    public var user: UInt32
+    public var group: UInt32
+
+    public init(user: UInt32, group: UInt32) {
+        self.user = user
+        self.group = group
+    }
+
+    /// The box's own.
+    static let box = StepUser(user: geteuid(), group: getegid())
+}

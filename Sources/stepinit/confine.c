@@ -1,0 +1,174 @@
+#define _GNU_SOURCE
+#include "confine.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#ifndef __linux__
+
+int drop_privileges(uint32_t user, uint32_t group) {
+    if (setgroups(0, NULL) != 0 || setgid(group) != 0) return -1;
+    return setuid(user);
+}
+
+// sandbox-exec has done it.
+int filter_calls(int allowed) { (void)allowed; return 0; }
+
+#else
+
+#include <linux/audit.h>
+#include <linux/capability.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <stddef.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+
+int drop_privileges(uint32_t user, uint32_t group) {
+    // Without these even a file that is setuid-root, or one with capabilities, gives nothing back.
+    for (unsigned long capability = 0; prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0; capability++)
+        prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);
+    prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+    if (setgroups(0, NULL) != 0 || setresgid(group, group, group) != 0 || setresuid(user, user, user) != 0) return -1;
+    struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+    struct __user_cap_data_struct none[2] = {{0, 0, 0}, {0, 0, 0}};
+    return (int)syscall(SYS_capset, &header, none);
+}
+
+// Calls that are new to old headers.
+#ifndef SYS_open_tree
+#define SYS_open_tree 428
+#define SYS_move_mount 429
+#define SYS_fsopen 430
+#define SYS_fsconfig 431
+#define SYS_fsmount 432
+#define SYS_fspick 433
+#endif
+#ifndef SYS_pidfd_getfd
+#define SYS_pidfd_getfd 438
+#endif
+#ifndef SYS_mount_setattr
+#define SYS_mount_setattr 442
+#endif
+#ifndef TIOCSTI
+#define TIOCSTI 0x5412
+#endif
+#define TIOCLINUX_REQUEST 0x541C
+#ifndef CLONE_NEWTIME
+#define CLONE_NEWTIME 0x00000080
+#endif
+
+#if defined(__x86_64__)
+#define OWN_ARCHITECTURE AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define OWN_ARCHITECTURE AUDIT_ARCH_AARCH64
+#endif
+
+// Never allowed: what changes the machine, reaches into the kernel, or looks into other processes' memory.
+static const int refused[] = {
+    SYS_keyctl, SYS_add_key, SYS_request_key, SYS_bpf, SYS_perf_event_open, SYS_userfaultfd, 425 /* io_uring_setup */,
+    426 /* io_uring_enter */, 427 /* io_uring_register */, SYS_kcmp, SYS_open_by_handle_at, SYS_name_to_handle_at,
+    SYS_acct, SYS_quotactl, SYS_swapon, SYS_swapoff, SYS_reboot, SYS_kexec_load, SYS_init_module, SYS_finit_module,
+    SYS_delete_module, SYS_syslog, SYS_settimeofday, SYS_clock_settime, SYS_clock_adjtime, SYS_adjtimex, SYS_setns,
+    SYS_sethostname, SYS_setdomainname, SYS_vhangup, SYS_move_pages, SYS_migrate_pages, SYS_fanotify_init,
+    SYS_nfsservctl, SYS_lookup_dcookie,
+#ifdef SYS_kexec_file_load
+    SYS_kexec_file_load,
+#endif
+#ifdef SYS_iopl
+    SYS_iopl, SYS_ioperm, SYS_uselib, SYS_ustat, SYS_sysfs, SYS_modify_ldt,
+#endif
+};
+
+// What a sandbox inside the sandbox is made with.
+static const int of_mounting[] = {
+    SYS_mount, SYS_umount2, SYS_pivot_root, SYS_chroot, SYS_open_tree, SYS_move_mount, SYS_fsopen, SYS_fsconfig,
+    SYS_fsmount, SYS_fspick, SYS_mount_setattr,
+};
+
+static const int of_tracing[] = {SYS_process_vm_readv, SYS_process_vm_writev, SYS_pidfd_getfd};
+
+struct program {
+    struct sock_filter code[256];
+    unsigned short length;
+};
+
+static void add(struct program *program, uint16_t code, uint8_t if_true, uint8_t if_false, uint32_t value) {
+    program->code[program->length++] = (struct sock_filter){code, if_true, if_false, value};
+}
+
+static void load(struct program *program, size_t offset) {
+    add(program, BPF_LD | BPF_W | BPF_ABS, 0, 0, (uint32_t)offset);
+}
+
+static const uint32_t refuse = SECCOMP_RET_ERRNO | EPERM;
+
+static void refuse_call(struct program *program, int number) {
+    add(program, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, (uint32_t)number);
+    add(program, BPF_RET | BPF_K, 0, 0, refuse);
+}
+
+// Refuses `number` when its argument `index` is (or, with `as_flags`, has a bit of) `value`; the lower 32 bits count,
+// as they do for the kernel in all calls that are given here.
+static void refuse_argument(struct program *program, int number, int index, uint32_t value, int as_flags) {
+    add(program, BPF_JMP | BPF_JEQ | BPF_K, 0, 4, (uint32_t)number);
+    load(program, offsetof(struct seccomp_data, args) + 8 * (size_t)index);
+    add(program, BPF_JMP | (as_flags ? BPF_JSET : BPF_JEQ) | BPF_K, 0, 1, value);
+    add(program, BPF_RET | BPF_K, 0, 0, refuse);
+    load(program, offsetof(struct seccomp_data, nr));
+}
+
+int filter_calls(int allowed) {
+#ifndef OWN_ARCHITECTURE
+    (void)allowed;
+    errno = ENOSYS;
+    return -1;
+#else
+    struct program program = {.length = 0};
+    load(&program, offsetof(struct seccomp_data, arch));
+    add(&program, BPF_JMP | BPF_JEQ | BPF_K, 1, 0, OWN_ARCHITECTURE);
+    // Another architecture's calls (32 bit on a 64-bit kernel) have other numbers, which this list says nothing about.
+    add(&program, BPF_RET | BPF_K, 0, 0, SECCOMP_RET_KILL_PROCESS);
+    load(&program, offsetof(struct seccomp_data, nr));
+#ifdef __x86_64__
+    // So have those of the x32 interface, which have this bit.
+    add(&program, BPF_JMP | BPF_JGE | BPF_K, 0, 1, 0x40000000);
+    add(&program, BPF_RET | BPF_K, 0, 0, refuse);
+#endif
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) refuse_call(&program, refused[i]);
+    refuse_argument(&program, SYS_ioctl, 1, TIOCSTI, 0);
+    refuse_argument(&program, SYS_ioctl, 1, TIOCLINUX_REQUEST, 0);
+    // A family that no network namespace holds back, or with more kernel behind it than a build needs.
+    static const int families[] = {AF_VSOCK, AF_PACKET, AF_ALG, 44 /* AF_XDP */, AF_BLUETOOTH, AF_CAN, AF_KEY};
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+        refuse_argument(&program, SYS_socket, 0, (uint32_t)families[i], 0);
+    if (!(allowed & allow_nested)) {
+        static const uint32_t namespaces = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC |
+                                           CLONE_NEWUTS | CLONE_NEWCGROUP;
+        for (size_t i = 0; i < sizeof of_mounting / sizeof *of_mounting; i++) refuse_call(&program, of_mounting[i]);
+        refuse_argument(&program, SYS_unshare, 0, namespaces | CLONE_NEWTIME, 1);
+        // CLONE_NEWTIME is one of clone's signal bits.
+        refuse_argument(&program, SYS_clone, 0, namespaces, 1);
+        // Its flags are in memory, where a filter can't look. libc then falls back to clone.
+        add(&program, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, SYS_clone3);
+        add(&program, BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ERRNO | ENOSYS);
+    }
+    if (!(allowed & allow_tracing)) {
+        for (size_t i = 0; i < sizeof of_tracing / sizeof *of_tracing; i++) refuse_call(&program, of_tracing[i]);
+        refuse_argument(&program, SYS_ptrace, 0, PTRACE_ATTACH, 0);
+        refuse_argument(&program, SYS_ptrace, 0, PTRACE_SEIZE, 0);
+    }
+    add(&program, BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW);
+    struct sock_fprog whole = {program.length, program.code};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return -1;
+    return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &whole);
+#endif
+}
+
+#endif
