@@ -16,6 +16,8 @@ public struct RunSetting: Sendable {
     public var grace: Duration
     public var logLimits: LogLimits
     public var fileLimits: FileLimits
+    /// Where what a step is about to do is written down; nil where a step may be done again after a crash.
+    public var journal: StepJournal?
 
     public init(
         workspace: FilePath, folder: FilePath, environment: [String: String],
