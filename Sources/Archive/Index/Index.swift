@@ -14,7 +14,7 @@ public final class Index: Sendable {
         case none
     }
 
-    private let path: String
+    let path: String
     private let database: any DatabaseWriter
     private let writes: GroupCommit
     let now: @Sendable () -> Date
@@ -26,6 +26,8 @@ public final class Index: Sendable {
         path: String, check: Check = .pages, now: @escaping @Sendable () -> Date = { Date() }
     ) throws {
         do {
+            // By a connection that can't write: one that can would write the log into a damaged file when it closes.
+            if check == .pages, FileManager.default.fileExists(atPath: path) { try Self.checkPages(path) }
             var configuration = Configuration()
             // A command may read while the daemon writes; a writer never waits for a reader in WAL.
             configuration.busyMode = .timeout(10)
@@ -39,7 +41,6 @@ public final class Index: Sendable {
                     try db.execute(sql: "PRAGMA fullfsync = ON")
                 #endif
             }
-            if check == .pages { try Self.checkPages(pool, path) }
             try self.init(pool, path: path, now: now)
         } catch let error as DatabaseError {
             throw Self.explain(error, path)
@@ -99,18 +100,19 @@ public final class Index: Sendable {
         }
     }
 
-    private static func checkPages(_ pool: DatabasePool, _ path: String) throws {
-        let findings = try pool.read { db in try String.fetchAll(db, sql: "PRAGMA quick_check(5)") }
-        guard findings != ["ok"] else { return }
-        throw damaged(path, findings.joined(separator: "; "))
+    /// Writes what is in the log into the file, as far as readers let it, so that a lost log takes little with it.
+    public func checkpoint() async throws {
+        do {
+            _ = try await database.writeWithoutTransaction { db in try db.checkpoint(.passive) }
+        } catch let error as DatabaseError {
+            throw Self.explain(error, path)
+        }
     }
 
     static func damaged(_ path: String, _ facts: String, _ cause: (any Error)? = nil) -> ArchiveError {
         ArchiveError(
             .damagedIndex,
-            "The index \"\(path)\" is damaged: \(facts). The file is left as it is. `pipectl archive reindex` puts it "
-                + "aside and builds a new one from archive.git; runs that were waiting are not in there.",
-            cause: cause)
+            "The index \"\(path)\" is damaged: \(facts). The file is left as it is. \(remedy(path))", cause: cause)
     }
 
     static func explain(_ error: DatabaseError, _ path: String) -> ArchiveError {
@@ -120,7 +122,7 @@ public final class Index: Sendable {
             return damaged(path, facts, error)
         case .SQLITE_FULL:
             return ArchiveError(
-                .unusableIndex, "The disk of \"\(path)\" is full: nothing was recorded. Free space, then try again.",
+                .diskFull, "The disk of \"\(path)\" is full: nothing was recorded. Free space, then try again.",
                 cause: error)
         default:
             return ArchiveError(
