@@ -112,6 +112,7 @@ struct BoxOptionGroup: ParsableArguments {
     var minimumFree = 1024
     @Option(help: ArgumentHelp("Kept of each log: so much from its start and from its end.", valueName: "MiB"))
     var logLimit = 16
+    @OptionGroup var trust: TrustOptions
 
     func validate() throws {
         if let slots, !(1...1024).contains(slots) { throw ValidationError("--slots takes 1 to 1024") }
@@ -127,6 +128,7 @@ struct BoxOptionGroup: ParsableArguments {
         options.grace = .seconds(grace)
         options.minimumFreeBytes = minimumFree << 20
         options.logBytes = logLimit << 20
+        options.trust = try trust.policy()
         return options
     }
 
