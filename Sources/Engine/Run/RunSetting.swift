@@ -26,11 +26,15 @@ public struct RunSetting: Sendable {
     public var controlGroups: ControlGroups?
     /// Where what a step is about to do is written down; nil where a step may be done again after a crash.
     public var journal: StepJournal?
+    /// Asks a person about a step and returns when there is an answer; nil when the signal came first, or nobody can
+    /// be asked any more.
+    public var approval: @Sendable (_ step: String, _ stop: StopSignal) async -> ApprovalDecision?
 
     public init(
         workspace: FilePath, folder: FilePath, environment: [String: String],
         closureCommand: @escaping @Sendable (_ step: String) -> [String], stepInit: FilePath,
-        grace: Duration = .seconds(10), logLimits: LogLimits = LogLimits(), fileLimits: FileLimits = FileLimits()
+        grace: Duration = .seconds(10), logLimits: LogLimits = LogLimits(), fileLimits: FileLimits = FileLimits(),
+        approval: @escaping @Sendable (_ step: String, _ stop: StopSignal) async -> ApprovalDecision? = { _, _ in nil }
     ) {
         self.workspace = workspace
         self.folder = folder
@@ -40,6 +44,7 @@ public struct RunSetting: Sendable {
         self.grace = grace
         self.logLimits = logLimits
         self.fileLimits = fileLimits
+        self.approval = approval
     }
 
     /// Where the logs are, while they grow and after.
