@@ -36,7 +36,8 @@ extension Box {
         }
         let socket = try state.prepareSocket()
         let server = DaemonServer<BoxRequest, BoxReply>(path: socket) { request, replies in
-            try await self.answer(request) { try await replies.send($0) }
+            // The listener lets nobody in whose user it does not know.
+            try await self.answer(request, by: replies.user ?? UInt32.max) { try await replies.send($0) }
         }
         let watchers = Array(watchers.values)
         try await withThrowingTaskGroup(of: Bool.self) { group in

@@ -14,6 +14,7 @@ public actor Box {
     public let options: BoxOptions
 
     let board = LiveBoard()
+    let desk = ApprovalDesk()
     let log: Logger
     let pool: SlotPool
     var repositories: [String: WatchedRepository] = [:]
@@ -169,9 +170,12 @@ public actor Box {
     public func wakeUp() { wake.yield() }
 
     /// Starts no further runs; ``work(untilIdle:)`` returns when those that run have ended.
-    public func drain() {
+    ///
+    /// Steps that wait for a person are sent away, because nobody knows when that would end.
+    public func drain() async {
         isDraining = true
         wake.yield()
+        await desk.close()
     }
 
     /// Ends all running runs, with grace, as cancelled.
@@ -198,13 +202,18 @@ public actor Box {
             var reports: [Report] = []
             var active = 0
             while true {
-                while !isDraining, active < options.runs, let run = try await claim() {
+                // A run in which everything waits for a person does nothing; it must not keep others from starting.
+                while !isDraining, active - (await board.parked) < options.runs, let run = try await claim() {
                     active += 1
                     let signal = StopSignal()
                     running[run.id] = signal
                     group.addTask { await self.execute(run, signal) }
                 }
                 if active == 0 && (isDraining || untilIdle) { break }
+                if untilIdle, !isDraining, active > 0, await board.parked == active {
+                    // Nobody can reach this process to approve: the runs keep their place for the next one.
+                    await drain()
+                }
                 guard let ended = try await group.next() else { break }
                 if let report = ended {
                     active -= 1
@@ -223,12 +232,15 @@ public actor Box {
     private func claim() async throws -> QueuedRun? {
         guard hasSpace() else { return nil }
         if let mayStart {
-            let waiting = try await index.queued().filter { mayStart.contains($0.id) && $0.waitsFor == nil }
+            let waiting = try await index.queued().filter {
+                mayStart.contains($0.id) && $0.waitsFor == nil && running[$0.id] == nil
+            }
             guard var run = waiting.first else { return nil }
             run.attempt = try await index.markRunning(run.id)
             return run
         }
-        return try await index.claimNext()
+        // One that was just put back, and approved already, must have left its folders before it starts again.
+        return try await index.claimNext(excluding: Set(running.keys))
     }
 
     /// Whether the state folder's disk has room for another run; says so once when it has not.
@@ -255,9 +267,14 @@ public actor Box {
         do {
             let executor = RunExecutor(
                 state: state, index: index, store: store, programs: try await programs(), pool: pool, board: board,
-                options: options, stepInit: stepInit, sandboxing: await sandboxing(), log: log)
+                options: options, stepInit: stepInit, sandboxing: await sandboxing(), log: log, desk: desk,
+                wake: { [wake] in wake.yield() })
             let repository = try await repository(named: run.request.repository)
-            return await executor.execute(run, in: repository, stop: stop)
+            let watcher = watchers[repository.name]
+            let rules = TrustRules(
+                policy: options.trust, changeRefs: await watcher?.changeRefs ?? .standard,
+                target: await watcher?.target)
+            return await executor.execute(run, in: repository, rules: rules, stop: stop)
         } catch {
             var report = Report(starting: run, at: Date())
             report.reason = "the box could not begin: \(error)"
@@ -298,14 +315,15 @@ public actor Box {
 
     /// Ends a run, waiting or running; returns what happened as a sentence.
     func cancel(_ id: RunID, reason: String) async throws -> String {
-        if let signal = running[id] {
-            signal.stop(StopRequest(.cancelled, reason: reason))
-            return "run \(id) is being cancelled"
-        }
+        // The index first: a run that was put back to wait for a person may still be among the running ones here.
         if try await index.cancelQueued(id, reason: reason) {
             await board.wake(id)
             await archiveUnstarted()
             return "run \(id) is cancelled; it had not started"
+        }
+        if let signal = running[id] {
+            signal.stop(StopRequest(.cancelled, reason: reason))
+            return "run \(id) is being cancelled"
         }
         return "run \(id) has ended already"
     }

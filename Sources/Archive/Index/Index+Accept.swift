@@ -113,6 +113,7 @@ extension Index {
                 WHERE id = ?
                 """
         ).execute(arguments: [verdict.rawValue, reason, now.milliseconds, newer, id])
+        try withdrawOpenApprovals(of: id, db)
     }
 
     static func queuedRun(_ id: RunID, _ db: Database) throws -> QueuedRun {

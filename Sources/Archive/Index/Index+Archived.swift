@@ -116,6 +116,7 @@ extension Index {
             report.createdAt.milliseconds, report.endedAt.milliseconds, report.rerunOf,
         ])
         try record(report, run.tests, run.bytes, db)
+        for approval in report.approvals ?? [] { try insert(approval, report.id, db) }
         return true
     }
 

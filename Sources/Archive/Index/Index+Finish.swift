@@ -49,14 +49,15 @@ extension Index {
             sql: """
                 UPDATE run SET state = 'ended', verdict = ?, reason = ?, attempt = ?, startedAt = ?, endedAt = ?,
                     testedCommit = ?, tests_passed = ?, tests_failed = ?, tests_skipped = ?, tests_expectedFailures = ?,
-                    isArchived = ?, archivedBytes = ?
+                    isArchived = ?, archivedBytes = ?, trust = coalesce(?, trust)
                 WHERE id = ?
                 """
         ).execute(arguments: [
             report.verdict.rawValue, report.reason, report.attempt, report.startedAt?.milliseconds,
             report.endedAt.milliseconds, report.testedCommit, counts.passed, counts.failed, counts.skipped,
-            counts.expectedFailures, bytes != nil, bytes ?? 0, report.id,
+            counts.expectedFailures, bytes != nil, bytes ?? 0, report.trust?.rawValue, report.id,
         ])
+        try withdrawOpenApprovals(of: report.id, db)
         for table in ["step", "test", "artifact"] {
             try db.cachedStatement(sql: "DELETE FROM \(table) WHERE run = ?").execute(arguments: [report.id])
         }

@@ -13,7 +13,7 @@ extension Index {
                 db, sql: "SELECT * FROM step WHERE run = ? ORDER BY position", arguments: [id])
             return IndexedRun(
                 summary: summary, request: try ArchiveJSON.decode(RunRequest.self, from: row["request"] as String),
-                steps: steps.compactMap(Self.step))
+                steps: steps.compactMap(Self.step), approvals: try Self.approvals(of: id, db))
         }
     }
 
@@ -43,7 +43,11 @@ extension Index {
                 // In these words the index of live runs serves it, which is small.
                 if !states.contains(.ended) { require("run.state <> 'ended'") }
             }
-            if let verdicts = filter.verdicts { require("run.verdict IN (\(Self.list(verdicts)))") }
+            if let verdicts = filter.verdicts {
+                // A run that waits for a person has no verdict yet, but is what somebody looks for under that name.
+                let waiting = verdicts.contains(.needsApproval) ? " OR \(Self.heldFor) IS NOT NULL" : ""
+                require("(run.verdict IN (\(Self.list(verdicts)))\(waiting))")
+            }
             if let since = filter.since { require("run.createdAt >= ?", since.milliseconds) }
             if let before = filter.before { require("run.id < ?", before) }
             let condition = conditions.isEmpty ? "" : "WHERE " + conditions.joined(separator: " AND ")
@@ -148,7 +152,7 @@ extension Index {
     }
 
     static let selectRun = """
-        SELECT run.*, repository.name AS repositoryName FROM run JOIN repository ON repository.id = run.repository
+        SELECT run.*, repository.name AS repositoryName, \(heldFor) AS heldFor FROM run JOIN repository ON repository.id = run.repository
         """
 
     private static let selectTest = """
@@ -179,7 +183,8 @@ extension Index {
                 startedAt: (row["startedAt"] as Int64?).map(Date.init(milliseconds:)),
                 endedAt: (row["endedAt"] as Int64?).map(Date.init(milliseconds:)), rerunOf: row["rerunOf"],
                 supersededBy: row["supersededBy"], testCounts: tests, stepCounts: counts[row["id"]] ?? StepCounts(),
-                isArchived: row["isArchived"])
+                isArchived: row["isArchived"], trust: (row["trust"] as String?).flatMap(Trust.init(rawValue:)),
+                heldFor: row["heldFor"])
         }
     }
 

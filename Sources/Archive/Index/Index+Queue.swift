@@ -12,7 +12,7 @@ extension Index {
                 sql: """
                     SELECT run.id, run.request, run.createdAt, run.attempt, \(Self.blocker) AS waitsFor
                     FROM run JOIN repository ON repository.id = run.repository
-                    WHERE run.state = 'queued'
+                    WHERE run.state = 'queued' AND \(Self.heldFor) IS NULL
                     ORDER BY row_number() OVER (PARTITION BY run.repository ORDER BY run.id), repository.turn, run.id
                     """)
             return try rows.map { row in
@@ -40,7 +40,7 @@ extension Index {
                         SELECT turn, (
                             SELECT id FROM run
                             WHERE run.repository = repository.id AND state = 'queued' AND id NOT IN (\(excluded))
-                                AND \(Self.blocker) IS NULL
+                                AND \(Self.blocker) IS NULL AND \(Self.heldFor) IS NULL
                             ORDER BY id LIMIT 1
                         ) AS next FROM repository
                     )

@@ -14,6 +14,7 @@ extension Index {
             try createArtifact(db)
             try createChange(db)
         }
+        migrator.registerMigration("2 approval") { db in try createApproval(db) }
         return migrator
     }
 
@@ -164,5 +165,35 @@ extension Index {
             table.check(sql: "(state = 'landed') = (landedCommit IS NOT NULL)")
         }
         try db.create(index: "change_state", on: "change", columns: ["repository", "state"])
+    }
+
+    /// What people are asked: a row without decision waits for one. A run that waits is queued and has such a row of its
+    /// own, with no step; a step that waits has one beside its running run.
+    private static func createApproval(_ db: Database) throws {
+        try db.alter(table: "run") { table in table.add(column: "trust", .text) }
+        try db.create(table: "approval") { table in
+            table.primaryKey("id", .integer)
+            table.column("run", .integer).notNull().references("run", onDelete: .cascade)
+            // Empty for the run itself.
+            table.column("step", .text).notNull()
+            table.column("why", .text).notNull()
+            table.column("head", .text).notNull()
+            table.column("definition", .text).notNull()
+            table.column("binding", .text).notNull()
+            table.column("askedAt", .integer).notNull()
+            table.column("decision", .text).check(sql: "decision IN ('approved', 'rejected')")
+            table.column("decidedBy", .text)
+            table.column("decidedUser", .integer)
+            table.column("decidedAt", .integer)
+            table.column("comment", .text)
+            table.uniqueKey(["run", "step", "binding"])
+            table.check(sql: "(decision IS NULL) = (decidedBy IS NULL)")
+            table.check(sql: "(decision IS NULL) = (decidedAt IS NULL)")
+        }
+        try db.execute(
+            sql: """
+                CREATE INDEX approval_open ON approval (run) WHERE decision IS NULL;
+                CREATE INDEX approval_binding ON approval (binding) WHERE decision = 'approved';
+                """)
     }
 }

@@ -89,6 +89,8 @@ struct MarkdownReport {
             let tested = commit(report.testedCommit ?? report.head)
             text += "- \(MarkdownText.code(ReportFacts.ref(report))) at `\(tested)`\n"
         }
+        if let trust = report.trust { text += "- trust: \(trust.rawValue)\n" }
+        for approval in facts.approvals { text += "- \(MarkdownText.inline(approval, limit: 600))\n" }
         let start = report.startedAt ?? report.createdAt
         text += "- \(Wording.dateAndTime(start)), took \(Wording.duration(from: start, to: report.endedAt))\n"
         if report.testCounts.total > 0 { text += "- \(Wording.counts(report.testCounts))\n" }

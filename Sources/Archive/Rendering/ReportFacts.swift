@@ -91,6 +91,14 @@ struct ReportFacts {
         }
     }
 
+    /// What people said, one line each, safe to show.
+    var approvals: [String] {
+        (report.approvals ?? []).map { approval in
+            let subject = approval.step.map { "step \"\($0)\" " } ?? ""
+            return TerminalText.name("\(subject)\(approval.inWords)", limit: 1_500)
+        }
+    }
+
     /// The command to type next; nil when nothing is left to do.
     var nextCommand: String? {
         let id = report.id
@@ -103,7 +111,7 @@ struct ReportFacts {
         case .infrastructure: return "pipectl doctor"
         case .superseded: return "pipectl runs"
         case .cancelled: return "pipectl rerun \(id)"
-        case .needsApproval: return "pipectl show \(id)"
+        case .needsApproval: return Approval.command(id)
         case .conflict:
             guard let change = report.change else { return "pipectl show \(id)" }
             return "git merge \(Wording.short(change.targetCommit))"
@@ -125,7 +133,7 @@ struct ReportFacts {
         case .infrastructure: "Find out what is wrong with the box"
         case .superseded: "See the run that took its place"
         case .cancelled: "Run it again"
-        case .needsApproval: "See what waits for approval"
+        case .needsApproval: "Read what it brings, then let it run (or --reject it)"
         case .conflict: "Merge the target into the change and resolve it"
         case .definitionError: "Check the workflow definition"
         case .passed, .notApplicable: ""

@@ -64,6 +64,8 @@ struct TextReport {
         for (key, value) in report.parameters.sorted(by: { $0.key < $1.key }) {
             row("parameter", "\(TerminalText.name(key))=\(TerminalText.name(value))")
         }
+        if let trust = report.trust { row("trust", trust.rawValue) }
+        for approval in facts.approvals { row("approval", approval) }
         let start = report.startedAt ?? report.createdAt
         row("when", "\(Wording.dateAndTime(start)), took \(Wording.duration(from: start, to: report.endedAt))")
         let box = report.box

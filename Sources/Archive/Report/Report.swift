@@ -49,6 +49,10 @@ public struct Report: Sendable, Equatable, Codable, Identifiable {
     /// The command that repeats this run on the reader's machine.
     public var reproduce: String
     public var definition: Definition?
+    /// How far the code was trusted; nil if the run ended before that was decided.
+    public var trust: Trust?
+    /// What people were asked and said; nil if nobody was.
+    public var approvals: [Approval]?
     public var box: Box
 
     public init(
@@ -58,7 +62,7 @@ public struct Report: Sendable, Equatable, Codable, Identifiable {
         createdAt: Date, startedAt: Date?, endedAt: Date, attempt: Int = 1, rerunOf: RunID? = nil,
         steps: [StepRecord] = [], testCounts: TestCounts = TestCounts(), findings: [Finding] = [],
         conflicts: [Conflict] = [], artifacts: [ArtifactRecord] = [], comparison: Comparison? = nil,
-        reproduce: String, definition: Definition? = nil, box: Box
+        reproduce: String, definition: Definition? = nil, trust: Trust? = nil, approvals: [Approval]? = nil, box: Box
     ) {
         self.id = id
         self.repository = repository
@@ -87,6 +91,8 @@ public struct Report: Sendable, Equatable, Codable, Identifiable {
         self.comparison = comparison
         self.reproduce = reproduce
         self.definition = definition
+        self.trust = trust
+        self.approvals = approvals
         self.box = box
     }
 

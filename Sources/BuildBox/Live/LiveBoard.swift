@@ -37,6 +37,9 @@ actor LiveBoard {
     }
 
     func run(_ id: RunID) -> LiveRun? { runs[id] }
+
+    /// How many runs wait for nothing but a person.
+    var parked: Int { runs.values.count { $0.isParked } }
     var all: [LiveRun] { runs.values.sorted { $0.id < $1.id } }
 
     /// Waits until the run differs from `revision` (0: is there at all); returns nil when it is not (or no longer) live.

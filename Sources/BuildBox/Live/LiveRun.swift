@@ -9,6 +9,8 @@ public struct LiveRun: Sendable, Equatable, Codable, Identifiable {
         public var record: StepRecord
         /// What it waits for, for a step that could start but for that.
         public var waitsFor: String?
+        /// Whether it goes on when a person says so.
+        public var awaitsApproval = false
         /// Its newest line of output, safe for a terminal.
         public var lastLine: String?
         /// Bytes of output of the current attempt.
@@ -34,6 +36,19 @@ public struct LiveRun: Sendable, Equatable, Codable, Identifiable {
     /// Grows with every change of this value.
     public var revision = 0
 
+    /// Whether nothing goes on or could, but for a person's word: then the run holds no place among those that run.
+    var isParked: Bool {
+        var isAwaiting = false
+        for step in steps where !step.record.status.isFinal {
+            if step.awaitsApproval {
+                isAwaiting = true
+            } else if step.record.status == .running || step.waitsFor != nil {
+                return false
+            }
+        }
+        return isAwaiting
+    }
+
     mutating func take(_ event: RunEvent) {
         revision += 1
         func with(_ name: String, _ change: (inout Step) -> Void) {
@@ -41,6 +56,12 @@ public struct LiveRun: Sendable, Equatable, Codable, Identifiable {
         }
         switch event {
         case .stepWaiting(let step, let reason): with(step) { $0.waitsFor = reason }
+        case .stepAwaitsApproval(let step, let since):
+            let command = Approval.command(id, step: step)
+            with(step) {
+                $0.awaitsApproval = true
+                ($0.waitsFor, $0.startedAt) = ("waits for approval: \(command)", since)
+            }
         case .stepStarted(let step, let attempt, let at):
             with(step) {
                 $0.record.status = .running
@@ -57,7 +78,7 @@ public struct LiveRun: Sendable, Equatable, Codable, Identifiable {
         case .stepEnded(let record):
             with(record.name) {
                 $0.record = record
-                $0.waitsFor = nil
+                ($0.waitsFor, $0.awaitsApproval) = (nil, false)
             }
         }
     }

@@ -7,7 +7,10 @@ import Pipeline
 
 extension Box {
     /// Answers one request; the same for a command in this process and one at the other end of the socket.
-    public func answer(_ request: BoxRequest, reply: @Sendable (BoxReply) async throws -> Void) async throws {
+    /// - Parameter user: Who asks: the owner of this process, or by the kernel's word whoever is at the other end.
+    public func answer(
+        _ request: BoxRequest, by user: UInt32, reply: @Sendable (BoxReply) async throws -> Void
+    ) async throws {
         do {
             switch request {
             case .status: try await reply(.status(status()))
@@ -17,6 +20,7 @@ extension Box {
                 try await reply(.accepted(outcome.run.id, isNew: outcome.isNew))
             case .follow(let id): try await follow(id, reply)
             case .cancel(let id, let reason): try await reply(.done(cancel(id, reason: reason)))
+            case .approve(let approve): try await reply(.done(self.approve(approve, user: user)))
             case .rerun(let id, let failedOnly, let steps):
                 let outcome = try await rerun(id, failedOnly: failedOnly, steps: steps)
                 try await reply(.accepted(outcome.run.id, isNew: outcome.isNew))
@@ -52,7 +56,9 @@ extension Box {
         return BoxStatus(
             version: Report.Box.version, processID: ProcessInfo.processInfo.processIdentifier, slots: options.slots,
             repositories: known, running: await board.all,
-            queued: try await index.runs(RunFilter(states: [.queued], limit: 200)).reversed(),
+            queued: try await index.runs(RunFilter(states: [.queued], limit: 200)).filter { $0.heldFor == nil }
+                .reversed(),
+            held: try await held(),
             obstacle: obstacle(), freeBytes: BoxTools.freeBytes(at: state.path), state: state.path)
     }
 
@@ -84,8 +90,10 @@ extension Box {
         let subject = start.subject
         let watched = await watchers[repository.name]?.changeRefs
         let rules = try watched ?? ChangeRefs()
+        let policy = options.trust
         var request = try await withRepository(at: repository.gitDirectory) { git in
-            try RunRequest.byHand(subject, workflow: start.workflow, in: git, repository, rules, target: preferred)
+            try RunRequest.byHand(
+                subject, workflow: start.workflow, in: git, repository, rules, target: preferred, policy)
         }
         request.parameters = start.parameters
         request.onlySteps = start.steps.isEmpty ? nil : start.steps
@@ -140,7 +148,8 @@ extension Box {
         guard let run = try await index.run(id) else { throw unknown(id) }
         let queue = run.summary.state == .queued ? try await index.queued() : []
         return RunDetail(
-            summary: run.summary, live: await board.run(id), behind: queue.firstIndex { $0.id == id })
+            summary: run.summary, live: await board.run(id), behind: queue.firstIndex { $0.id == id },
+            held: Report(held: run))
     }
 
     /// Sends each state of the run until it has ended.
@@ -158,6 +167,11 @@ extension Box {
             guard let run = try await index.run(id) else { throw unknown(id) }
             if run.summary.state == .ended, let verdict = run.summary.verdict {
                 try await reply(.progress(.ended(verdict, reason: run.summary.reason ?? "")))
+                return
+            }
+            if let why = run.summary.heldFor {
+                // Nobody knows when a person will look: who waits for the verdict is told now.
+                try await reply(.progress(.ended(.needsApproval, reason: why)))
                 return
             }
             if run.summary.state == .queued {
@@ -186,7 +200,7 @@ extension RunRequest {
     /// The request for a run that a person wants, from what they named.
     static func byHand(
         _ subject: StartRequest.Subject, workflow: String, in git: Repository, _ repository: WatchedRepository,
-        _ rules: ChangeRefs, target: String?
+        _ rules: ChangeRefs, target: String?, _ policy: TrustPolicy
     ) throws -> RunRequest {
         let nonce = "by hand at \(Date().timeIntervalSince1970)-\(UInt32.random(in: 0 ... .max))"
         switch subject {
@@ -197,12 +211,16 @@ extension RunRequest {
                 subject: "working tree", concurrency: .queue(max: 1_000))
         case .revision(let revision):
             let commit = try git.resolve(revision)
-            let refs = try git.snapshot().refs
+            let snapshot = try git.snapshot()
+            let refs = snapshot.refs
+            let protected = ProtectedBranches.read(git, snapshot, policy, rules, target: target)
+            // What nobody has merged is run by the rules of the default branch.
+            let definition = try protected.holder(of: commit, in: git) == nil ? protected.defaultTip : nil
             let ref = ["refs/heads/\(revision)", "refs/tags/\(revision)", revision].first { refs[$0] != nil }
             let branch = ref.flatMap { $0.hasPrefix("refs/heads/") ? String($0.dropFirst("refs/heads/".count)) : nil }
             return RunRequest(
                 repository: repository.name, workflow: workflow, event: .manual, ref: ref ?? revision,
-                branch: branch, head: commit.hex, definitionCommit: commit.hex, nonce: nonce,
+                branch: branch, head: commit.hex, definitionCommit: (definition ?? commit).hex, nonce: nonce,
                 subject: ref ?? revision, concurrency: .queue(max: 1_000))
         case .change(let name):
             let snapshot = try git.snapshot()

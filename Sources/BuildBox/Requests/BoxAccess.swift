@@ -1,5 +1,7 @@
 public import Logging
 
+import Foundation
+
 /// A command's way to the box: the one that runs, over its socket, or one opened in this process.
 public enum BoxAccess: Sendable {
     case daemon(DaemonClient<BoxRequest, BoxReply>)
@@ -23,7 +25,7 @@ public enum BoxAccess: Sendable {
             try await each(reply)
         }
         switch self {
-        case .own(let box): try await box.answer(request, reply: take)
+        case .own(let box): try await box.answer(request, by: getuid(), reply: take)
         case .daemon(let client): for try await reply in try await client.send(request) { try await take(reply) }
         }
     }

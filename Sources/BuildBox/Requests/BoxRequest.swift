@@ -11,6 +11,8 @@ public enum BoxRequest: Sendable, Codable {
     /// The run's progress from now to its end, as ``BoxReply/progress(_:)``.
     case follow(RunID)
     case cancel(RunID, reason: String)
+    /// A person's word on a run or step that waits for it.
+    case approve(ApproveRequest)
     case rerun(RunID, failedOnly: Bool, steps: [String])
     case runs(RunsQuery)
     case run(RunID)
@@ -119,6 +121,8 @@ public struct RunDetail: Sendable, Codable {
     public var live: LiveRun?
     /// For a queued run, how many are before it.
     public var behind: Int?
+    /// For a run that waits for a person: its report as far as there is one.
+    public var held: Report?
 }
 
 /// What ``BoxRequest/collect(_:)`` removed, or would.
@@ -143,6 +147,8 @@ public struct BoxStatus: Sendable, Codable {
     public var repositories: [Repository]
     public var running: [LiveRun]
     public var queued: [RunSummary]
+    /// Runs that wait for a person.
+    public var held: [RunSummary]
     /// Why nothing starts although runs wait.
     public var obstacle: String?
     public var freeBytes: Int?

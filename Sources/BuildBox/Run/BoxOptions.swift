@@ -15,6 +15,8 @@ public struct BoxOptions: Sendable {
     public var minimumFreeBytes = 1 << 30
     /// Whether a one-screen summary of each run is written to `refs/notes/pipectl` of the watched repository.
     public var writesNotes = false
+    /// Which code is trusted, and what a person is asked about.
+    public var trust = TrustPolicy.standard
     /// Bytes kept of each log's start, and of its end.
     public var logBytes = 16 << 20
 

@@ -18,9 +18,14 @@ struct RunExecutor: Sendable {
     let stepInit: String
     let sandboxing: Sandboxing
     let log: Logger
+    let desk: ApprovalDesk
+    /// Tells the dispatcher that a run has come to wait for nothing but a person.
+    let wake: @Sendable () -> Void
 
     /// Executes the run and records its verdict; whatever goes wrong becomes part of the report.
-    func execute(_ run: QueuedRun, in repository: WatchedRepository, stop: StopSignal) async -> Report {
+    func execute(
+        _ run: QueuedRun, in repository: WatchedRepository, rules: TrustRules, stop: StopSignal
+    ) async -> Report {
         let started = Date()
         let folder = "\(state.live)/\(run.id)-\(run.attempt)"
         let workspace = "\(state.workspaces)/\(run.id)-\(run.attempt)"
@@ -32,13 +37,19 @@ struct RunExecutor: Sendable {
         var tests: [TestResult] = []
         var resultFiles: [String] = []
         do {
-            let prepared = try await RunPreparation.make(run, in: repository, programs: programs)
+            let prepared = try await RunPreparation.make(
+                run, in: repository, programs: programs, rules: rules
+            ) { [index] in try await index.approval(holdingFor: $0) }
             report.testedCommit = prepared.tested.hex
             report.testedTree = prepared.tree.hex
             report.definition = prepared.definition
             report.parameters = prepared.context.parameters
+            report.trust = prepared.trust
             report.findings += prepared.notes
-            let outcome = try await runSteps(prepared, of: run, in: repository, folder, workspace, stop)
+            let (outcome, review) = try await runSteps(
+                prepared, of: run, in: repository, folder, workspace, stop)
+            report.findings += review.map { [$0] } ?? []
+            report.approvals = await approvals(prepared, run.id)
             report.verdict = outcome.verdict
             report.reason = outcome.reason
             report.steps = outcome.steps
@@ -48,9 +59,24 @@ struct RunExecutor: Sendable {
             resultFiles = outcome.resultFiles
             report.testCounts = TestCounts(lastAttempts(of: tests))
             report.comparison = try? await comparison(of: report, tests)
+            if await desk.leave(run.id), stop.request == nil, report.verdict == .cancelled {
+                switch await park(run, prepared, outcome.steps) {
+                case .putBack(let reason): return await withoutRecord(report, reason, run, repository, folder, workspace)
+                case .ends(let reason): report.reason = reason
+                }
+            }
         } catch let early as EarlyVerdict {
-            report.verdict = early.verdict
-            report.reason = early.reason
+            report.trust = early.trust
+            if let question = early.question, await hold(run, question, early.trust ?? .change, stop) {
+                return await withoutRecord(report, question.why, run, repository, folder, workspace)
+            }
+            (report.verdict, report.reason) = (early.verdict, early.reason)
+            if early.question != nil {
+                // Overtaken while it was prepared: there is nothing to ask any more.
+                let isSuperseded = stop.request.map { $0.kind == .superseded } ?? true
+                report.verdict = isSuperseded ? .superseded : .cancelled
+                report.reason = stop.request?.reason ?? "A newer run took its place."
+            }
             report.conflicts = early.conflicts
             report.findings += early.findings
             report.testedCommit = early.tested?.hex
@@ -73,7 +99,7 @@ struct RunExecutor: Sendable {
     private func runSteps(
         _ prepared: RunPreparation, of run: QueuedRun, in repository: WatchedRepository, _ folder: String,
         _ workspace: String, _ stop: StopSignal
-    ) async throws -> RunOutcome {
+    ) async throws -> (RunOutcome, Finding?) {
         await board.update(run.id) { live in
             live.phase = "preparing the workspace"
             live.steps = prepared.plan.steps.map {
@@ -104,13 +130,21 @@ struct RunExecutor: Sendable {
                 program.closureCommand(workflow: workflow, step: step, contextFile: seenContext)
             },
             stepInit: FilePath(stepInit), grace: options.grace,
-            logLimits: LogLimits(head: options.logBytes, tail: options.logBytes))
+            logLimits: LogLimits(head: options.logBytes, tail: options.logBytes),
+            approval: { step, stop in await decision(on: step, of: run, prepared, stop) })
         setting.enclosure = enclosed.enclosure
         setting.stepLimits = options.stepLimits
         setting.runLimits = options.runLimits
         setting.controlGroups = sandboxing.controlGroups
-        let runner = Runner(setting: setting, pool: pool) { [board] event in await board.take(event, of: run.id) }
-        return await runner.run(prepared.plan, stop: stop)
+        let runner = Runner(setting: setting, pool: pool) { [board, wake] event in
+            await board.take(event, of: run.id)
+            if case .stepOutput = event { return }
+            if await board.run(run.id)?.isParked == true { wake() }
+        }
+        // Beside the steps, so that a long compilation costs the run nothing while its steps take longer.
+        async let review = review(prepared, in: repository, stop)
+        let outcome = await runner.run(prepared.plan, stop: stop)
+        return (outcome, await review)
     }
 
     /// What every step of the run sees. Names that a change chose come as values of variables only.
@@ -230,7 +264,7 @@ struct RunExecutor: Sendable {
         }
     }
 
-    private func cleanUp(_ run: QueuedRun, _ repository: WatchedRepository, _ folder: String, _ workspace: String) async
+    func cleanUp(_ run: QueuedRun, _ repository: WatchedRepository, _ folder: String, _ workspace: String) async
     {
         do {
             try await Workspace.remove(workspace)

@@ -14,6 +14,11 @@ struct RunPreparation: Sendable {
     var plan: Plan
     var program: WorkflowProgram
     var definition: Report.Definition
+    var trust: Trust
+    /// A person's word that let it start, where one was needed.
+    var approval: Approval?
+    /// Whether the change brings a definition of its own.
+    var editsDefinition: Bool
     /// What a reader of the report must know although nothing failed.
     var notes: [Finding]
 }
@@ -25,6 +30,9 @@ struct EarlyVerdict: Error, Sendable, CustomStringConvertible {
     var conflicts: [Report.Conflict] = []
     var findings: [Finding] = []
     var tested: OID?
+    /// What a person is asked, for ``Verdict/needsApproval``, and how far the code is trusted.
+    var question: Approval?
+    var trust: Trust?
 
     /// The reason, and under it what the compiler or the validation says.
     var description: String { ([reason] + findings.map(\.message)).joined(separator: "\n") }
@@ -36,12 +44,16 @@ extension RunPreparation {
 
     /// Merges, compiles and plans.
     ///
-    /// - Throws: ``EarlyVerdict`` when the verdict is clear without a step.
+    /// - Parameters:
+    ///   - rules: Which branches are protected, and what a person is asked about.
+    ///   - approved: The word of a person that holds for a binding.
+    /// - Throws: ``EarlyVerdict`` when the verdict is clear without a step, or a person must be asked first.
     static func make(
-        _ run: QueuedRun, in repository: WatchedRepository, programs: ProgramCache
+        _ run: QueuedRun, in repository: WatchedRepository, programs: ProgramCache, rules: TrustRules = TrustRules(),
+        approved: @Sendable (_ binding: String) async throws -> Approval? = { _ in nil }
     ) async throws -> RunPreparation {
         let request = run.request
-        let facts = try await facts(run, repository)
+        let facts = try await facts(run, repository, rules)
         let program = try await program(at: facts.definitionCommit, tree: facts.definitionTree, repository, programs)
         var context = PlanContext(
             repository: request.repository, event: request.event, commit: facts.tested.hex, ref: request.ref,
@@ -53,6 +65,8 @@ extension RunPreparation {
         do {
             let declaration = try program.declaration(of: request.workflow)
             context.parameters = try parameters(of: declaration, given: request.parameters)
+            let decision = TrustDecision.make(facts.trust(request, declaration), rules.policy)
+            let approval = try await word(on: decision, run, facts, approved)
             var plan = try await program.plan(workflow: request.workflow, context: context)
             if let steps = request.onlySteps { plan = try plan.keeping(steps) }
             var notes: [Finding] = []
@@ -73,64 +87,15 @@ extension RunPreparation {
                 definition: Report.Definition(
                     commit: facts.definitionCommit.hex, tree: facts.definitionTree.hex,
                     toolchain: programs.toolchain.version),
-                notes: notes)
+                trust: decision.trust, approval: approval,
+                editsDefinition: request.change != nil && !edited.isEmpty, notes: notes)
         } catch let error as DefinitionError {
             throw EarlyVerdict(error, tested: facts.tested)
         }
     }
 
-    private struct Facts: Sendable {
-        var tested: OID
-        var tree: OID
-        var commitTime: Int
-        var definitionCommit: OID
-        var definitionTree: OID
-        var changedFiles: [ChangedFile]
-        var lastTag: String?
-    }
-
-    private static func facts(_ run: QueuedRun, _ repository: WatchedRepository) async throws -> Facts {
-        let request = run.request
-        guard let head = OID(hex: request.head), let definitionCommit = OID(hex: request.definitionCommit) else {
-            throw EarlyVerdict(verdict: .infrastructure, reason: "the run names no commit")
-        }
-        return try await withRepository(at: repository.store) { store in
-            guard store.contains(head), store.contains(definitionCommit) else {
-                let gone = store.contains(head) ? request.definitionCommit : request.head
-                throw EarlyVerdict(
-                    verdict: .infrastructure,
-                    reason: "commit \(gone.prefix(10)) is no longer in the repository: \(request.ref) was deleted or "
-                        + "rewritten and its objects are gone. Push it again.")
-            }
-            var tested = head
-            if let change = request.change, let target = OID(hex: change.targetCommit) {
-                tested = try merge(head, into: target, change, store)
-            }
-            try store.setRef(pin(run.id), to: tested, message: "run \(run.id)")
-            guard let definitionTree = try store.treeID(of: definitionCommit, path: "workflows") else {
-                throw EarlyVerdict(
-                    verdict: .definitionError,
-                    reason: "commit \(request.definitionCommit.prefix(10)) has no workflows/; run `pipectl init` in a "
-                        + "clone and commit what it writes", tested: tested)
-            }
-            let commit = try store.commit(tested)
-            let from = request.change.flatMap { OID(hex: $0.targetCommit) } ?? request.previous.flatMap(OID.init(hex:))
-            let base = from.flatMap { store.contains($0) ? $0 : nil }
-            let changed = try base.map { try store.diff(from: $0, to: tested) } ?? []
-            return Facts(
-                tested: tested, tree: commit.tree, commitTime: Int(commit.committer.time.timeIntervalSince1970),
-                definitionCommit: definitionCommit, definitionTree: definitionTree,
-                changedFiles: changed.map {
-                    ChangedFile(
-                        status: ChangedFile.Status(rawValue: $0.status.rawValue) ?? .modified, path: $0.path,
-                        oldPath: $0.oldPath)
-                },
-                lastTag: try request.event == .pullRequest ? nil : lastTag(before: tested, repository))
-        }
-    }
-
     /// The commit that the change would become: its merge with the target, or the head itself where it is ahead.
-    private static func merge(_ head: OID, into target: OID, _ change: Change, _ store: Repository) throws -> OID {
+    static func merge(_ head: OID, into target: OID, _ change: Change, _ store: Repository) throws -> OID {
         guard store.contains(target) else {
             throw EarlyVerdict(
                 verdict: .infrastructure,
@@ -165,7 +130,7 @@ extension RunPreparation {
     }
 
     /// The newest tag that `commit` descends from, by commit time.
-    private static func lastTag(before commit: OID, _ repository: WatchedRepository) throws -> String? {
+    static func lastTag(before commit: OID, _ repository: WatchedRepository) throws -> String? {
         let watched = try Repository(opening: repository.gitDirectory)
         let tags = try watched.snapshot().refs.filter { $0.key.hasPrefix("refs/tags/") }
         let dated = tags.compactMap { tag in

@@ -1,6 +1,8 @@
 /// Where a handler of the daemon sends its answers, one line each.
 public struct Replies<Response: Codable & Sendable>: Sendable {
     let writer: LineWriter
+    /// Who asks, as the kernel recorded it when the connection was made; nil where it can't say.
+    public let user: UInt32?
 
     /// Sends one reply, and waits while the other side reads slower than we send.
     ///

@@ -14,6 +14,11 @@ public struct ChangeRefs: Sendable, Equatable {
         self.globs = globs
     }
 
+    private init() { (branchPatterns, globs) = ([], []) }
+
+    /// Pull requests only; no branch is a change.
+    static let standard = ChangeRefs()
+
     /// What a ref stands for.
     public enum Kind: Sendable, Equatable {
         /// A change, by the number that the forge gave it or the name of its branch.

@@ -62,7 +62,8 @@ struct Decision: Sendable, Equatable {
                 return (sighting.targets[name] ?? byName[name]?.target ?? sighting.defaultTarget) != branch.name
             }
             decision.note(branch, sighting, byName, repository, definition, paths)
-            for declaration in declarations(definition(branch.new)) {
+            let source = branch.definition ?? branch.new
+            for declaration in declarations(definition(source)) {
                 let trigger = declaration.triggers.first { trigger in
                     (trigger.event == .merge || trigger.event == .push) && trigger.matches(branch: branch.name)
                         && (branch.old != nil || trigger.event == .push)
@@ -72,24 +73,26 @@ struct Decision: Sendable, Equatable {
                 decision.requests.append(
                     request(
                         declaration, event: trigger.event, repository: repository, ref: branch.ref,
-                        branch: branch.name, commit: branch.new, previous: branch.old, landings: branch.landings))
+                        branch: branch.name, commit: branch.new, definition: source, previous: branch.old,
+                        landings: branch.landings))
             }
-            if case .broken = definition(branch.new), branch.old != nil {
+            if case .broken = definition(source), branch.old != nil {
                 // Whether a broken definition would have wanted this branch is not known; it must not stay unseen.
                 decision.requests.append(
                     request(
                         WorkflowDeclaration(name: unknownWorkflow, triggers: []), event: .push,
                         repository: repository, ref: branch.ref, branch: branch.name, commit: branch.new,
-                        previous: branch.old, landings: []))
+                        definition: source, previous: branch.old, landings: []))
             }
         }
         for tag in sighting.tags {
-            for declaration in declarations(definition(tag.commit))
+            let source = tag.definition ?? tag.commit
+            for declaration in declarations(definition(source))
             where declaration.triggers.contains(where: { $0.event == .tag && $0.matches(branch: tag.name) }) {
                 decision.requests.append(
                     request(
                         declaration, event: .tag, repository: repository, ref: tag.ref, branch: nil,
-                        commit: tag.commit, previous: nil, landings: []))
+                        commit: tag.commit, definition: source, previous: nil, landings: []))
             }
         }
         return decision
@@ -166,11 +169,11 @@ struct Decision: Sendable, Equatable {
 
     private static func request(
         _ declaration: WorkflowDeclaration, event: Trigger.Event, repository: String, ref: String, branch: String?,
-        commit: OID, previous: OID?, landings: [Landing]
+        commit: OID, definition: OID, previous: OID?, landings: [Landing]
     ) -> RunRequest {
         RunRequest(
             repository: repository, workflow: declaration.name, event: event, ref: ref, branch: branch,
-            head: commit.hex, definitionCommit: commit.hex, previous: previous?.hex,
+            head: commit.hex, definitionCommit: definition.hex, previous: previous?.hex,
             mergedChanges: landings.map {
                 MergedChange(name: $0.change, head: $0.head.hex, commit: $0.commit.hex, recognition: $0.recognition)
             },

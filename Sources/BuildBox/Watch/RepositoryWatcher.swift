@@ -202,8 +202,10 @@ actor RepositoryWatcher {
     private func decide(
         _ refChanges: [RefChange], _ snapshot: RefSnapshot, _ target: String?, _ rules: ChangeRefs
     ) async throws -> [QueuedRun] {
+        let policy = box.options.trust
         let sighting = try await withRepository(at: repository.gitDirectory) { repository in
-            try Sighting.gather(repository, snapshot: snapshot, refChanges: refChanges, rules: rules, target: target)
+            try Sighting.gather(
+                repository, snapshot: snapshot, refChanges: refChanges, rules: rules, target: target, policy: policy)
         }
         let definitions = try await definitions(sighting)
         let known = try await box.index.changes(of: repository.name)

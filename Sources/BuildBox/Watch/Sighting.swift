@@ -25,6 +25,9 @@ struct Sighting: Sendable {
         var old: OID?
         var new: OID
         var landings: [Landing]
+        /// The commit whose `workflows/` counts where that is not ``new``: the default branch's tip, for a branch that
+        /// nobody has merged.
+        var definition: OID?
     }
 
     /// A tag that is new or moved.
@@ -32,6 +35,8 @@ struct Sighting: Sendable {
         var name: String
         var ref: String
         var commit: OID
+        /// As for a branch.
+        var definition: OID?
     }
 
     var moved: [RefMove] = []
@@ -66,9 +71,15 @@ struct Sighting: Sendable {
 
     /// Reads everything that a decision about `refChanges` needs.
     static func gather(
-        _ repository: Repository, snapshot: RefSnapshot, refChanges: [RefChange], rules: ChangeRefs, target: String?
+        _ repository: Repository, snapshot: RefSnapshot, refChanges: [RefChange], rules: ChangeRefs, target: String?,
+        policy: TrustPolicy = .standard
     ) throws -> Sighting {
         var sighting = Sighting()
+        let protected = ProtectedBranches.read(repository, snapshot, policy, rules, target: target)
+        /// What nobody has merged must not bring the rules that it is judged by.
+        func definition(of commit: OID) throws -> OID? {
+            try protected.holder(of: commit, in: repository) == nil ? protected.defaultTip : nil
+        }
         for (ref, commit) in snapshot.refs {
             switch rules.kind(of: ref) {
             case .branch(let name): sighting.tips[name] = commit
@@ -98,10 +109,13 @@ struct Sighting: Sendable {
             case .branch(let name):
                 guard let new = change.new else { continue }
                 sighting.branches.append(
-                    MovedBranch(name: name, ref: change.name, old: change.old, new: new, landings: []))
+                    MovedBranch(
+                        name: name, ref: change.name, old: change.old, new: new, landings: [],
+                        definition: try definition(of: new)))
             case .tag(let name):
                 guard let new = change.new, repository.contains(new) else { continue }
-                sighting.tags.append(MovedTag(name: name, ref: change.name, commit: new))
+                sighting.tags.append(
+                    MovedTag(name: name, ref: change.name, commit: new, definition: try definition(of: new)))
             case .other: continue
             }
         }
@@ -118,7 +132,8 @@ struct Sighting: Sendable {
                 candidates, in: repository, from: old, to: branch.new)
         }
         let definers =
-            sighting.changes.map(\.targetCommit) + sighting.branches.map(\.new) + sighting.tags.map(\.commit)
+            sighting.changes.map(\.targetCommit) + sighting.branches.map { $0.definition ?? $0.new }
+            + sighting.tags.map { $0.definition ?? $0.commit }
             + sighting.branches.compactMap { sighting.tips[$0.name] }
         for commit in Set(definers) {
             if let tree = try repository.treeID(of: commit, path: "workflows") { sighting.definitions[commit] = tree }

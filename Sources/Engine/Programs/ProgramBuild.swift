@@ -34,7 +34,8 @@ struct ProgramBuild {
         let folder = try ScratchFolder(named: "building", in: cache.directory)
         defer { folder.remove() }
         try write(sources.direct, to: folder.path)
-        let modules = cache.modules
+        // What an untrusted source makes the compiler write must not be read when a trusted one is compiled.
+        let modules = cache.isUntrusted ? "\(folder.path)/modules" : cache.modules
         var command = [
             cache.toolchain.swiftc, "-swift-version", "6", "-parse-as-library",
             // Lower case, so that #fileID is the file's path in the repository: "workflows/test.swift".
@@ -59,6 +60,7 @@ struct ProgramBuild {
         }
         try check(result, limit: cache.limits.compile, hiding: folder.path)
         try FileManager.default.removeItem(atPath: "\(folder.path)/workflows")
+        if cache.isUntrusted { try? FileManager.default.removeItem(atPath: modules) }
         let description = try await describe("\(folder.path)/program", in: folder.path)
         try seal(folder.path, program: "program", description)
         // An entry that stands in the way is broken, or this build would not have been started.

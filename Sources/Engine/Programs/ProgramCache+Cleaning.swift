@@ -41,6 +41,7 @@ extension ProgramCache {
             let unused = name.hasPrefix("library-") && !usedLibraries.contains(name)
             if left || unused, age(of: "\(directory)/\(name)", before: date) { remove("\(directory)/\(name)") }
         }
+        if !isUntrusted { removed += try await untrusted.removeUnused(since: date, dryRun: dryRun) }
         return removed
     }
 

@@ -15,6 +15,7 @@ public import Pipeline
 ///          library-IDENTITY/      a copy of Pipeline, which outlives a new build of pipectl
 ///          modules-DIGEST/        of the compiler: its own modules, as it keeps them
 ///          locks/                 one file per key, between processes
+///          untrusted/             the same for definitions that nobody trusts: see ``ProgramCache/untrusted``
 /// ```
 public struct ProgramCache: Sendable {
     /// Absolute.
@@ -27,6 +28,8 @@ public struct ProgramCache: Sendable {
     /// Where the compiler keeps its own modules.
     let modules: String
     let environment: [String: String]
+    /// Whether what is compiled here is foreign: then nothing that a compilation writes is read by another one.
+    let isUntrusted: Bool
     private let flights = Flights<WorkflowProgram>()
 
     /// - Parameters:
@@ -48,6 +51,26 @@ public struct ProgramCache: Sendable {
         let identity = FileDigest.of(parts: [absolute, toolchain.swiftc, toolchain.version])
         self.modules = modules ?? "\(absolute)/modules-\(identity.prefix(16))"
         self.environment = environment
+        isUntrusted = false
+    }
+
+    /// A cache for definitions that nobody has merged yet, in a folder of its own.
+    ///
+    /// It shares nothing with this one that a compilation or a program could write: entries, library copies, locks; and
+    /// each compilation has compiler modules of its own, which go with it. The confinement and the deadlines are the same.
+    public var untrusted: ProgramCache { ProgramCache(untrustedBeside: self) }
+
+    private init(untrustedBeside cache: ProgramCache) {
+        directory = "\(cache.directory)/untrusted"
+        library = cache.library
+        toolchain = cache.toolchain
+        confinement = cache.confinement
+        limits = cache.limits
+        // Not used: see ``ProgramBuild``.
+        modules = "\(cache.directory)/untrusted/modules"
+        // No ssh agent and no proxy of the user's, also for a package.
+        environment = ProgramEnvironment.forCompiler(cache.environment)
+        isUntrusted = true
     }
 
     /// The checked program for these sources: from the cache, else compiled. Those who ask for the same one at

@@ -5,6 +5,8 @@ public import Foundation
 /// Output bytes are not events: they go to the log file at once, which every listener may read while it grows.
 public enum RunEvent: Sendable, Equatable, Codable {
     case stepWaiting(step: String, reason: String)
+    /// The step goes on when a person says so; it holds nothing meanwhile.
+    case stepAwaitsApproval(step: String, since: Date)
     case stepStarted(step: String, attempt: Int, at: Date)
     /// The newest complete line of a step's output, cleaned for a terminal; at most ten a second for each step.
     case stepOutput(step: String, attempt: Int, lastLine: String, bytes: Int)

@@ -24,11 +24,15 @@ public struct RunSetting: Sendable {
     public var runLimits = Limits()
     /// Where there are control groups; they count and limit all processes of a step together.
     public var controlGroups: ControlGroups?
+    /// Asks a person about a step and returns when there is an answer; nil when the signal came first, or nobody can
+    /// be asked any more.
+    public var approval: @Sendable (_ step: String, _ stop: StopSignal) async -> ApprovalDecision?
 
     public init(
         workspace: FilePath, folder: FilePath, environment: [String: String],
         closureCommand: @escaping @Sendable (_ step: String) -> [String], stepInit: FilePath,
-        grace: Duration = .seconds(10), logLimits: LogLimits = LogLimits(), fileLimits: FileLimits = FileLimits()
+        grace: Duration = .seconds(10), logLimits: LogLimits = LogLimits(), fileLimits: FileLimits = FileLimits(),
+        approval: @escaping @Sendable (_ step: String, _ stop: StopSignal) async -> ApprovalDecision? = { _, _ in nil }
     ) {
         self.workspace = workspace
         self.folder = folder
@@ -38,6 +42,7 @@ public struct RunSetting: Sendable {
         self.grace = grace
         self.logLimits = logLimits
         self.fileLimits = fileLimits
+        self.approval = approval
     }
 
     /// Where the logs are, while they grow and after.

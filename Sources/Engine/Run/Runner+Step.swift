@@ -28,6 +28,7 @@ extension Runner {
         var outcome = StepOutcome(
             record: StepRecord(
                 name: step.name, command: step.commandLine, needs: step.needs, allowsFailure: step.allowsFailure))
+        if step.action == .approval { return await awaitApproval(of: step, stop) }
         if let reason = pool.impossibility(of: step.resources) {
             return finished(outcome, .infrastructure, "\(reason); it could never start")
         }
@@ -233,7 +234,7 @@ extension Runner {
                 switch step.action {
                 case .shell: "/bin/sh"
                 case .command(let words): words.first ?? ""
-                case .closure: "the compiled workflow"
+                case .closure, .approval: "the compiled workflow"
                 }
             record.reason = "\"\(program)\" can't be started: \(code)"
             // The box's own programs are the box's fault, the step's own are the step's.
@@ -328,6 +329,8 @@ extension Runner {
             case .shell(let line): ["/bin/sh", "-ec", line]
             case .command(let words): words
             case .closure: setting.closureCommand(step.name)
+            // Never reached: such a step waits in ``awaitApproval(of:_:)`` and starts nothing.
+            case .approval: ["true"]
             }
         return StepCommand(
             arguments: arguments, workingDirectory: setting.seen(folder), environment: environment,

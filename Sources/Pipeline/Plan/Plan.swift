@@ -30,6 +30,8 @@ public struct PlannedStep: Sendable, Equatable, Codable {
         case command([String])
         /// A Swift closure of the workflow program.
         case closure
+        /// Nothing: it waits for a person.
+        case approval
     }
 
     /// When a step may run, seen from what it needs.
@@ -80,6 +82,7 @@ public struct PlannedStep: Sendable, Equatable, Codable {
         case .shell(let line): line
         case .command(let arguments): arguments.map(\.shellQuoted).joined(separator: " ")
         case .closure: "(Swift closure)"
+        case .approval: "(waits for pipectl approve)"
         }
     }
 }

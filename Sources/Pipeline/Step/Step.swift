@@ -40,7 +40,7 @@ public struct Step: Sendable {
         self.init(name, needs, .closure, body: body)
     }
 
-    private init(
+    init(
         _ name: String, _ needs: [Step], _ action: PlannedStep.Action,
         body: (@Sendable (StepContext) async throws -> Void)? = nil
     ) {

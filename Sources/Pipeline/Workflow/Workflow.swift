@@ -4,7 +4,7 @@
 /// a workflow that takes the ``PlanContext`` may shape its graph by the change, its files or the parameters.
 public struct Workflow: Sendable {
     /// What the box needs to know to decide about runs, without planning one.
-    public private(set) var declaration: WorkflowDeclaration
+    public internal(set) var declaration: WorkflowDeclaration
 
     let steps: @Sendable (PlanContext) -> [Step]
 
@@ -81,6 +81,8 @@ public struct WorkflowDeclaration: Sendable, Equatable, Codable {
     public var retestsStaleChanges = false
     /// Of each run.
     public var limits = Limits()
+    /// Which runs a person must let start; nil for none.
+    public var approval: ApprovalRule?
 
     public init(
         name: String, triggers: [Trigger], parameters: [ParameterDeclaration] = [], readsContext: Bool = false

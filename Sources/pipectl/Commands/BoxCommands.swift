@@ -55,12 +55,25 @@ struct Status: AsyncParsableCommand {
                 "running  \(run.id)  \(run.workflow)  \(TerminalText.name(run.subject))  \(done) of \(run.steps.count) steps, \(elapsed)"
             )
         }
+        for run in status.running {
+            for step in run.steps where step.awaitsApproval {
+                Terminal.print(
+                    "waits    \(run.id)  \(run.workflow)  \(TerminalText.name("\"\(step.record.name)\" needs approval: \(Approval.command(run.id, step: step.record.name))", limit: 400))"
+                )
+            }
+        }
+        for run in status.held {
+            let subject = TerminalText.name(run.change.map { "change \($0)" } ?? run.branch ?? run.ref)
+            Terminal.print(
+                "waits    \(run.id)  \(run.workflow)  \(subject) needs approval: \(Approval.command(run.id))")
+            Terminal.print("         \(TerminalText.name(run.heldFor ?? "", limit: 400))")
+        }
         for run in status.queued {
             Terminal.print(
                 "queued   \(run.id)  \(run.workflow)  \(TerminalText.name(run.change.map { "change \($0)" } ?? run.branch ?? run.ref))"
             )
         }
-        if status.running.isEmpty && status.queued.isEmpty { Terminal.print("idle") }
+        if status.running.isEmpty && status.queued.isEmpty && status.held.isEmpty { Terminal.print("idle") }
         if let obstacle = status.obstacle { Terminal.print("nothing starts: \(obstacle)") }
     }
 }

@@ -44,8 +44,9 @@ struct Following {
 
     /// Prints the report and ends with the verdict's exit code.
     func conclude(_ id: RunID, _ verdict: Verdict, json: Bool) async throws {
+        let held = verdict == .needsApproval ? try? await Self.held(id, access) : nil
         await access.close()
-        let document = try? await ReportLoader(state).document(id)
+        let document = if let held { ReportDocument(report: held) } else { try? await ReportLoader(state).document(id) }
         if let document {
             let options = RenderOptions(colour: Terminal.hasColour, width: Terminal.width)
             Terminal.put(document.render(json ? .json : .text, options: options))
@@ -54,6 +55,20 @@ struct Following {
         }
         if verdict.exitCode != 0 { throw CommandEnd(code: verdict.exitCode, message: nil) }
     }
+
+    /// The report of a run that waits for a person; nil if it does not, or no more.
+    static func held(_ id: RunID, _ access: BoxAccess) async throws -> Report? {
+        let found = HeldReport()
+        try await access.ask(.run(id)) { reply in
+            if case .run(let detail) = reply { await found.set(detail.held) }
+        }
+        return await found.report
+    }
+}
+
+private actor HeldReport {
+    private(set) var report: Report?
+    func set(_ report: Report?) { self.report = report }
 }
 
 private actor VerdictBox {

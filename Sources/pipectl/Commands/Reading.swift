@@ -51,6 +51,10 @@ struct Show: AsyncParsableCommand {
                 document.render(
                     json ? .json : .text, options: RenderOptions(colour: Terminal.hasColour, width: Terminal.width)))
         }
+        if let held = detail.held {
+            let options = RenderOptions(colour: Terminal.hasColour, width: Terminal.width)
+            return Terminal.put(ReportDocument(report: held).render(json ? .json : .text, options: options))
+        }
         if json { return try JSONOutput.print(detail) }
         Terminal.put(RunTable.text([detail.summary], width: Terminal.width, colour: Terminal.hasColour))
         if let reason = detail.summary.reason { Terminal.print(TerminalText.name(reason)) }
@@ -58,7 +62,8 @@ struct Show: AsyncParsableCommand {
         if let live = detail.live {
             for step in live.steps {
                 let mark = StatusMark.text(step.record.status, Terminal.hasColour)
-                Terminal.print("  \(mark) \(step.record.name)  \(step.waitsFor ?? step.lastLine ?? "")")
+                let facts = TerminalText.name(step.waitsFor ?? step.lastLine ?? "", limit: 400)
+                Terminal.print("  \(mark) \(step.record.name)  \(facts)")
             }
         }
     }
@@ -74,12 +79,25 @@ struct ReportCommand: AsyncParsableCommand {
     @Option(name: [.short, .long], help: "Write to this file instead of standard output.") var output: String?
 
     func run() async throws {
-        let document = try await ReportLoader(state.folder()).document(run)
+        let document = try await document()
         let colour = output == nil && Terminal.hasColour
         let text = document.render(format, options: RenderOptions(colour: colour, width: Terminal.width))
         guard let output else { return Terminal.put(text) }
         try text.write(toFile: output, atomically: true, encoding: .utf8)
         Terminal.say("wrote \(output)")
+    }
+
+    /// From the archive, or as far as there is one for a run that waits for a person.
+    private func document() async throws -> ReportDocument {
+        do {
+            return try await ReportLoader(state.folder()).document(run)
+        } catch let error as ArchiveError where error.code == .unknownRun {
+            let held = try? await state.ask(.run(run), "report") {
+                if case .run(let detail) = $0 { detail.held } else { nil }
+            }
+            guard let held else { throw error }
+            return ReportDocument(report: held)
+        }
     }
 }
 

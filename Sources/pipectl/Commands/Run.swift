@@ -113,6 +113,7 @@ struct BoxOptionGroup: ParsableArguments {
     var minimumFree = 1024
     @Option(help: ArgumentHelp("Kept of each log: so much from its start and from its end.", valueName: "MiB"))
     var logLimit = 16
+    @OptionGroup var trust: TrustOptions
 
     @Flag(help: "Run changes also where no sandbox is possible, with all rights of this user.")
     var allowUnsandboxed = false
@@ -163,6 +164,7 @@ struct BoxOptionGroup: ParsableArguments {
         (options.readable, options.writable, options.shared) = (readable, writable, shared)
         try LimitOptions.apply(stepLimits, to: &options.stepLimits)
         try LimitOptions.apply(runLimits, to: &options.runLimits)
+        options.trust = try trust.policy()
         return options
     }
 

@@ -36,6 +36,7 @@ enum PlanText {
                     facts.append("\(use.units) of \(use.resource.capacity) \(use.resource.name)")
                 }
                 if step.network == .allowed { facts.append("network") }
+                if step.action == .approval { facts.append("waits for a person") }
                 facts.append("at most \(Duration.seconds(step.timeout).inWords)")
                 lines.append("  \(step.name)  [\(facts.joined(separator: "; "))]")
                 lines.append("      \(step.commandLine.split(separator: "\n").joined(separator: "\n      "))")

@@ -8,7 +8,7 @@ enum RunTable {
         guard !runs.isEmpty else { return "" }
         let rows = runs.map { run in
             [
-                "\(run.id)", "\(sign(run)) \(run.verdict?.title ?? run.state.rawValue)", run.workflow, subject(run),
+                "\(run.id)", "\(sign(run)) \(verdict(run)?.title ?? run.state.rawValue)", run.workflow, subject(run),
                 String(run.head.prefix(10)), run.duration.map { Duration.seconds($0).inWords } ?? "",
                 tests(run.testCounts), age(run.createdAt), run.repository,
             ].map { TerminalText.name($0) }
@@ -33,8 +33,11 @@ enum RunTable {
         return run.branch ?? (run.ref.isEmpty ? "working tree" : run.ref.replacing("refs/tags/", with: "tag "))
     }
 
+    /// The verdict, or what a run that waits for a person would have for one.
+    private static func verdict(_ run: RunSummary) -> Verdict? { run.heldFor == nil ? run.verdict : .needsApproval }
+
     private static func sign(_ run: RunSummary) -> String {
-        switch run.verdict {
+        switch verdict(run) {
         case .passed: "✔"
         case .failed, .conflict, .definitionError: "✘"
         case .infrastructure: "‼"
@@ -46,7 +49,7 @@ enum RunTable {
     }
 
     private static func code(_ run: RunSummary) -> String {
-        switch run.verdict {
+        switch verdict(run) {
         case .passed: "32"
         case .failed, .conflict, .definitionError: "31"
         case .infrastructure: "35"

@@ -9,6 +9,7 @@ actor RunView {
     private var latest: LiveRun?
     private var shown: [String: StepStatus] = [:]
     private var excerpted: Set<String> = []
+    private var asked: Set<String> = []
     private var lastPhase = ""
     private var drawnRows = 0
     private var ticks = 0
@@ -52,6 +53,9 @@ actor RunView {
 
     private func note(_ step: LiveRun.Step, _ run: LiveRun) {
         let name = step.record.name
+        if step.awaitsApproval, !isLive, asked.insert(name).inserted {
+            line("  ? \(name) \(TerminalText.name(step.waitsFor ?? "", limit: 400))")
+        }
         let before = shown[name] ?? .waiting
         let status = step.record.status
         guard status != before else { return }
@@ -117,7 +121,9 @@ actor RunView {
 
     private func row(_ step: LiveRun.Step, _ columns: Int) -> String {
         let status = step.record.status
-        let mark = status == .running ? spinner : StatusMark.text(status, colour)
+        let question = colour ? "\u{1b}[33m?\u{1b}[0m" : "?"
+        let mark =
+            step.awaitsApproval ? question : status == .running ? spinner : StatusMark.text(status, colour)
         var facts = ""
         switch status {
         case .running:

@@ -47,6 +47,10 @@ public struct RunSummary: Sendable, Equatable, Codable, Identifiable {
     public var stepCounts: StepCounts
     /// Whether the archive has the run's report.
     public var isArchived: Bool
+    /// How far the code is trusted, once that was decided.
+    public var trust: Trust?
+    /// Why the run waits for a person before its first step; nil if it does not.
+    public var heldFor: String?
 
     /// From start to end, in seconds; nil unless both are known.
     public var duration: Double? {
@@ -59,7 +63,8 @@ public struct RunSummary: Sendable, Equatable, Codable, Identifiable {
         head: String, testedCommit: String? = nil, change: String? = nil, title: String? = nil, state: RunState,
         verdict: Verdict? = nil, reason: String? = nil, attempt: Int = 0, createdAt: Date, startedAt: Date? = nil,
         endedAt: Date? = nil, rerunOf: RunID? = nil, supersededBy: RunID? = nil,
-        testCounts: TestCounts = TestCounts(), stepCounts: StepCounts = StepCounts(), isArchived: Bool = false
+        testCounts: TestCounts = TestCounts(), stepCounts: StepCounts = StepCounts(), isArchived: Bool = false,
+        trust: Trust? = nil, heldFor: String? = nil
     ) {
         self.id = id
         self.repository = repository
@@ -83,6 +88,8 @@ public struct RunSummary: Sendable, Equatable, Codable, Identifiable {
         self.testCounts = testCounts
         self.stepCounts = stepCounts
         self.isArchived = isArchived
+        self.trust = trust
+        self.heldFor = heldFor
     }
 }
 
@@ -108,13 +115,16 @@ public struct IndexedRun: Sendable, Equatable, Identifiable {
     public var request: RunRequest
     /// In the order in which they ended; in the plan's order once the run ended.
     public var steps: [StepSummary]
+    /// What people were asked about it, oldest first.
+    public var approvals: [Approval]
 
     public var id: RunID { summary.id }
 
-    public init(summary: RunSummary, request: RunRequest, steps: [StepSummary]) {
+    public init(summary: RunSummary, request: RunRequest, steps: [StepSummary], approvals: [Approval] = []) {
         self.summary = summary
         self.request = request
         self.steps = steps
+        self.approvals = approvals
     }
 }
 

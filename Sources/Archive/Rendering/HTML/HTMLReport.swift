@@ -151,6 +151,8 @@ struct HTMLReport {
         row("Took", took)
         if report.testCounts.total > 0 { row("Tests", "\(Wording.counts(report.testCounts))") }
         row("Event", "\(facts.event)")
+        if let trust = report.trust { row("Trust", "\(trust.rawValue)") }
+        for approval in facts.approvals { row("Approval", "\(approval)") }
         if report.attempt > 1 { row("Attempt", "\(report.attempt)") }
         if let original = report.rerunOf { row("Repeats", "run \(original)") }
         for (key, value) in report.parameters.sorted(by: { $0.key < $1.key }) {

@@ -28,7 +28,7 @@ extension Plan {
     static let rules: [any PlanRule] = [
         NotEmpty(), UsableNames(), UniqueNames(), ListedNeeds(), NoCycles(), UsableGlobs(), UsableActions(),
         UsableLimits(), UsableCaches(), UsableFolders(), UsableEnvironment(), UsableSecrets(), ConsistentResources(),
-        PublishedValues(),
+        PublishedValues(), UsableApprovals(),
     ]
 
     /// All that is wrong with the plan; an empty array means that it can run.
@@ -78,6 +78,9 @@ extension WorkflowDeclaration {
                         }
                     } catch { report("schedule", error.description) }
                 }
+            }
+            for glob in declaration.approval?.paths ?? [] {
+                do throws(GlobProblem) { _ = try Glob(glob) } catch { report("glob", error.description) }
             }
             var parameters: Set<String> = []
             for parameter in declaration.parameters {

@@ -31,7 +31,7 @@ struct UsableActions: PlanRule {
                 if arguments.contains(where: { $0.utf8.contains(0) }) {
                     report(step.name, "its command contains a NUL byte")
                 }
-            case .closure: break
+            case .closure, .approval: break
             }
         }
     }
@@ -171,6 +171,25 @@ struct ConsistentResources: PlanRule {
                         "it uses \(units[resource.name, default: 0]) of \"\(resource.name)\", more than there are (\(resource.capacity)): it could never start"
                     )
                 }
+            }
+        }
+    }
+}
+
+/// A step that waits for a person runs nothing, so nothing that belongs to a command can be asked of it.
+struct UsableApprovals: PlanRule {
+    static let name = "approval"
+    func check(_ plan: Plan, _ report: (String?, String) -> Void) {
+        for step in plan.steps where step.action == .approval {
+            var plain = PlannedStep(name: step.name, action: .approval, needs: step.needs)
+            (plain.timeout, plain.condition) = (step.timeout, step.condition)
+            if plain != step {
+                report(step.name, "it waits for a person and runs nothing; of all modifiers only .timeout(…) means something")
+            }
+            if step.condition != .onSuccess {
+                report(
+                    step.name,
+                    "nobody can be asked when the run has failed or was cancelled; remove .always() or .onFailure()")
             }
         }
     }

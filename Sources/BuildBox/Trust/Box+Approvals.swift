@@ -1,0 +1,67 @@
+public import Archive
+
+import Engine
+import Foundation
+import Logging
+
+/// A person's word on a run or a step.
+public struct ApproveRequest: Sendable, Codable {
+    public var run: RunID
+    /// A step that waits; nil for the run itself.
+    public var step: String?
+    public var isRejected: Bool
+    /// Why, in the person's words.
+    public var comment: String?
+
+    public init(run: RunID, step: String? = nil, isRejected: Bool = false, comment: String? = nil) {
+        self.run = run
+        self.step = step
+        self.isRejected = isRejected
+        self.comment = comment
+    }
+}
+
+extension Box {
+    /// Records a person's word and lets what waited for it go on; returns what happened as a sentence.
+    ///
+    /// - Parameter user: Whose word it is: by the kernel's word at the socket, never by what the caller says.
+    func approve(_ request: ApproveRequest, user: UInt32) async throws -> String {
+        let comment = request.comment.map { String($0.prefix(1_000)) }
+        let outcome = try await index.answer(
+            request.run, step: request.step, request.isRejected ? .rejected : .approved, by: UserName.of(user),
+            user: user, comment: comment?.isEmpty == true ? nil : comment)
+        let subject = request.step.map { "step \"\($0)\" of run \(request.run)" } ?? "run \(request.run)"
+        switch outcome {
+        case .known(let approval): return "\(subject) was \(approval.inWords) already"
+        case .recorded(let approval):
+            log.notice(
+                "\(TerminalText.name("\(subject): \(approval.decision?.rawValue ?? "") by \(approval.by ?? "?")"))")
+            await desk.tell(approval, run: request.run)
+            await board.wake(request.run)
+            if request.isRejected && request.step == nil { await archiveUnstarted() }
+            wakeUp()
+            return "\(subject): \(request.isRejected ? "rejected" : "approved")"
+        }
+    }
+
+    /// The runs that wait for a person before their first step, oldest first.
+    func held() async throws -> [RunSummary] {
+        try await index.runs(RunFilter(states: [.queued], verdicts: [.needsApproval], limit: 200)).reversed()
+    }
+}
+
+extension Report {
+    /// A run that waits for a person, as its report reads until somebody has answered.
+    init?(held run: IndexedRun) {
+        guard let why = run.summary.heldFor else { return nil }
+        let request = run.request
+        self.init(
+            id: run.id, repository: request.repository, workflow: request.workflow, event: request.event,
+            ref: request.ref, branch: request.branch, head: request.head, change: request.change,
+            mergedChanges: request.mergedChanges, parameters: request.parameters, verdict: .needsApproval, reason: why,
+            createdAt: run.summary.createdAt, startedAt: nil,
+            endedAt: run.approvals.last { $0.step == nil }?.askedAt ?? run.summary.createdAt,
+            attempt: max(1, run.summary.attempt), rerunOf: request.rerunOf, reproduce: request.reproduction,
+            trust: run.summary.trust, approvals: run.approvals, box: .current)
+    }
+}

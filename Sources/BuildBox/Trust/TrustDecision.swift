@@ -1,0 +1,74 @@
+import Archive
+import Engine
+import Git
+import Pipeline
+
+/// What is known of a run when it is decided whether it may start.
+struct TrustFacts: Sendable, Equatable {
+    /// Started by hand on a working tree: the person's own code, at the person's own word.
+    var isWorkingTree = false
+    /// What is tested, as a person would say it: `change 7 into main`.
+    var subject: String
+    /// The protected branch that has the tested commit; nil if none has.
+    var mergedInto: String?
+    /// The branch that it would have to be merged into.
+    var defaultBranch: String?
+    /// Whether the workflow acts on the world.
+    var isRelease = false
+    /// Who wrote the head.
+    var author: Signature
+    /// What the run brings against the protected branch, old names of renamed files too; empty if not known.
+    var changedPaths: [String] = []
+    /// What the trusted definition says.
+    var rule: ApprovalRule?
+}
+
+/// Whether a run may start: its trust, and whether a person is asked first. Values in, values out.
+struct TrustDecision: Sendable, Equatable {
+    enum Ruling: Sendable, Equatable {
+        case allowed
+        /// A person must say so first. `why` is a sentence; with `isForThisRun`, the answer holds for no other run.
+        case needsApproval(why: String, isForThisRun: Bool)
+        /// Not even a person's word lets it run on this box.
+        case refused(why: String)
+    }
+
+    var trust: Trust
+    var ruling: Ruling
+
+    static func make(_ facts: TrustFacts, _ policy: TrustPolicy) -> TrustDecision {
+        let trust: Trust = facts.mergedInto == nil || facts.isWorkingTree ? .change : .merged
+        if facts.isWorkingTree { return TrustDecision(trust: trust, ruling: .allowed) }
+        if trust == .change, let refusal = policy.refusal {
+            return TrustDecision(trust: trust, ruling: .refused(why: refusal))
+        }
+        // What acts on the world is asked about each time; what only tests, once for the same commit and definition.
+        var acts: [String] = []
+        var tests: [String] = []
+        if facts.rule?.isAlways == true { acts.append("every run of the workflow needs approval") }
+        if trust == .change {
+            if facts.isRelease {
+                let branch = facts.defaultBranch.map { "\($0) or another" } ?? "a"
+                acts.append(
+                    "\(facts.subject) is not merged into \(branch) protected branch, and the workflow is a release")
+            }
+            if !policy.allows(author: facts.author) {
+                tests.append(
+                    "its author \(facts.author.name) <\(facts.author.email)> is not among those whose changes run unasked")
+            }
+            if let why = touched(facts, policy) { tests.append(why) }
+        }
+        guard !acts.isEmpty || !tests.isEmpty else { return TrustDecision(trust: trust, ruling: .allowed) }
+        let why = (acts + tests).joined(separator: "; ")
+        return TrustDecision(trust: trust, ruling: .needsApproval(why: why, isForThisRun: !acts.isEmpty))
+    }
+
+    private static func touched(_ facts: TrustFacts, _ policy: TrustPolicy) -> String? {
+        let globs = policy.protectedPaths + (facts.rule?.paths ?? []).compactMap { try? Glob($0) }
+        guard !globs.isEmpty else { return nil }
+        let paths = facts.changedPaths.filter { path in globs.contains { $0.matches(path) } }
+        guard !paths.isEmpty else { return nil }
+        let more = paths.count > 3 ? " and \(paths.count - 3) more" : ""
+        return "it touches \(paths.prefix(3).joined(separator: ", "))\(more), which the rules protect"
+    }
+}

@@ -1,0 +1,50 @@
+import Foundation
+import Pipeline
+
+extension Runner {
+    /// Waits for a person's word on a step; holds no slot and no resource meanwhile.
+    ///
+    /// The wait is the step's only attempt, so that a report shows how long it took.
+    func awaitApproval(of step: PlannedStep, _ stop: StopSignal) async -> StepOutcome {
+        let start = Date()
+        await emit(.stepAwaitsApproval(step: step.name, since: start))
+        let decision = await decision(on: step, stop)
+        var attempt = AttemptRecord(number: 1, startedAt: start, endedAt: Date())
+        switch decision {
+        case .decided(let word) where word.isApproved: attempt.status = .passed
+        case .decided(let word):
+            attempt.status = .failed
+            attempt.reason = "rejected by \(word.by)" + (word.comment.map { ": \($0)" } ?? "")
+        case .overdue:
+            attempt.status = .timedOut
+            attempt.reason = "nobody approved it within \(Duration.seconds(step.timeout).inWords)"
+        case .withdrawn:
+            attempt.status = .cancelled
+            attempt.reason = stop.request?.reason ?? "nobody can be asked any more: the box is shutting down"
+        }
+        var record = StepRecord(
+            name: step.name, command: step.commandLine, needs: step.needs, status: attempt.status,
+            reason: attempt.reason, allowsFailure: step.allowsFailure)
+        record.attempts = [attempt]
+        await emit(.attemptEnded(step: step.name, attempt: attempt))
+        return StepOutcome(record: record)
+    }
+
+    private enum Decision: Sendable {
+        case decided(ApprovalDecision)
+        case overdue
+        case withdrawn
+    }
+
+    private func decision(on step: PlannedStep, _ stop: StopSignal) async -> Decision {
+        await withTaskGroup(of: Decision.self) { group in
+            group.addTask { await setting.approval(step.name, stop).map { .decided($0) } ?? .withdrawn }
+            group.addTask {
+                do { try await Task.sleep(for: .seconds(step.timeout)) } catch { return .withdrawn }
+                return .overdue
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? .withdrawn
+        }
+    }
+}

@@ -1,0 +1,36 @@
+import ArgumentParser
+import BuildBox
+import Engine
+
+struct Approve: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Lets a run or step go on that needs approval, or rejects it.",
+        discussion: """
+            The box asks before it runs a release of a commit that is not merged, a change by an author who is not among \
+            --allow-authors, one that touches --protect-paths, and what a workflow says itself. `pipectl status` lists \
+            what waits. The answer holds for exactly this commit and workflow definition; a newer push is asked about \
+            anew. Your login name, as the system knows it, and the time are kept with the run.
+            """)
+
+    @OptionGroup var state: StateOptions
+    @Argument(help: "The run's number.")
+    var run: Int64
+    @Option(help: "A step of the run that waits, by its name.")
+    var step: String?
+    @Flag(help: "Say no: the run ends as cancelled, a step fails.")
+    var reject = false
+    @Option(help: "Why, for the report.")
+    var reason: String?
+
+    func run() async throws {
+        let request = ApproveRequest(run: run, step: step, isRejected: reject, comment: reason)
+        let access = try await state.open("approve")
+        let isOwn = if case .own = access { true } else { false }
+        await access.close()
+        let sentence = try await state.ask(.approve(request), "approve") {
+            if case .done(let text) = $0 { text } else { nil }
+        }
+        Terminal.say(TerminalText.name(sentence, limit: 2_000))
+        if isOwn, !reject { Terminal.say("no daemon is running: it goes on with the next `pipectl watch`") }
+    }
+}
