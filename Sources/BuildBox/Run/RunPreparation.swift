@@ -12,6 +12,8 @@ struct RunPreparation: Sendable {
     var commitTime: Int
     var context: PlanContext
     var plan: Plan
+    /// The workflow's whole plan, of which ``plan`` may be a part.
+    var wholePlan: Plan
     var program: WorkflowProgram
     var definition: Report.Definition
     var trust: Trust
@@ -67,8 +69,8 @@ extension RunPreparation {
             context.parameters = try parameters(of: declaration, given: request.parameters)
             let decision = TrustDecision.make(facts.trust(request, declaration), rules.policy)
             let approval = try await word(on: decision, run, facts, approved)
-            var plan = try await program.plan(workflow: request.workflow, context: context)
-            if let steps = request.onlySteps { plan = try plan.keeping(steps) }
+            let wholePlan = try await program.plan(workflow: request.workflow, context: context)
+            let plan = try request.onlySteps.map { try wholePlan.keeping($0) } ?? wholePlan
             var notes: [Finding] = []
             let edited = facts.changedFiles.filter { $0.path.hasPrefix("workflows/") }
             if request.change != nil, !edited.isEmpty {
@@ -83,7 +85,7 @@ extension RunPreparation {
             }
             return RunPreparation(
                 tested: facts.tested, tree: facts.tree, commitTime: facts.commitTime, context: context, plan: plan,
-                program: program,
+                wholePlan: wholePlan, program: program,
                 definition: Report.Definition(
                     commit: facts.definitionCommit.hex, tree: facts.definitionTree.hex,
                     toolchain: programs.toolchain.version),

@@ -41,7 +41,7 @@ struct DefinitionReview: Sendable {
                 .warning, "the change's own definition would compile; it removes the workflow \"\(workflow)\"")
         }
         let plan = try await program.plan(workflow: workflow, context: run.context)
-        let difference = PlanDifference(from: run.plan, to: plan)
+        let difference = PlanDifference(from: run.wholePlan, to: plan)
         return finding(
             difference.removed.isEmpty ? .note : .warning,
             "the change's own definition would compile; it \(difference.inWords)")

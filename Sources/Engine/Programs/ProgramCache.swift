@@ -57,7 +57,8 @@ public struct ProgramCache: Sendable {
     /// A cache for definitions that nobody has merged yet, in a folder of its own.
     ///
     /// It shares nothing with this one that a compilation or a program could write: entries, library copies, locks; and
-    /// each compilation has compiler modules of its own, which go with it. The confinement and the deadlines are the same.
+    /// each compilation has compiler modules of its own, which go with it. The confinement is the same; the deadlines are
+    /// short, because whoever waits for the answer could do without it.
     public var untrusted: ProgramCache { ProgramCache(untrustedBeside: self) }
 
     private init(untrustedBeside cache: ProgramCache) {
@@ -65,7 +66,9 @@ public struct ProgramCache: Sendable {
         library = cache.library
         toolchain = cache.toolchain
         confinement = cache.confinement
-        limits = cache.limits
+        limits = ProgramLimits(
+            compile: min(cache.limits.compile, .seconds(60)), package: min(cache.limits.package, .seconds(120)),
+            plan: min(cache.limits.plan, .seconds(10)), answer: cache.limits.answer)
         // Not used: see ``ProgramBuild``.
         modules = "\(cache.directory)/untrusted/modules"
         // No ssh agent and no proxy of the user's, also for a package.

@@ -25,12 +25,17 @@ struct Approve: AsyncParsableCommand {
     func run() async throws {
         let request = ApproveRequest(run: run, step: step, isRejected: reject, comment: reason)
         let access = try await state.open("approve")
-        let isOwn = if case .own = access { true } else { false }
-        await access.close()
-        let sentence = try await state.ask(.approve(request), "approve") {
-            if case .done(let text) = $0 { text } else { nil }
+        do {
+            try await access.ask(.approve(request)) { reply in
+                if case .done(let sentence) = reply { Terminal.say(TerminalText.name(sentence, limit: 2_000)) }
+            }
+            if case .own = access, !reject {
+                Terminal.say("no daemon is running: it goes on with the next `pipectl watch`")
+            }
+        } catch {
+            await access.close()
+            throw error
         }
-        Terminal.say(TerminalText.name(sentence, limit: 2_000))
-        if isOwn, !reject { Terminal.say("no daemon is running: it goes on with the next `pipectl watch`") }
+        await access.close()
     }
 }

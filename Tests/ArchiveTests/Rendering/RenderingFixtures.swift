@@ -35,6 +35,12 @@ enum Fixture {
         report.comparison = Comparison(
             against: 3, commit: text, alsoFailing: ["\(text)/also"], newlyFailing: ["\(text)/new"], vanished: [text],
             newlySkipped: [text])
+        report.trust = .change
+        report.approvals = [
+            Approval(
+                step: text, why: text, head: text, definition: text, binding: text, askedAt: start, decision: .approved,
+                by: text, user: 1000, decidedAt: start + 10, comment: text)
+        ]
         return report
     }
 

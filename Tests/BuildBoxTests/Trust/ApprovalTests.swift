@@ -1,0 +1,114 @@
+import Archive
+import Engine
+import Foundation
+import Pipeline
+import Testing
+
+@testable import BuildBox
+
+/// What waits for people: the desk, what a shutdown makes of it, and what a changed definition is said to do.
+@Suite(.timeLimit(.minutes(1))) struct ApprovalTests {
+    static func approval(_ step: String) -> Approval {
+        Approval(
+            step: step, why: "", head: "", definition: "", binding: "", askedAt: Date(timeIntervalSince1970: 0),
+            decision: .approved, by: "ada")
+    }
+
+    @Test func aWordReachesWhoWaitsAndWhoComesLater() async {
+        let desk = ApprovalDesk()
+        await desk.tell(Self.approval("early"), run: 1)
+        #expect(await desk.word(on: "early", of: 1, stop: StopSignal())?.step == "early")
+        async let word = desk.word(on: "late", of: 1, stop: StopSignal())
+        await desk.tell(Self.approval("late"), run: 2)
+        await desk.tell(Self.approval("late"), run: 1)
+        #expect(await word?.step == "late")
+        #expect(await desk.leave(1) == false)
+    }
+
+    @Test func aStopAndAShutdownEndTheWait() async {
+        let (desk, stop) = (ApprovalDesk(), StopSignal())
+        async let stopped = desk.word(on: "a", of: 1, stop: stop)
+        stop.stop(StopRequest(.cancelled, reason: "no"))
+        #expect(await stopped == nil)
+        #expect(await desk.leave(1) == false)
+        async let sentAway = desk.word(on: "a", of: 2, stop: StopSignal())
+        await desk.close()
+        #expect(await sentAway == nil)
+        #expect(await desk.leave(2))
+        #expect(await desk.word(on: "a", of: 3, stop: StopSignal()) == nil, "closed means for good")
+    }
+
+    @Test func aShutdownRepeatsOnlyWhatMayRunTwice() {
+        func parking(_ isOnce: Bool, _ change: (inout PlannedStep) -> Void = { _ in }) -> RunExecutor.Parking {
+            var step = PlannedStep(name: "pack", action: .shell("make"))
+            change(&step)
+            let gate = PlannedStep(name: "gate", action: .approval, needs: ["pack"])
+            var later = PlannedStep(name: "upload", action: .shell("up"), needs: ["gate"])
+            (later.network, later.secrets) = (.allowed, ["TOKEN"])
+            let request = RunRequest(
+                repository: "r", workflow: "w", event: .merge, ref: "refs/heads/main", branch: "main", head: "",
+                definitionCommit: "", subject: "main", concurrency: .supersede, runsAtMostOnce: isOnce)
+            let attempt = AttemptRecord(number: 1, startedAt: Date(timeIntervalSince1970: 0))
+            let records = ["pack", "gate", "upload"].map { name in
+                StepRecord(name: name, command: "", attempts: name == "upload" ? [] : [attempt])
+            }
+            return RunExecutor.parking(request, Plan(workflow: "w", steps: [step, gate, later]), records)
+        }
+        func isPutBack(_ parking: RunExecutor.Parking) -> Bool { if case .putBack = parking { true } else { false } }
+        #expect(isPutBack(parking(false) { $0.network = .allowed }), "a test may run twice")
+        #expect(isPutBack(parking(true)), "nothing has acted on the world")
+        #expect(!isPutBack(parking(true) { $0.network = .allowed }))
+        #expect(!isPutBack(parking(true) { $0.secrets = ["TOKEN"] }))
+    }
+
+    @Test func aChangedPlanIsToldInOneSentence() {
+        func plan(_ steps: (String, String)...) -> Plan {
+            Plan(workflow: "w", steps: steps.map { PlannedStep(name: $0.0, action: .shell($0.1)) })
+        }
+        let old = plan(("a", "1"), ("b", "1"), ("c", "1"))
+        #expect(PlanDifference(from: old, to: old).inWords == "plans the same steps")
+        #expect(
+            PlanDifference(from: old, to: plan(("a", "2"), ("x", "1"))).inWords
+                == "adds 1 step (x), removes 2 (b, c), changes the command of a")
+        #expect(PlanDifference(from: old, to: plan(("a", "1"), ("b", "1"))).inWords == "removes 1 step (c)")
+        var quiet = old
+        quiet.steps[1].secrets = ["TOKEN"]
+        #expect(PlanDifference(from: old, to: quiet).inWords == "changes how b would run")
+        let many = Plan(workflow: "w", steps: (1...9).map { PlannedStep(name: "s\($0)", action: .shell("")) })
+        #expect(
+            PlanDifference(from: plan(), to: many).inWords == "adds 9 steps (s1, s2, s3, s4, s5 and 4 more)")
+    }
+
+    @Test func anAnswerHoldsForExactlyWhatWasAskedAbout() {
+        var request = RunRequest(
+            repository: "r", workflow: "w", event: .tag, ref: "refs/tags/v1", branch: nil, head: "a",
+            definitionCommit: "b", subject: "v1", concurrency: .supersede)
+        let binding = Approval.binding(request, definition: "d", run: nil)
+        #expect(Approval.binding(request, definition: "d", run: nil) == binding)
+        var others = [
+            Approval.binding(request, definition: "e", run: nil), Approval.binding(request, definition: "d", run: 1),
+        ]
+        func with(_ change: (inout RunRequest) -> Void) {
+            var other = request
+            change(&other)
+            others.append(Approval.binding(other, definition: "d", run: nil))
+        }
+        with { $0.head = "c" }
+        with { $0.ref = "refs/tags/v2" }
+        with { $0.workflow = "x" }
+        with { $0.repository = "x" }
+        with { $0.parameters = ["a": "1"] }
+        with { $0.parameters = ["a": "2"] }
+        with { $0.onlySteps = ["a"] }
+        with { $0.onlySteps = ["b"] }
+        #expect(Set(others + [binding]).count == others.count + 1)
+        request.nonce = "again"
+        request.rerunOf = 7
+        #expect(Approval.binding(request, definition: "d", run: nil) == binding, "a rerun is the same thing")
+    }
+
+    @Test func aUserIsWhoTheSystemSays() {
+        #expect(UserName.of(0) == "root")
+        #expect(UserName.of(4_000_000_123) == "4000000123")
+    }
+}
