@@ -168,7 +168,8 @@ extension Index {
         }
         if state == .ended {
             return ArchiveError(
-                .wrongState, "Run \(id) has ended: nothing waits for approval. `pipectl show \(id)` tells how.", run: id)
+                .wrongState, "Run \(id) has ended: nothing waits for approval. `pipectl show \(id)` tells how.", run: id
+            )
         }
         let open = all.filter { $0.decision == nil }.map { "`\(Approval.command(id, step: $0.step))`" }
         let waiting = open.isEmpty ? "Nothing of it does." : "What does: \(open.joined(separator: ", "))."

@@ -13,7 +13,8 @@ extension Report {
             ref: summary.ref, branch: summary.branch, head: summary.head, change: request.change,
             mergedChanges: request.mergedChanges, parameters: request.parameters, verdict: verdict,
             reason: summary.reason ?? verdict.title, createdAt: summary.createdAt, startedAt: summary.startedAt,
-            endedAt: endedAt, attempt: max(1, summary.attempt), rerunOf: summary.rerunOf, reproduce: reproduce, trust: summary.trust,
+            endedAt: endedAt, attempt: max(1, summary.attempt), rerunOf: summary.rerunOf, reproduce: reproduce,
+            trust: summary.trust,
             approvals: run.approvals.isEmpty ? nil : run.approvals, box: box)
     }
 }

@@ -19,7 +19,8 @@ extension RunExecutor {
         do {
             guard try await index.hold(run.id, for: question, trust: trust) == .held else { return false }
             log.notice(
-                "run \(run.id) needs approval: \(TerminalText.name(question.why, limit: 500)); \(Approval.command(run.id))")
+                "run \(run.id) needs approval: \(TerminalText.name(question.why, limit: 500)); \(Approval.command(run.id))"
+            )
             // Cancelled in the moment in which it was put back: nobody else will see that.
             if let request = stop.request, try await index.cancelQueued(run.id, reason: request.reason) {
                 log.info("run \(run.id) was cancelled while it came to wait")
@@ -43,7 +44,9 @@ extension RunExecutor {
             do {
                 let asked = try await index.ask(question, of: run.id)
                 if asked.decision != nil { return ApprovalDecision(asked) }
-                log.notice("run \(run.id): \(TerminalText.name("\"\(step)\" waits for \(Approval.command(run.id, step: step))"))")
+                log.notice(
+                    "run \(run.id): \(TerminalText.name("\"\(step)\" waits for \(Approval.command(run.id, step: step))"))"
+                )
                 return await desk.word(on: step, of: run.id, stop: stop).flatMap(ApprovalDecision.init)
             } catch {
                 // A full disk passes; a gate must neither open nor fail for it.
@@ -71,7 +74,8 @@ extension RunExecutor {
             return .ends(reason: "A newer run took its place.")
         } catch {
             log.error("run \(run.id) can't be put back: \(error)")
-            return .ends(reason: "the box was shut down while it waited for approval, and it could not be put back: \(error)")
+            return .ends(
+                reason: "the box was shut down while it waited for approval, and it could not be put back: \(error)")
         }
     }
 
@@ -84,7 +88,8 @@ extension RunExecutor {
                 && (step.network == .allowed || !step.secrets.isEmpty)
         }
         guard request.runsAtMostOnce, let first = acted.first else {
-            return .putBack(reason: "the box was shut down while a step waited for approval; it is run again, and asks again")
+            return .putBack(
+                reason: "the box was shut down while a step waited for approval; it is run again, and asks again")
         }
         return .ends(
             reason: "the box was shut down while a step waited for approval; \"\(first.name)\" had run and may not be "

@@ -61,7 +61,8 @@ struct RunExecutor: Sendable {
             report.comparison = try? await comparison(of: report, tests)
             if await desk.leave(run.id), stop.request == nil, report.verdict == .cancelled {
                 switch await park(run, prepared, outcome.steps) {
-                case .putBack(let reason): return await withoutRecord(report, reason, run, repository, folder, workspace)
+                case .putBack(let reason):
+                    return await withoutRecord(report, reason, run, repository, folder, workspace)
                 case .ends(let reason): report.reason = reason
                 }
             }
@@ -264,8 +265,7 @@ struct RunExecutor: Sendable {
         }
     }
 
-    func cleanUp(_ run: QueuedRun, _ repository: WatchedRepository, _ folder: String, _ workspace: String) async
-    {
+    func cleanUp(_ run: QueuedRun, _ repository: WatchedRepository, _ folder: String, _ workspace: String) async {
         do {
             try await Workspace.remove(workspace)
             try await Workspace.remove(folder)

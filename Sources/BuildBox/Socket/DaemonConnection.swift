@@ -59,7 +59,8 @@ struct DaemonConnection<Request: Codable & Sendable, Response: Codable & Sendabl
         let writer = LineWriter(socket)
         let result = await withTaskGroup(of: Result<Void, any Error>?.self) { group in
             group.addTask {
-                do { return .success(try await handler(request, Replies(writer: writer, user: socket.peerUser))) } catch {
+                do { return .success(try await handler(request, Replies(writer: writer, user: socket.peerUser))) } catch
+                {
                     return .failure(error)
                 }
             }

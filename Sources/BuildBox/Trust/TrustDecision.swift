@@ -54,7 +54,8 @@ struct TrustDecision: Sendable, Equatable {
             }
             if !policy.allows(author: facts.author) {
                 tests.append(
-                    "its author \(facts.author.name) <\(facts.author.email)> is not among those whose changes run unasked")
+                    "its author \(facts.author.name) <\(facts.author.email)> is not among those whose changes run unasked"
+                )
             }
             if let why = touched(facts, policy) { tests.append(why) }
         }
