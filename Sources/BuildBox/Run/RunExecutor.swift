@@ -67,7 +67,7 @@ struct RunExecutor: Sendable {
                 }
             }
         } catch let early as EarlyVerdict {
-            report.trust = early.trust
+            report.trust = early.trust ?? report.trust
             if let question = early.question, await hold(run, question, early.trust ?? .change, stop) {
                 return await withoutRecord(report, question.why, run, repository, folder, workspace)
             }
@@ -117,7 +117,7 @@ struct RunExecutor: Sendable {
         }
         await board.update(run.id) { $0.phase = "running" }
         let workflow = run.request.workflow
-        let isMerged = run.request.change == nil && !run.request.ref.isEmpty
+        let isMerged = prepared.trust == .merged
         let enclosed = try RunEnclosure.make(
             prepared, of: run, isMerged: isMerged, contextFile: contextFile, in: repository, state: state,
             options: options, sandboxing: sandboxing)

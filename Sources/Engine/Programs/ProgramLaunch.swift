@@ -11,6 +11,8 @@ public struct ProgramLaunch: Sendable, Equatable {
         case compile
         /// `swift build`, which also fetches dependencies and runs the package's manifest.
         case package
+        /// The same for what nobody has merged: without network, which a change must not have by its own word.
+        case untrustedPackage
         /// The compiled program, asked which workflows there are.
         case describe
         /// The compiled program, asked for a plan.
