@@ -14,7 +14,8 @@ struct Pipectl: AsyncParsableCommand {
         groupedSubcommands: [
             CommandGroup(name: "Workflows", subcommands: [Init.self, Validate.self, PlanCommand.self, Run.self]),
             CommandGroup(
-                name: "The build box", subcommands: [Watch.self, Notify.self, Status.self, Approve.self, Cancel.self, Rerun.self]),
+                name: "The build box",
+                subcommands: [Watch.self, Notify.self, Status.self, Approve.self, Cancel.self, Rerun.self]),
             CommandGroup(
                 name: "Reports",
                 subcommands: [Runs.self, Show.self, Logs.self, ReportCommand.self, Landed.self, Results.self]),

@@ -175,7 +175,16 @@ extension Box {
                 return
             }
             if run.summary.state == .queued {
-                let behind = try await index.queued().firstIndex { $0.id == id } ?? 0
+                let queue = try await index.queued()
+                if let first = queue.first(where: { $0.id == id })?.waitsFor,
+                    try await index.run(first)?.summary.heldFor != nil
+                {
+                    // Runs of one subject keep their order, also while the first of them waits for a person.
+                    let why = "it waits for run \(first), which needs approval: \(Approval.command(first))"
+                    try await reply(.progress(.ended(.needsApproval, reason: why)))
+                    return
+                }
+                let behind = queue.firstIndex { $0.id == id } ?? 0
                 if behind != lastBehind { try await reply(.progress(.queued(behind: behind))) }
                 lastBehind = behind
             }

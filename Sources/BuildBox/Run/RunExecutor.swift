@@ -69,7 +69,7 @@ struct RunExecutor: Sendable {
                 }
             }
         } catch let early as EarlyVerdict {
-            report.trust = early.trust
+            report.trust = early.trust ?? report.trust
             if let question = early.question, await hold(run, question, early.trust ?? .change, stop) {
                 return await withoutRecord(report, question.why, run, repository, folder, workspace)
             }

@@ -150,7 +150,9 @@ struct ProgramBuild {
 
     private func swiftPM(_ command: [String], in folder: String) async throws -> ToolResult {
         try await cache.confinement.run(
-            ProgramLaunch(.package, command, in: folder, writes: [entry], reads: [libraryFolder]),
+            ProgramLaunch(
+                cache.isUntrusted ? .untrustedPackage : .package, command, in: folder, writes: [entry],
+                reads: [libraryFolder]),
             environment: ProgramEnvironment.forPackage(cache.environment), deadline: cache.limits.package)
     }
 

@@ -65,7 +65,7 @@ public struct ProgramCache: Sendable {
         directory = "\(cache.directory)/untrusted"
         library = cache.library
         toolchain = cache.toolchain
-        confinement = cache.confinement.offline
+        confinement = cache.confinement
         limits = ProgramLimits(
             compile: min(cache.limits.compile, .seconds(60)), package: min(cache.limits.package, .seconds(120)),
             plan: min(cache.limits.plan, .seconds(10)), answer: cache.limits.answer)

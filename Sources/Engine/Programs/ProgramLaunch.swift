@@ -11,6 +11,8 @@ public struct ProgramLaunch: Sendable, Equatable {
         case compile
         /// `swift build`, which also fetches dependencies and runs the package's manifest.
         case package
+        /// The same for what nobody has merged: without network, which a change must not have by its own word.
+        case untrustedPackage
         /// The compiled program, asked which workflows there are.
         case describe
         /// The compiled program, asked for a plan.
@@ -38,39 +40,30 @@ public struct ProgramLaunch: Sendable, Equatable {
 /// What stands between the box and a compiler or program that works on foreign files.
 public struct Confinement: Sendable {
     /// The command to start instead, and the user whom it becomes if that is another one.
-    private let enclose: @Sendable (ProgramLaunch, NetworkAccess) -> (command: [String], user: StepUser?)
-    /// Of `swift build`, which fetches what a package depends on; nothing else gets it.
-    private var network = NetworkAccess.allowed
+    private let enclose: @Sendable (ProgramLaunch) -> (command: [String], user: StepUser?)
     private let isSandbox: Bool
     private let release: @Sendable (StepUser?) -> Void
 
     /// A confinement that starts another command; the ends of both must be alike.
     public init(wrap: @escaping @Sendable (ProgramLaunch) -> [String]) {
         isSandbox = false
-        enclose = { launch, _ in (wrap(launch), nil) }
+        enclose = { (wrap($0), nil) }
         release = { _ in }
     }
 
     /// Each start in a sandbox of its own, which shows the launch's folders and nothing else of the box.
     public init(_ sandbox: Sandbox, users: StepUsers) {
         isSandbox = true
-        enclose = { launch, network in
+        enclose = { launch in
             let user = users.take()
             let mounts =
                 launch.reads.map { SandboxMount($0, isOptional: true) } + launch.writes.map { SandboxMount($0, .write) }
             let command = sandbox.command(
-                SandboxPolicy(network: launch.purpose == .package ? network : .denied), mounts: mounts, user: user,
+                SandboxPolicy(network: launch.purpose == .package ? .allowed : .denied), mounts: mounts, user: user,
                 lifetime: .withParent, directory: launch.directory, launch.command)
             return (command, user)
         }
         release = { users.giveBack($0) }
-    }
-
-    /// The same without any network: for definitions that nobody trusts.
-    var offline: Confinement {
-        var copy = self
-        copy.network = .denied
-        return copy
     }
 
     /// No sandbox: the command as it is.
@@ -80,7 +73,7 @@ public struct Confinement: Sendable {
     func run(
         _ launch: ProgramLaunch, environment: [String: String], deadline: Duration
     ) async throws -> ToolResult {
-        let (command, user) = enclose(launch, network)
+        let (command, user) = enclose(launch)
         defer { release(user) }
         guard let executable = command.first else { throw CancellationError() }
         var environment = environment

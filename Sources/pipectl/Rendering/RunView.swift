@@ -31,7 +31,10 @@ actor RunView {
             if run.phase != lastPhase && !isLive && run.steps.isEmpty { line("  \(run.phase)") }
             lastPhase = run.phase
             draw()
-        case .ended: clear()
+        case .ended(let verdict, let reason):
+            clear()
+            // It goes on another day: the command that waited says why, and what to do.
+            if verdict == .needsApproval { line("needs approval: \(TerminalText.name(reason, limit: 1_000))") }
         }
     }
 

@@ -184,7 +184,9 @@ struct UsableApprovals: PlanRule {
             var plain = PlannedStep(name: step.name, action: .approval, needs: step.needs)
             (plain.timeout, plain.condition) = (step.timeout, step.condition)
             if plain != step {
-                report(step.name, "it waits for a person and runs nothing; of all modifiers only .timeout(…) means something")
+                report(
+                    step.name,
+                    "it waits for a person and runs nothing; of all modifiers only .timeout(…) means something")
             }
             if step.condition != .onSuccess {
                 report(
