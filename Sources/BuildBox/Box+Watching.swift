@@ -62,6 +62,14 @@ extension Box {
                 return false
             }
             group.addTask {
+                await self.keepGoing()
+                return false
+            }
+            group.addTask {
+                await self.keepBackups()
+                return false
+            }
+            group.addTask {
                 try await self.work()
                 return true
             }
@@ -70,6 +78,7 @@ extension Box {
             group.cancelAll()
             do { while try await group.next() != nil {} } catch is CancellationError {}
         }
+        await backUpIfDue()
     }
 
     /// One look at each repository; runs what it started, to the end.
@@ -101,13 +110,12 @@ struct ScheduleClock: Sendable {
 extension StateFolder {
     /// Renames the index, damaged or not, so that a new one can be made; returns the name that it has now.
     public func setIndexAside() throws -> String? {
-        guard FileManager.default.fileExists(atPath: index) else { return nil }
         let stamp = Int(Date().timeIntervalSince1970)
         let kept = "\(index).\(stamp)"
         // The write-ahead log belongs to its database: the three move together.
         for suffix in ["", "-wal", "-shm"] where FileManager.default.fileExists(atPath: index + suffix) {
             try FileManager.default.moveItem(atPath: index + suffix, toPath: kept + suffix)
         }
-        return kept
+        return FileManager.default.fileExists(atPath: kept) ? kept : nil
     }
 }

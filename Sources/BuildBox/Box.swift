@@ -31,6 +31,9 @@ public actor Box {
     /// Only these may start; nil means all. A foreground run must not start what a daemon left behind.
     private var mayStart: Set<RunID>?
     private var spaceWarning = false
+    /// What can't be done now for want of something of this machine: what it is, and the sentence about it.
+    var troubles: [String: String] = [:]
+    let ballast: Ballast
 
     /// Opens the state folder for this process alone and settles what an earlier one left.
     ///
@@ -45,14 +48,33 @@ public actor Box {
         self.options = options
         self.log = log
         try state.create()
+        let ballast = Ballast(path: state.ballast)
+        // Without room nothing can be begun, not even the lock's note.
+        if let free = BoxTools.freeBytes(at: state.path), free < 1 << 20 { _ = ballast.giveUp() }
         lock = try StateLock.acquire(state, purpose: purpose)
+        let locked = Date()
         stepInit = try BoxTools.stepInit(beside: executable)
         self.executable = executable
-        index = try Archive.Index(path: state.index)
+        self.ballast = ballast
         store = try ArchiveStore(home: state.path)
+        index = try await Box.openIndex(state, store)
         pool = SlotPool(slots: options.slots, capacities: options.capacities)
         (wakes, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+        for path in StaleLocks.remove(in: state.repositories, olderThan: locked) {
+            log.notice("removed \(path), which a killed process had left")
+        }
         try await settle()
+    }
+
+    /// Opens the index, checked; one that is gone is not begun anew while the archive knows of runs.
+    private static func openIndex(_ state: StateFolder, _ store: ArchiveStore) async throws -> Archive.Index {
+        let size = try? FileManager.default.attributesOfItem(atPath: state.index)[.size] as? NSNumber
+        if (size?.intValue ?? 0) == 0 {
+            let runs = try await store.ids().count
+            let hasCopy = Archive.Index.backupDate(of: state.index) != nil
+            if runs > 0 || hasCopy { throw Archive.Index.missing(state.index, runs: runs) }
+        }
+        return try Archive.Index(path: state.index)
     }
 
     /// Gives the state folder back.
@@ -70,20 +92,24 @@ public actor Box {
             case .ended(let verdict, let reason): log.notice("run \(run.id) ended: \(verdict.title), \(reason)")
             }
         }
+        // Before the folders go: an interrupted run's report may still want what is in them.
+        await archiveUnstarted()
         let leftovers = [state.workspaces, state.live].flatMap { folder in
             ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).map { "\(folder)/\($0)" }
         }
         for leftover in leftovers { try? await Workspace.remove(leftover) }
-        await archiveUnstarted()
     }
 
     /// Gives a report to runs that ended before they began: superseded or cancelled while they waited.
     func archiveUnstarted() async {
         do {
             for run in try await index.endedWithoutReport(limit: 1_000) {
-                guard let report = Report(unstarted: run, reproduce: run.request.reproduction, box: .current) else {
-                    continue
-                }
+                let intents = run.request.runsAtMostOnce ? try await index.intents(of: run.id) : []
+                guard
+                    let report = Report(
+                        unstarted: run, findings: intents.map(\.finding), reproduce: run.request.reproduction,
+                        box: .current)
+                else { continue }
                 let archived = try await store.write(report, request: run.request)
                 try await index.finish(report, tests: [], archivedBytes: archived.bytes)
             }
@@ -198,7 +224,9 @@ public actor Box {
             var reports: [Report] = []
             var active = 0
             while true {
-                while !isDraining, active < options.runs, let run = try await claim() {
+                while !isDraining, active < options.runs,
+                    let run = untilIdle ? try await claim() : await patientClaim()
+                {
                     active += 1
                     let signal = StopSignal()
                     running[run.id] = signal
@@ -231,16 +259,31 @@ public actor Box {
         return try await index.claimNext()
     }
 
-    /// Whether the state folder's disk has room for another run; says so once when it has not.
-    private func hasSpace() -> Bool {
-        guard let free = BoxTools.freeBytes(at: state.path), free < options.minimumFreeBytes else {
+    /// The next run, or nil also when it can't be found out now: ``keepGoing()`` asks again.
+    private func patientClaim() async -> QueuedRun? {
+        do {
+            let run = try await claim()
+            clearTrouble("no run can be started")
+            return run
+        } catch {
+            noteTrouble("no run can be started", error)
+            return nil
+        }
+    }
+
+    /// Whether the state folder's disk has room for another run; says so once when it has not, and when it has again.
+    func hasSpace() -> Bool {
+        // Below twice the ballast not even a checkout can be hoped for, whatever was set.
+        let wanted = max(options.minimumFreeBytes, 2 * Ballast.bytes)
+        guard let free = BoxTools.freeBytes(at: state.path), free < wanted else {
+            if spaceWarning { log.notice("there is space again at \(state.path): runs go on") }
             spaceWarning = false
             return true
         }
         if !spaceWarning {
             spaceWarning = true
             log.error(
-                "no run is started: \(free >> 20) MiB are free at \(state.path), and \(options.minimumFreeBytes >> 20) MiB must be. Free space, or remove old runs with `pipectl gc`; runs wait meanwhile."
+                "no run is started: \(free >> 20) MiB are free at \(state.path), and \(wanted >> 20) MiB must be. Free space, or remove old runs with `pipectl gc`; runs wait meanwhile."
             )
         }
         return false
@@ -248,7 +291,9 @@ public actor Box {
 
     /// Why no run starts although some wait, or nil.
     public func obstacle() -> String? {
-        hasSpace() ? (isDraining ? "the box is shutting down" : nil) : "the disk of \(state.path) is nearly full"
+        if !hasSpace() { return "the disk of \(state.path) is nearly full" }
+        if isDraining { return "the box is shutting down" }
+        return troubles.sorted { $0.key < $1.key }.first?.value
     }
 
     private func execute(_ run: QueuedRun, _ stop: StopSignal) async -> Report {
@@ -262,13 +307,8 @@ public actor Box {
             var report = Report(starting: run, at: Date())
             report.reason = "the box could not begin: \(error)"
             report.endedAt = Date()
-            do {
-                let archived = try await store.write(report, request: run.request)
-                try await index.finish(report, tests: [], archivedBytes: archived.bytes)
-            } catch {
-                log.error("run \(run.id) can't be archived: \(error)")
-                try? await index.finish(report, tests: [])
-            }
+            let recorder = RunRecorder(state: state, index: index, store: store, options: options, log: log)
+            _ = await recorder.record(report, run.request)
             return report
         }
     }

@@ -11,7 +11,7 @@ extension Index {
         while let known = try existing(request, repository, db) {
             guard known.isGivenUp else { return EnqueueOutcome(run: try queuedRun(known.id, db), isNew: false) }
             // Its commit is wanted after all: the run that was given up keeps its verdict, and this one gets its own.
-            request.nonce += "after run \(known.id)"
+            request.nonce = request.identity + "after run \(known.id)"
         }
         let id = try insert(request, repository, at: now, db)
         var outcome = EnqueueOutcome(
@@ -40,7 +40,7 @@ extension Index {
                     SELECT id, verdict, supersededBy FROM run
                     WHERE repository = ? AND workflow = ? AND ref = ? AND head = ? AND nonce = ?
                     """),
-            arguments: [repository, request.workflow, request.ref, request.head, request.nonce])
+            arguments: [repository, request.workflow, request.ref, request.head, request.identity])
         guard let row else { return nil }
         let verdict = (row["verdict"] as String?).flatMap(Verdict.init(rawValue:))
         // One that is being stopped for a newer run has lost its place as well.
@@ -64,7 +64,7 @@ extension Index {
                 """
         ).execute(arguments: [
             repository, request.workflow, request.event.rawValue, request.ref, request.branch, request.head,
-            request.nonce, request.subject, request.change?.name, request.change?.title, isSerial,
+            request.identity, request.subject, request.change?.name, request.change?.title, isSerial,
             try ArchiveJSON.compactText(request), now.milliseconds, request.rerunOf,
         ])
         return db.lastInsertedRowID

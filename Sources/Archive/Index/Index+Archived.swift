@@ -43,13 +43,14 @@ extension Index {
         try await read { db in try RunID.fetchSet(db, sql: "SELECT id FROM run WHERE isArchived") }
     }
 
-    /// Runs that were started or have ended, and whose report was not recorded.
+    /// Runs that have not ended, or whose report was not recorded. Also those that never started: in a restored backup
+    /// they may have run since.
     func unarchivedRuns() async throws -> [RunID] {
         try await read { db in
             try RunID.fetchAll(
                 db,
                 sql: """
-                    SELECT id FROM run WHERE state IN ('queued', 'running') AND state <> 'ended' AND attempt > 0
+                    SELECT id FROM run WHERE state IN ('queued', 'running') AND state <> 'ended'
                     UNION ALL SELECT id FROM run WHERE state = 'ended' AND NOT isArchived ORDER BY id
                     """)
         }
@@ -129,7 +130,7 @@ extension Index {
                 SELECT EXISTS (SELECT 1 FROM run
                 WHERE repository = ? AND workflow = ? AND ref = ? AND head = ? AND nonce = ?)
                 """,
-            arguments: [repository, request.workflow, request.ref, request.head, request.nonce])
-        return isTaken == true ? request.nonce + "run \(id)" : request.nonce
+            arguments: [repository, request.workflow, request.ref, request.head, request.identity])
+        return isTaken == true ? request.identity + "run \(id)" : request.identity
     }
 }

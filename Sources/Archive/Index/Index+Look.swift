@@ -36,7 +36,8 @@ extension Index {
 
     /// One look at a repository: moves the cursor, updates the changes and accepts the runs, all or nothing.
     ///
-    /// A request for which a run exists already (same repository, workflow, ref, head and nonce) adds none, unless that
+    /// A request for which a run exists already (same repository, workflow, ref, head and
+    /// ``RunRequest/identity``) adds none, unless that
     /// run was superseded or cancelled: a ref that went away and came back wants its verdict. Throws `.noBaseline`
     /// before ``recordBaseline(of:location:refs:)``, and `.cursorMoved` when a ref's cursor is not at `old`.
     public func recordLook(

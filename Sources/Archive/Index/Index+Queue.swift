@@ -73,8 +73,8 @@ extension Index {
 
     /// At the start of the daemon, when nothing of ours runs: decides about each run that was running when it ended.
     ///
-    /// A run that a newer one displaced ends as superseded. One that may run at most once ends as "infrastructure" and
-    /// needs a person. Every other waits again. Call ``ArchiveStore/settle(_:)`` before: a run whose report is in the
+    /// ``Recovery`` has the rule: a run one of whose steps may have acted on the world needs a person, one that a newer
+    /// one displaced ends as superseded, every other waits again, a few times. Call ``ArchiveStore/settle(_:)`` before: a run whose report is in the
     /// archive already has its verdict.
     public func recoverInterrupted() async throws -> [RecoveredRun] {
         let now = now()
@@ -87,8 +87,9 @@ extension Index {
                     """)
             return try rows.map { row in
                 let request = try ArchiveJSON.decode(RunRequest.self, from: row["request"] as String)
-                let outcome = Self.recovery(
-                    row["id"], request, attempt: row["attempt"], supersededBy: row["supersededBy"])
+                let outcome = Recovery.outcome(
+                    of: row["id"], request, attempt: row["attempt"], supersededBy: row["supersededBy"],
+                    intents: try Self.intents(of: row["id"], db))
                 switch outcome {
                 case .ended(let verdict, let reason): try Self.end(row["id"], verdict, reason, at: now, db)
                 case .queued:
@@ -123,18 +124,6 @@ extension Index {
             ORDER BY older.id LIMIT 1
         ) END)
         """
-
-    private static func recovery(
-        _ id: RunID, _ request: RunRequest, attempt: Int, supersededBy: RunID?
-    ) -> RecoveredRun.Outcome {
-        if let supersededBy { return .ended(.superseded, reason: "Run \(supersededBy) took its place.") }
-        guard request.runsAtMostOnce else { return .queued(attempt: attempt + 1) }
-        return .ended(
-            .infrastructure,
-            reason:
-                "interrupted: the box went down while it ran, and what it did by then is not known. It needs a person; "
-                + "`pipectl rerun \(id)` starts it again.")
-    }
 
     private static func start(_ id: RunID, at: Int64, _ db: Database) throws -> Int {
         let attempt = try Int.fetchOne(

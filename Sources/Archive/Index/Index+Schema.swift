@@ -14,7 +14,44 @@ extension Index {
             try createArtifact(db)
             try createChange(db)
         }
+        migrator.registerMigration("3 intent") { db in
+            try createIntent(db)
+            try nameTargets(db)
+        }
         return migrator
+    }
+
+    private static func createIntent(_ db: Database) throws {
+        try db.create(table: "intent", options: .withoutRowID) { table in
+            table.column("run", .integer).notNull().references("run", onDelete: .cascade)
+            table.column("runAttempt", .integer).notNull()
+            table.column("step", .text).notNull()
+            table.column("stepAttempt", .integer).notNull()
+            table.column("command", .text).notNull()
+            table.column("isIdempotent", .boolean).notNull()
+            table.column("startedAt", .integer).notNull()
+            // Both are null until the result is known.
+            table.column("endedAt", .integer)
+            table.column("status", .text)
+            table.primaryKey(["run", "runAttempt", "step", "stepAttempt"])
+            table.check(sql: "(endedAt IS NULL) = (status IS NULL)")
+        }
+        // A release that was under way when a version without intents ended: what it did is not known.
+        try db.execute(
+            sql: """
+                INSERT INTO intent (run, runAttempt, step, stepAttempt, command, isIdempotent, startedAt)
+                SELECT id, attempt, 'steps', 1, 'recorded by an older pipectl', FALSE, startedAt FROM run
+                WHERE state = 'running' AND json_extract(request, '$.runsAtMostOnce')
+                """)
+    }
+
+    /// Since then, what tells the runs of a change's head apart is the commit that the head is merged with.
+    private static func nameTargets(_ db: Database) throws {
+        try db.execute(
+            sql: """
+                UPDATE OR IGNORE run SET nonce = 'onto ' || json_extract(request, '$.change.targetCommit')
+                WHERE nonce = '' AND json_extract(request, '$.change.targetCommit') IS NOT NULL
+                """)
     }
 
     private static func createRepository(_ db: Database) throws {

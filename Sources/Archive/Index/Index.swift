@@ -14,7 +14,7 @@ public final class Index: Sendable {
         case none
     }
 
-    private let path: String
+    let path: String
     private let database: any DatabaseWriter
     private let writes: GroupCommit
     let now: @Sendable () -> Date
@@ -108,9 +108,7 @@ public final class Index: Sendable {
     static func damaged(_ path: String, _ facts: String, _ cause: (any Error)? = nil) -> ArchiveError {
         ArchiveError(
             .damagedIndex,
-            "The index \"\(path)\" is damaged: \(facts). The file is left as it is. `pipectl archive reindex` puts it "
-                + "aside and builds a new one from archive.git; runs that were waiting are not in there.",
-            cause: cause)
+            "The index \"\(path)\" is damaged: \(facts). The file is left as it is. \(remedy(path))", cause: cause)
     }
 
     static func explain(_ error: DatabaseError, _ path: String) -> ArchiveError {
@@ -120,7 +118,7 @@ public final class Index: Sendable {
             return damaged(path, facts, error)
         case .SQLITE_FULL:
             return ArchiveError(
-                .unusableIndex, "The disk of \"\(path)\" is full: nothing was recorded. Free space, then try again.",
+                .diskFull, "The disk of \"\(path)\" is full: nothing was recorded. Free space, then try again.",
                 cause: error)
         default:
             return ArchiveError(

@@ -29,8 +29,10 @@ public struct RunRequest: Sendable, Equatable, Codable {
     public var subject: String
     /// What happens to older runs of the same subject.
     public var concurrency: Concurrency
-    /// Whether an interrupted run may not be started again by the box.
+    /// Whether its steps act on the world: a step of it that may have begun is not done again by the box.
     public var runsAtMostOnce: Bool
+    /// Whether a person waits for it, who is gone when the box goes down; nil is no.
+    public var isForeground: Bool?
 
     public init(
         repository: String, workflow: String, event: Trigger.Event, ref: String, branch: String?, head: String,
@@ -56,5 +58,15 @@ public struct RunRequest: Sendable, Equatable, Codable {
         self.subject = subject
         self.concurrency = concurrency
         self.runsAtMostOnce = runsAtMostOnce
+    }
+
+    /// What makes the run another one than those of the same ref, head and workflow: ``nonce``, and for a change the
+    /// commit that it is merged with.
+    ///
+    /// The digest of the definition needs no place of its own: the head of a branch or tag determines it, and for a
+    /// change the target's commit does.
+    public var identity: String {
+        guard nonce.isEmpty, let change else { return nonce }
+        return "onto \(change.targetCommit)"
     }
 }

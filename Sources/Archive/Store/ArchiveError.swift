@@ -9,7 +9,11 @@ public struct ArchiveError: Error, Sendable, CustomStringConvertible {
         public static let damagedIndex = Code(rawValue: "damagedIndex")
         /// The index was written by a newer pipectl.
         public static let newerIndex = Code(rawValue: "newerIndex")
-        /// The index could not be opened or written: permissions, a full disk.
+        /// There is no index, or an empty file, beside an archive that has runs.
+        public static let missingIndex = Code(rawValue: "missingIndex")
+        /// The disk is full: nothing was recorded. It may be tried again.
+        public static let diskFull = Code(rawValue: "diskFull")
+        /// The index could not be opened or written: permissions, no descriptors left.
         public static let unusableIndex = Code(rawValue: "unusableIndex")
         /// The repository has not been looked at before.
         public static let noBaseline = Code(rawValue: "noBaseline")

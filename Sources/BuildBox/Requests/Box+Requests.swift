@@ -89,7 +89,7 @@ extension Box {
         }
         request.parameters = start.parameters
         request.onlySteps = start.steps.isEmpty ? nil : start.steps
-        request.runsAtMostOnce = request.runsAtMostOnce || start.isForeground
+        request.isForeground = start.isForeground ? true : nil
         guard let commit = OID(hex: request.definitionCommit) else { throw BoxError(.usage, "no commit") }
         let tree = try await withRepository(at: repository.gitDirectory) {
             try $0.treeID(of: commit, path: "workflows")

@@ -22,6 +22,8 @@ struct RunExecutor: Sendable {
     /// Executes the run and records its verdict; whatever goes wrong becomes part of the report.
     func execute(_ run: QueuedRun, in repository: WatchedRepository, stop: StopSignal) async -> Report {
         let started = Date()
+        let clock = ContinuousClock()
+        let start = clock.now
         let folder = "\(state.live)/\(run.id)-\(run.attempt)"
         let workspace = "\(state.workspaces)/\(run.id)-\(run.attempt)"
         await board.begin(
@@ -56,15 +58,21 @@ struct RunExecutor: Sendable {
             report.testedCommit = early.tested?.hex
         } catch {
             report.verdict = .infrastructure
-            report.reason = "the box could not run it: \(error)"
+            report.reason =
+                BoxTools.isDiskFull(error)
+                ? "disk full: the box could not run it: \(error)" : "the box could not run it: \(error)"
         }
-        report.endedAt = Date()
+        // The clock on the wall may have been set meanwhile; a run lasts as long as it lasts.
+        report.endedAt = started.addingTimeInterval((clock.now - start).inSeconds)
         // A verdict before the first step leaves no folder.
         let hasLogs = FileManager.default.fileExists(atPath: "\(folder)/logs")
         let files = RunFiles(
             logs: hasLogs ? "\(folder)/logs" : nil, results: "\(folder)/results", resultFiles: resultFiles,
             artifacts: "\(folder)/artifacts")
-        await record(report, run.request, tests, files, in: repository)
+        if await recorder.record(report, run.request, tests: tests, files: files) {
+            await note(report, in: repository)
+            await noteChange(report)
+        }
         await board.end(run.id)
         await cleanUp(run, repository, folder, workspace)
         return report
@@ -109,6 +117,7 @@ struct RunExecutor: Sendable {
         setting.stepLimits = options.stepLimits
         setting.runLimits = options.runLimits
         setting.controlGroups = sandboxing.controlGroups
+        setting.journal = recorder.journal(of: run)
         let runner = Runner(setting: setting, pool: pool) { [board] event in await board.take(event, of: run.id) }
         return await runner.run(prepared.plan, stop: stop)
     }
@@ -141,6 +150,10 @@ struct RunExecutor: Sendable {
         return environment.filter { !$0.value.utf8.contains(0) }
     }
 
+    private var recorder: RunRecorder {
+        RunRecorder(state: state, index: index, store: store, options: options, log: log)
+    }
+
     private func lastAttempts(of tests: [TestResult]) -> [TestResult] {
         var last: [String: TestResult] = [:]
         for test in tests where (last[test.id]?.attempt ?? 0) <= test.attempt { last[test.id] = test }
@@ -161,49 +174,6 @@ struct RunExecutor: Sendable {
             }
         }
         return nil
-    }
-
-    /// The archive first, then the index: what a crash leaves between them is settled at the next start.
-    private func record(
-        _ report: Report, _ request: RunRequest, _ tests: [TestResult], _ files: RunFiles,
-        in repository: WatchedRepository
-    ) async {
-        var report = report
-        var pause = Duration.seconds(1)
-        var tries = 0
-        while true {
-            tries += 1
-            do {
-                let archived = try await store.write(report, request: request, tests: tests, files: files)
-                try await index.finish(report, tests: tests, archivedBytes: archived.bytes)
-                await note(report, in: repository)
-                await noteChange(report)
-                return
-            } catch let error as ArchiveError where error.code == .alreadyArchived || error.code == .verdictGiven {
-                log.error("run \(report.id) has a verdict already: \(error)")
-                return
-            } catch is CancellationError {
-                return
-            } catch {
-                // A full disk passes; the run keeps its verdict until it can be written. Anything else hardly does.
-                let isFull = (BoxTools.freeBytes(at: state.path) ?? .max) < max(options.minimumFreeBytes, 64 << 20)
-                if tries >= 8 && !isFull {
-                    log.error(
-                        "run \(report.id) (\(report.verdict.title)) stays without a report in the archive: \(error)")
-                    try? await index.finish(report, tests: tests)
-                    return
-                }
-                log.error(
-                    "run \(report.id) (\(report.verdict.title)) can't be archived, trying again in \(pause.inWords): \(error)"
-                )
-                do { try await Task.sleep(for: pause) } catch {
-                    try? await index.finish(report, tests: tests)
-                    return
-                }
-                pause = min(pause * 2, .seconds(60))
-                report.endedAt = max(report.endedAt, report.createdAt)
-            }
-        }
     }
 
     /// Marks a change that could not be tested, so that the next move of its target tests it.

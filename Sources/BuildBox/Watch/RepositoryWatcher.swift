@@ -32,6 +32,8 @@ actor RepositoryWatcher {
     private let wake: AsyncStream<Void>.Continuation
     private var saidNoWorkflows = false
     private var failures = 0
+    /// Whether the last look failed because of this machine, which may pass at any moment.
+    private(set) var failedForWantOfSomething = false
     /// What the default branch wants to be started by the clock.
     private var schedules: [(declaration: WorkflowDeclaration, trigger: Trigger, cron: CronSchedule)] = []
     /// The `workflows/` that ``schedules`` was read from.
@@ -73,10 +75,12 @@ actor RepositoryWatcher {
         do {
             try await look()
             if failures > 0 { log.notice("\(repository.name) can be read again") }
-            failures = 0
+            (failures, failedForWantOfSomething) = (0, false)
         } catch is CancellationError {
             return
         } catch {
+            // The index or the disk, which the box looks after: the repository is not to blame.
+            failedForWantOfSomething = error is ArchiveError || BoxTools.isDiskFull(error)
             failures += 1
             // The first failure and then each tenth: a repository that is away for a night must not fill the log.
             if failures == 1 || failures % 10 == 0 {
@@ -97,13 +101,23 @@ actor RepositoryWatcher {
     }
 
     private func listen() async {
-        do {
-            for await hint in try await FileEvents.refChanges(inGitDirectories: [repository.gitDirectory]) {
-                if let limit = hint.limit { log.warning("\(repository.name): \(limit)") }
-                wake.yield()
+        var isSaid = false
+        while !Task.isCancelled {
+            do {
+                for await hint in try await FileEvents.refChanges(inGitDirectories: [repository.gitDirectory]) {
+                    if let limit = hint.limit { log.warning("\(repository.name): \(limit)") }
+                    isSaid = false
+                    wake.yield()
+                }
+                return
+            } catch {
+                if !isSaid {
+                    log.warning("\(repository.name) is looked at every \(options.interval.inWords) only: \(error)")
+                }
+                isSaid = true
+                // What the kernel refuses now (descriptors, watches) it may grant when others have ended.
+                do { try await Task.sleep(for: .seconds(60)) } catch { return }
             }
-        } catch {
-            log.warning("\(repository.name) is looked at every \(options.interval.inWords) only: \(error)")
         }
     }
 

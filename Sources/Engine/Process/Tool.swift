@@ -48,7 +48,7 @@ public struct Tool: Sendable {
     public func run() async throws -> ToolResult {
         try Task.checkCancellation()
         let ended = try await withThrowingTaskGroup(of: ToolResult?.self) { group in
-            group.addTask { try await start() }
+            group.addTask { try await startPatiently() }
             group.addTask {
                 // Cancelled as soon as the tool has ended.
                 try? await Task.sleep(for: deadline)
@@ -64,6 +64,24 @@ public struct Tool: Sendable {
         }
         try Task.checkCancellation()
         return ended
+    }
+
+    /// Starts it when there are descriptors, and again a few times when the system has no process or memory to give.
+    private func startPatiently() async throws -> ToolResult {
+        var pause = Duration.milliseconds(100)
+        for _ in 1...5 {
+            do {
+                try await OpenFiles.waitForRoom(patience: min(deadline, .seconds(60)))
+            } catch let problem as OpenFiles.NoRoom {
+                throw ToolError(executable: executable, directory: directory, cause: problem)
+            }
+            do { return try await start() } catch let error as ToolError {
+                guard error.passes else { throw error }
+                try await Task.sleep(for: pause)
+                pause *= 2
+            }
+        }
+        return try await start()
     }
 
     private func start() async throws -> ToolResult {
@@ -134,6 +152,12 @@ public struct ToolError: Error, Sendable, CustomStringConvertible {
     public let directory: String?
     /// What the system said.
     public let cause: any Error
+
+    /// Whether it was for want of processes, descriptors or memory, which others may give back soon.
+    var passes: Bool {
+        guard let code = (cause as? SubprocessError)?.underlyingError else { return false }
+        return [EAGAIN, ENOMEM, EMFILE, ENFILE].contains(code.rawValue)
+    }
 
     public var description: String {
         let place = directory.map { " in \($0)" } ?? ""

@@ -24,6 +24,8 @@ public struct RunSetting: Sendable {
     public var runLimits = Limits()
     /// Where there are control groups; they count and limit all processes of a step together.
     public var controlGroups: ControlGroups?
+    /// Where what a step is about to do is written down; nil where a step may be done again after a crash.
+    public var journal: StepJournal?
 
     public init(
         workspace: FilePath, folder: FilePath, environment: [String: String],

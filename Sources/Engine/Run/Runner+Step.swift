@@ -42,6 +42,8 @@ extension Runner {
                 return finished(outcome, .cancelled, stop.request?.reason ?? "cancelled")
             }
             let attempt = await runAttempt(number, of: step, at: index, on: hosts, within: quota, stop: stop)
+            // Before the slot is given back and anything that needs the step may start.
+            await setting.journal?.end(step.name, attempt.record)
             await pool.release(step.resources)
             outcome.record.attempts.append(attempt.record)
             outcome.findings += attempt.findings
@@ -138,6 +140,12 @@ extension Runner {
             command.group = allowance.group
             let host = hosts.host(for: setting.policy(of: step, hasSecrets: !command.secrets.isEmpty))
             let before = step.testResults.isEmpty ? [:] : try await onOwnThread { resultFiles(of: step) }
+            if let journal = setting.journal {
+                let intent = StepIntent(
+                    step: step.name, attempt: number, command: step.commandLine, isIdempotent: step.isIdempotent,
+                    startedAt: start)
+                do { try await journal.begin(intent) } catch { throw UnrecordedIntent(cause: error) }
+            }
             // Progress goes out beside the output, so a slow listener never slows the bytes.
             async let progress: Void = {
                 for await (line, bytes) in log.lastLines {
@@ -184,6 +192,10 @@ extension Runner {
                     return attempt
                 }
             }
+        } catch let unrecorded as UnrecordedIntent {
+            finish(log, start, &attempt.record)
+            attempt.record.status = .infrastructure
+            attempt.record.reason = "it was not started: \(unrecorded)"
         } catch {
             finish(log, start, &attempt.record)
             attempt.record.status = .infrastructure
@@ -200,7 +212,9 @@ extension Runner {
         if let problem = ended.problem, record.status != .cancelled {
             record.status = .infrastructure
             record.reason =
-                "its log could not be written: \(problem). Free space on the state folder's disk, then rerun."
+                problem == .noSpace || problem == .diskQuotaExceeded
+                ? "disk full: its log could not be written to the end. Free space on the state folder's disk, then rerun."
+                : "its log could not be written: \(problem). Check the state folder's disk, then rerun."
         }
     }
 

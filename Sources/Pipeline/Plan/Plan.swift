@@ -67,6 +67,8 @@ public struct PlannedStep: Sendable, Equatable, Codable {
     public var outputs: [String] = []
     public var publishes: [String] = []
     public var reads: [String] = []
+    /// Whether doing it twice is as good as doing it once: see `Step.idempotent()`.
+    public var isIdempotent = false
 
     public init(name: String, action: Action, needs: [String] = []) {
         self.name = name

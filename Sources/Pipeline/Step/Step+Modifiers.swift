@@ -13,6 +13,13 @@ extension Step {
         with { $0.retry = RetryPolicy(count: count, condition: condition, backoff: backoff) }
     }
 
+    /// Declares that doing it twice is as good as doing it once, so that the box may do it again after it went down.
+    ///
+    /// Only counts in workflows that act on the world (started by a merge or a tag, and by no change): there, a step
+    /// without this is started at most once for as long as its end is not known. Say it of steps that only make files
+    /// in the workspace, and of those that ask first whether their work is done.
+    public func idempotent(_ on: Bool = true) -> Step { with { $0.isIdempotent = on } }
+
     /// Lets the run pass although this step fails; the report still shows it, and steps that need it still start.
     public func allowFailure(_ allowed: Bool = true) -> Step { with { $0.allowsFailure = allowed } }
 

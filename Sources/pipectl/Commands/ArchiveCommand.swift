@@ -7,7 +7,7 @@ import Foundation
 struct ArchiveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "archive", abstract: "Checks, rebuilds and copies the archive of all runs.",
-        subcommands: [Verify.self, Reindex.self, Push.self])
+        subcommands: [Verify.self, Reindex.self, Restore.self, Push.self])
 
     struct Verify: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
@@ -43,6 +43,31 @@ struct ArchiveCommand: AsyncParsableCommand {
             let outcome = try await ArchiveStore(home: folder.path).reindex(into: index)
             if let kept { Terminal.say("the old index is kept as \(kept)") }
             Terminal.print("\(outcome)")
+        }
+    }
+
+    struct Restore: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Puts the daemon's copy of the index in its place, and adds what archive.git has since.",
+            discussion: """
+                Stop the daemon first. The index that is there is kept beside it. The next look at each repository starts \
+                nothing; runs that act on the world and had not ended need a person.
+                """)
+        @OptionGroup var state: StateOptions
+
+        func run() async throws {
+            let folder = try state.folder()
+            try folder.create()
+            let lock = try StateLock.acquire(folder, purpose: "archive restore")
+            defer { lock.release() }
+            let restored = try await IndexRestore.run(folder)
+            if let kept = restored.kept { Terminal.say("the old index is kept as \(kept)") }
+            Terminal.print(
+                "the copy of \(restored.date.formatted(.iso8601)) is in place, with \(restored.added) runs from archive.git added and \(restored.finished) ended"
+            )
+            Terminal.say(
+                "the next look starts nothing; `pipectl watch --since \(restored.date.formatted(.iso8601)) …` also tests changes from since then"
+            )
         }
     }
 

@@ -1,3 +1,4 @@
+import Archive
 import ArgumentParser
 import BuildBox
 import Engine
@@ -58,6 +59,14 @@ struct Doctor: AsyncParsableCommand {
             }
             return "\(free >> 30) GiB"
         }
+        await check("copy of the index") {
+            let index = try state.folder().index
+            guard let made = Archive.Index.backupDate(of: index) else {
+                return "none yet; `pipectl watch` makes one a day"
+            }
+            let age = Duration.seconds(max(Date().timeIntervalSince(made), 0).rounded())
+            return "\(age.inWords) old, \(Archive.Index.backupPath(of: index))"
+        }
         await check("open files") {
             let limit = BoxDoctor.openFileLimit()
             guard limit.hard >= 1_024 else {
@@ -82,6 +91,9 @@ struct Doctor: AsyncParsableCommand {
             do {
                 let client = try await DaemonClient<BoxRequest, BoxReply>.connect(path: state.folder().socket)
                 guard case .status(let status) = try await client.ask(.status) else { return "no answer" }
+                if let obstacle = status.obstacle {
+                    throw CommandEnd(code: 3, message: "process \(status.processID): nothing starts: \(obstacle)")
+                }
                 return "version \(status.version), process \(status.processID)"
             } catch let error as DaemonError where error.code == .notRunning {
                 return "not running; `pipectl watch` starts it"

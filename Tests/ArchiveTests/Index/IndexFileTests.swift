@@ -103,7 +103,7 @@ import Testing
                     do {
                         return try await index.accept(Sample.request(change: "\(number)", head: number)).run.id
                     } catch {
-                        #expect((error as? ArchiveError)?.code == .unusableIndex)
+                        #expect((error as? ArchiveError)?.code == .diskFull)
                         return nil
                     }
                 }

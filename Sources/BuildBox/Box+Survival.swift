@@ -1,0 +1,81 @@
+import Archive
+import Engine
+import Foundation
+import Logging
+
+/// How the box gets over what passes: a full disk, no descriptors, an index that can't be written for a while.
+extension Box {
+    /// Tries again, every two seconds, what could not be done for want of something of this machine.
+    func keepGoing() async {
+        var wasShort = false
+        while !Task.isCancelled {
+            do { try await Task.sleep(for: .seconds(2)) } catch { return }
+            let isShort = !hasSpace() || !troubles.isEmpty
+            if wasShort && !isShort { await archiveUnstarted() }
+            wasShort = isShort
+            // Whoever found an obstacle waits for a wake-up; nobody else knows when the disk has room again.
+            if isShort { wakeUp() }
+            for watcher in watchers.values where await watcher.failedForWantOfSomething { watcher.wakeUp() }
+            let ballast = ballast
+            if hasSpace() { try? await offThread { ballast.renew() } }
+        }
+    }
+
+    /// Notes what can't be done now, says it once, and shows it in the status until ``clearTrouble(_:)``.
+    func noteTrouble(_ what: String, _ error: any Error) {
+        if BoxTools.isDiskFull(error), ballast.giveUp() {
+            log.error("the disk of \(state.path) is full: the ballast of \(Ballast.bytes >> 20) MiB is given up")
+        }
+        let sentence = "\(what): \(error)"
+        if troubles.updateValue(sentence, forKey: what) == nil {
+            log.error("\(sentence) It is tried again every 2 s.")
+        }
+    }
+
+    func clearTrouble(_ what: String) {
+        if troubles.removeValue(forKey: what) != nil { log.notice("\(what): it works again") }
+    }
+
+    // MARK: The copy of the index
+
+    /// Keeps a copy of the index that is a day old at most.
+    func keepBackups() async {
+        while !Task.isCancelled {
+            await backUpIfDue()
+            do { try await Task.sleep(for: .seconds(600)) } catch { return }
+        }
+    }
+
+    /// Makes a copy of the index if there is none of the last day; says why if it can't.
+    func backUpIfDue() async {
+        guard BoxTools.isBackupDue(made: Archive.Index.backupDate(of: state.index), now: Date()) else { return }
+        let size = (try? FileManager.default.attributesOfItem(atPath: state.index)[.size] as? NSNumber)?.intValue ?? 0
+        guard hasSpace(), (BoxTools.freeBytes(at: state.path) ?? .max) > size + 4 * Ballast.bytes else { return }
+        do {
+            let index = index
+            try await offThread { try index.backUp() }
+            clearTrouble("the index can't be copied")
+        } catch let error as ArchiveError where error.code == .damagedIndex {
+            noteTrouble("the index can't be copied", error)
+        } catch {
+            log.warning("the index could not be copied, which is tried again in 10 min: \(error)")
+        }
+    }
+}
+
+extension BoxTools {
+    /// Whether a copy of the index made at `made` is not of the last day; one from the future is none either.
+    static func isBackupDue(made: Date?, now: Date) -> Bool {
+        guard let made else { return true }
+        let age = now.timeIntervalSince(made)
+        return age >= 86_400 || age < -3_600
+    }
+
+    /// Whether an error, of whatever library, says that the disk is full.
+    static func isDiskFull(_ error: any Error) -> Bool {
+        if let error = error as? ArchiveError, error.code == .diskFull { return true }
+        let text = "\(error)".lowercased()
+        // strerror(3) of ENOSPC and EDQUOT, and SQLite's own words.
+        return ["no space left", "disk quota exceeded", "disk is full"].contains { text.contains($0) }
+    }
+}

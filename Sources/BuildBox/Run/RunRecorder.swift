@@ -1,0 +1,85 @@
+import Archive
+import Engine
+import Foundation
+import Logging
+
+/// Writes what a run came to: the archive first, then the index; what a crash leaves between is settled at the start.
+struct RunRecorder: Sendable {
+    let state: StateFolder
+    let index: Archive.Index
+    let store: ArchiveStore
+    let options: BoxOptions
+    let log: Logger
+    var ballast: Ballast { Ballast(path: state.ballast) }
+
+    /// Tries until it is recorded; false when that is not possible and the run has no report.
+    ///
+    /// A full disk passes, so it is waited for: the run keeps its place and its verdict meanwhile.
+    func record(_ report: Report, _ request: RunRequest, tests: [TestResult] = [], files: RunFiles = RunFiles()) async
+        -> Bool
+    {
+        var pause = Duration.seconds(1)
+        var tries = 0
+        while true {
+            tries += 1
+            do {
+                let archived = try await store.write(report, request: request, tests: tests, files: files)
+                try await index.finish(report, tests: tests, archivedBytes: archived.bytes)
+                if tries > 1 { log.notice("run \(report.id) (\(report.verdict.title)) is archived after all") }
+                return true
+            } catch let error as ArchiveError where error.code == .alreadyArchived || error.code == .verdictGiven {
+                log.error("run \(report.id) has a verdict already: \(error)")
+                return false
+            } catch is CancellationError {
+                return false
+            } catch {
+                let isFull =
+                    BoxTools.isDiskFull(error)
+                    || (BoxTools.freeBytes(at: state.path) ?? .max) < max(options.minimumFreeBytes, 2 * Ballast.bytes)
+                if isFull, ballast.giveUp() {
+                    log.error(
+                        "the disk of \(state.path) is full: the ballast of \(Ballast.bytes >> 20) MiB is given up for the report of run \(report.id)"
+                    )
+                    continue
+                }
+                if tries >= 8 && !isFull {
+                    log.error(
+                        "run \(report.id) (\(report.verdict.title)) stays without a report in the archive: \(error)")
+                    try? await index.finish(report, tests: tests)
+                    return false
+                }
+                // Said once, and then seldom: a disk that is full for a night must not fill another one's log.
+                if tries == 1 || tries % 60 == 0 {
+                    log.error(
+                        "run \(report.id) (\(report.verdict.title)) can't be archived yet; it is tried again until it can: \(error)"
+                    )
+                }
+                do { try await Task.sleep(for: pause) } catch {
+                    try? await index.finish(report, tests: tests)
+                    return false
+                }
+                pause = min(pause * 2, .seconds(5))
+            }
+        }
+    }
+
+    /// Where the steps of a run write down what they are about to do; nil where they may be done again after a crash.
+    func journal(of run: QueuedRun) -> StepJournal? {
+        guard run.request.runsAtMostOnce else { return nil }
+        return StepJournal { [index] intent in
+            try await index.begin(intent, of: run.id, attempt: run.attempt)
+        } end: { [self] step, attempt in
+            for pause in [Duration.milliseconds(100), .milliseconds(400), .seconds(1), .zero] {
+                do { return try await index.end(step: step, attempt, of: run.id, attempt: run.attempt) } catch {
+                    if BoxTools.isDiskFull(error) { _ = ballast.giveUp() }
+                    // Unrecorded, it is unknown should the box go down now: that asks for a person once too often, which
+                    // is the right side to err on.
+                    if pause == .zero {
+                        log.error("run \(run.id): the result of step \"\(step)\" could not be recorded: \(error)")
+                    }
+                    try? await Task.sleep(for: pause)
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,40 @@
+import Archive
+public import Foundation
+
+/// Brings the daemon's copy of the index back: for `pipectl archive restore`, with the state locked.
+public struct IndexRestore: Sendable {
+    /// Where the index that was there is now.
+    public var kept: String?
+    /// When the copy was made.
+    public var date: Date
+    /// Runs that the copy did not know.
+    public var added: Int
+    /// Runs that had not ended in the copy, and have in the archive.
+    public var finished: Int
+
+    /// Throws `ArchiveError`; then the index is as it was.
+    public static func run(_ folder: StateFolder) async throws -> IndexRestore {
+        let before = Set(damaged(folder))
+        let date = try await offThread { try Archive.Index.restoreBackup(path: folder.index) }
+        let index = try Archive.Index(path: folder.index)
+        let store = try ArchiveStore(home: folder.path)
+        // First what the archive knows for certain, then what nobody knows.
+        let settled = try await store.settle(index)
+        let reindexed = try await store.reindex(into: index)
+        try await index.forgetSinceBackup(of: date)
+        return IndexRestore(
+            kept: damaged(folder).first { !before.contains($0) }, date: date, added: reindexed.restored,
+            finished: settled.finished.count)
+    }
+
+    private static func damaged(_ folder: StateFolder) -> [String] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+        return names.filter { $0.contains(".damaged-") && $0.hasSuffix(where: \.isNumber) }.map {
+            "\(folder.path)/\($0)"
+        }
+    }
+}
+
+extension String {
+    fileprivate func hasSuffix(where isWanted: (Character) -> Bool) -> Bool { last.map(isWanted) ?? false }
+}

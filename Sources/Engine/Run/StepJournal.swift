@@ -1,0 +1,44 @@
+public import Foundation
+
+/// What a step is about to do, written down before it does it.
+public struct StepIntent: Sendable, Equatable, Codable {
+    public var step: String
+    /// The step's own attempt: 1 for the first.
+    public var attempt: Int
+    /// As a person would type it.
+    public var command: String
+    /// Whether doing it twice is as good as doing it once.
+    public var isIdempotent: Bool
+    public var startedAt: Date
+
+    public init(step: String, attempt: Int, command: String, isIdempotent: Bool, startedAt: Date) {
+        self.step = step
+        self.attempt = attempt
+        self.command = command
+        self.isIdempotent = isIdempotent
+        self.startedAt = startedAt
+    }
+}
+
+/// Where the steps of a run that acts on the world are written down.
+public struct StepJournal: Sendable {
+    /// Records an intent for good; the step is started when this returns, and is not when it throws.
+    var begin: @Sendable (_ intent: StepIntent) async throws -> Void
+    /// Records how the attempt ended. One whose intent was never recorded may come too.
+    var end: @Sendable (_ step: String, _ attempt: AttemptRecord) async -> Void
+
+    public init(
+        begin: @escaping @Sendable (_ intent: StepIntent) async throws -> Void,
+        end: @escaping @Sendable (_ step: String, _ attempt: AttemptRecord) async -> Void
+    ) {
+        self.begin = begin
+        self.end = end
+    }
+}
+
+/// Why a step was not started although everything was ready.
+struct UnrecordedIntent: Error, CustomStringConvertible {
+    let cause: any Error
+
+    var description: String { "what it is about to do could not be recorded: \(cause)" }
+}
