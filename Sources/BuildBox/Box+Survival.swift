@@ -42,7 +42,15 @@ extension Box {
     func keepBackups() async {
         while !Task.isCancelled {
             await backUpIfDue()
+            await checkpoint()
             do { try await Task.sleep(for: .seconds(600)) } catch { return }
+        }
+    }
+
+    /// What a lost write-ahead log takes with it is then what happened since, and not all there ever was.
+    func checkpoint() async {
+        do { try await index.checkpoint() } catch {
+            log.debug("the index's log could not be written into it: \(error)")
         }
     }
 

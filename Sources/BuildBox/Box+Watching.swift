@@ -79,6 +79,7 @@ extension Box {
             do { while try await group.next() != nil {} } catch is CancellationError {}
         }
         await backUpIfDue()
+        await checkpoint()
     }
 
     /// One look at each repository; runs what it started, to the end.

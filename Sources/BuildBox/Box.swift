@@ -85,7 +85,14 @@ public actor Box {
 
     /// Decides about what an earlier process left running, and sweeps its folders.
     private func settle() async throws {
-        _ = try await store.settle(index)
+        let settled = try await store.settle(index)
+        for id in settled.finished { log.notice("run \(id) had ended; its verdict is recorded now") }
+        if settled.added > 0 {
+            log.warning(
+                "the index had lost \(settled.added) runs that archive.git has; they are in it again. What was pushed meanwhile is looked at with the next look"
+            )
+        }
+        for problem in settled.problems { log.warning("archive.git: \(problem.description)") }
         for run in try await index.recoverInterrupted() {
             switch run.outcome {
             case .queued(let attempt): log.notice("run \(run.id) was interrupted and waits for attempt \(attempt)")
@@ -276,7 +283,11 @@ public actor Box {
         // Below twice the ballast not even a checkout can be hoped for, whatever was set.
         let wanted = max(options.minimumFreeBytes, 2 * Ballast.bytes)
         guard let free = BoxTools.freeBytes(at: state.path), free < wanted else {
-            if spaceWarning { log.notice("there is space again at \(state.path): runs go on") }
+            if spaceWarning {
+                log.notice("there is space again at \(state.path): runs go on")
+                // Whoever asks finds out; it need not be the one that starts runs.
+                wake.yield()
+            }
             spaceWarning = false
             return true
         }

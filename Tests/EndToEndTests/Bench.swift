@@ -143,7 +143,8 @@ struct Bench: Sendable {
             environment[name] = nil
         }
         environment["PIPECTL_HOME"] = home
-        environment["GIT_CONFIG_GLOBAL"] = "/dev/null"
+        // Not the null device: git replaces the file when it writes to it.
+        environment["GIT_CONFIG_GLOBAL"] = "\(root)/gitconfig"
         environment["GIT_CONFIG_NOSYSTEM"] = "1"
         for who in ["AUTHOR", "COMMITTER"] {
             environment["GIT_\(who)_NAME"] = "Ada"
@@ -178,10 +179,15 @@ struct Bench: Sendable {
     // MARK: The daemon
 
     /// Runs `watch` in the background while `body` runs; a daemon that is left is killed.
-    func withDaemon<T>(_ options: String..., body: (Daemon) async throws -> T) async throws -> T {
+    ///
+    /// - Parameter prefix: Words before the command that become it, as `prlimit --nofile=64`.
+    func withDaemon<T>(
+        _ options: String..., under prefix: [String] = [], body: (Daemon) async throws -> T
+    ) async throws -> T {
         let name = "\(root)/daemon-\(UInt32.random(in: 0 ... .max))-"
         let child = try Child(
-            sharing([Bench.pipectl, "watch"]) + (options.contains("--minimum-free") ? [] : ["--minimum-free", "0"])
+            prefix + sharing([Bench.pipectl, "watch"])
+                + (options.contains("--minimum-free") ? [] : ["--minimum-free", "0"])
                 + options
                 + ["--interval", "3600", repository],
             in: root, environment: environment, output: name)

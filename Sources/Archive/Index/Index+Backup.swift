@@ -55,7 +55,7 @@ extension Index {
                 }
                 try queue.close()
             }
-            try Self.check(new)
+            try Self.checkPages(new)
             try Self.flush(new)
             guard rename(new, copy) == 0 else { throw Self.unusable(copy, errno) }
             try Self.flush((copy as NSString).deletingLastPathComponent)
@@ -79,7 +79,7 @@ extension Index {
         let (copy, new) = (backupPath(of: path), path + ".new")
         removeDatabase(new)
         do {
-            try check(copy)
+            try checkPages(copy)
             try FileManager.default.copyItem(atPath: copy, toPath: new)
             try flush(new)
         } catch let error as DatabaseError {
@@ -114,7 +114,8 @@ extension Index {
         }
     }
 
-    private static func check(_ path: String) throws {
+    /// Looks at every page of the database at `path`, and leaves it as it is.
+    static func checkPages(_ path: String) throws {
         var configuration = Configuration()
         configuration.readonly = true
         let queue = try DatabaseQueue(path: path, configuration: configuration)

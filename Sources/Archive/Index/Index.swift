@@ -26,6 +26,8 @@ public final class Index: Sendable {
         path: String, check: Check = .pages, now: @escaping @Sendable () -> Date = { Date() }
     ) throws {
         do {
+            // By a connection that can't write: one that can would write the log into a damaged file when it closes.
+            if check == .pages, FileManager.default.fileExists(atPath: path) { try Self.checkPages(path) }
             var configuration = Configuration()
             // A command may read while the daemon writes; a writer never waits for a reader in WAL.
             configuration.busyMode = .timeout(10)
@@ -39,7 +41,6 @@ public final class Index: Sendable {
                     try db.execute(sql: "PRAGMA fullfsync = ON")
                 #endif
             }
-            if check == .pages { try Self.checkPages(pool, path) }
             try self.init(pool, path: path, now: now)
         } catch let error as DatabaseError {
             throw Self.explain(error, path)
@@ -99,10 +100,13 @@ public final class Index: Sendable {
         }
     }
 
-    private static func checkPages(_ pool: DatabasePool, _ path: String) throws {
-        let findings = try pool.read { db in try String.fetchAll(db, sql: "PRAGMA quick_check(5)") }
-        guard findings != ["ok"] else { return }
-        throw damaged(path, findings.joined(separator: "; "))
+    /// Writes what is in the log into the file, as far as readers let it, so that a lost log takes little with it.
+    public func checkpoint() async throws {
+        do {
+            _ = try await database.writeWithoutTransaction { db in try db.checkpoint(.passive) }
+        } catch let error as DatabaseError {
+            throw Self.explain(error, path)
+        }
     }
 
     static func damaged(_ path: String, _ facts: String, _ cause: (any Error)? = nil) -> ArchiveError {

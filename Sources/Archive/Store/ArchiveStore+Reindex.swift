@@ -19,6 +19,8 @@ public struct ReindexOutcome: Sendable, Equatable {
 public struct SettleOutcome: Sendable, Equatable {
     /// Runs that were archived and had no verdict in the index yet.
     public var finished: [RunID] = []
+    /// How many archived runs the index did not know: it has lost the end of what was written to it.
+    public var added = 0
     public var problems: [ArchiveProblem] = []
 
     public init() {}
@@ -34,6 +36,13 @@ extension ArchiveStore {
     ) async throws -> ReindexOutcome {
         let refs = try await refs()
         if let last = refs.last { try await index.reserve(through: last.id) }
+        return try await add(refs, to: index, progress: progress)
+    }
+
+    private func add(
+        _ refs: [(id: RunID, commit: OID)], to index: Index,
+        progress: @Sendable (_ done: Int, _ of: Int) -> Void = { _, _ in }
+    ) async throws -> ReindexOutcome {
         var outcome = ReindexOutcome()
         for start in stride(from: 0, to: refs.count, by: 64) {
             var runs: [Index.Restored] = []
@@ -53,7 +62,8 @@ extension ArchiveStore {
     }
 
     /// Once at the start of the daemon, before ``Index/recoverInterrupted()``: ends the runs whose report was archived
-    /// and not recorded any more, takes their numbers, and removes half-written artifacts.
+    /// and not recorded any more, adds those that the index has lost, takes their numbers, and removes half-written
+    /// artifacts. So what was tested is known, and not tested again because the index forgot.
     public func settle(_ index: Index) async throws -> SettleOutcome {
         artifacts.removeIncoming()
         let refs = try await refs()
@@ -70,6 +80,14 @@ extension ArchiveStore {
                 outcome.problems.append(ArchiveProblem(.contradiction, id, error.description))
             } catch let error as ArchiveError where error.code == .damagedRun || error.code == .newerReport {
                 outcome.problems.append(ArchiveProblem(error, id))
+            }
+        }
+        let known = try await index.archivedIDs()
+        let lost = refs.filter { !known.contains($0.id) }
+        if !lost.isEmpty {
+            let added = try await add(lost, to: index)
+            outcome.added = added.restored
+            outcome.problems += added.problems.filter { problem in !outcome.problems.contains { $0.run == problem.run }
             }
         }
         return outcome

@@ -23,7 +23,7 @@ public struct IndexRestore: Sendable {
         let reindexed = try await store.reindex(into: index)
         try await index.forgetSinceBackup(of: date)
         return IndexRestore(
-            kept: damaged(folder).first { !before.contains($0) }, date: date, added: reindexed.restored,
+            kept: damaged(folder).first { !before.contains($0) }, date: date, added: settled.added + reindexed.restored,
             finished: settled.finished.count)
     }
 

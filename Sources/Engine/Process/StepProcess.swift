@@ -127,7 +127,7 @@ struct StepProcess: Sendable {
         }
     }
 
-    private static func passes(_ code: Errno) -> Bool {
+    static func passes(_ code: Errno) -> Bool {
         [.tooManyOpenFiles, .tooManyOpenFilesInSystem, .resourceTemporarilyUnavailable, .noMemory].contains(code)
     }
 

@@ -266,6 +266,11 @@ extension Runner {
             }
         case StepProcessProblem.system(let code):
             record.reason = "it could not be started: \(code); the box is overloaded: run fewer steps at a time"
+        case let problem as StepHostProblem where StepProcess.passes(problem.errno):
+            record.reason =
+                "it could not be started: \(problem.errno); the box is overloaded: run fewer steps at a time"
+        case let code as Errno where StepProcess.passes(code):
+            record.reason = "it could not be started: \(code); the box is overloaded: run fewer steps at a time"
         case StepProcessProblem.lost:
             record.reason =
                 "stepinit, which watched over it, was killed; everything that the step had started was ended"

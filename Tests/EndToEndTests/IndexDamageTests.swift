@@ -1,0 +1,128 @@
+import Archive
+import Engine
+import Foundation
+import Testing
+
+/// An index that is damaged, cut or gone: said, kept, and mended by the one command that is named.
+struct IndexDamageTests {
+    private func index(_ bench: Bench) -> String { "\(bench.home)/index.sqlite" }
+
+    /// A bench that has tested change 1, with everything in the database file and none of it in the log.
+    private func tested(_ bench: Bench, keepCopy: Bool) async throws {
+        try await bench.withDaemon { daemon in
+            _ = try await daemon.line("baseline of")
+            try await bench.change(1, ["a.txt": "a\n"])
+            _ = try await daemon.line("run 1 test")
+            _ = try await bench.pipectl("logs", "1", "--follow")
+            #expect(await daemon.stop() == 0)
+        }
+        let copy = Archive.Index.backupPath(of: index(bench))
+        #expect(FileManager.default.fileExists(atPath: copy), "the daemon keeps a copy")
+        if !keepCopy { try FileManager.default.removeItem(atPath: copy) }
+        // The last one to close it writes the log into it.
+        _ = try Archive.Index(path: index(bench))
+    }
+
+    private func watch(_ bench: Bench) async throws -> Bench.Ended {
+        try await bench.pipectl("watch", "--minimum-free", "0", "--once", bench.repository)
+    }
+
+    enum Damage: String, CaseIterable { case flipped, cut, empty, gone }
+
+    private func damage(_ how: Damage, _ bench: Bench) throws {
+        let path = index(bench)
+        switch how {
+        case .gone:
+            for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + suffix) }
+        case .empty, .cut, .flipped:
+            let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
+            defer { try? file.close() }
+            let size = try file.seekToEnd()
+            if how == .empty { return try file.truncate(atOffset: 0) }
+            if how == .cut { return try file.truncate(atOffset: size / 2 + 100) }
+            // One bit of the first byte of every tenth page: what kind of page it is.
+            for page in stride(from: 2, to: size / 4096, by: 10) {
+                try file.seek(toOffset: page * 4096)
+                let kind = try #require(try file.read(upToCount: 1)?.first)
+                try file.seek(toOffset: page * 4096)
+                try file.write(contentsOf: Data([kind ^ 0x40]))
+            }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(3)), arguments: Damage.allCases)
+    func itIsRefusedAndRebuiltFromTheArchive(_ how: Damage) async throws {
+        try await Bench.with { bench in
+            try await tested(bench, keepCopy: false)
+            try damage(how, bench)
+            let before = FileManager.default.contents(atPath: index(bench))
+            let refused = try await watch(bench)
+            #expect(refused.code == 3)
+            #expect(
+                refused.errors.contains("index.sqlite\" is \(how == .gone || how == .empty ? "missing" : "damaged")"))
+            #expect(refused.errors.contains("`pipectl archive reindex`"), "\(refused.errors)")
+            #expect(FileManager.default.contents(atPath: index(bench)) == before, "it is left as it is")
+
+            let mended = try await bench.pipectl("archive", "reindex")
+            #expect(mended.code == 0, "\(mended.errors)")
+            if how != .gone { #expect(mended.errors.contains("the old index is kept as"), "\(mended.errors)") }
+            #expect(try await bench.runs().map(\.verdict) == [.passed])
+            // The first look is a baseline: nothing old is started, and what comes is.
+            #expect(try await watch(bench).errors.contains("nothing to run"))
+            try await bench.change(2, ["b.txt": "b\n"])
+            #expect(try await watch(bench).code == 0)
+            #expect(try await bench.runs().map(\.id) == [2, 1])
+        }
+    }
+
+    @Test(.timeLimit(.minutes(3)), arguments: [Damage.flipped, .gone])
+    func theCopyBringsItBack(_ how: Damage) async throws {
+        try await Bench.with { bench in
+            try await tested(bench, keepCopy: true)
+            try damage(how, bench)
+            let refused = try await watch(bench)
+            #expect(refused.code == 3)
+            #expect(refused.errors.contains("`pipectl archive restore`"), "\(refused.errors)")
+            let restored = try await bench.pipectl("archive", "restore")
+            #expect(restored.code == 0, "\(restored.errors)")
+            #expect(restored.output.contains("is in place, with 1 runs from archive.git added"), "\(restored.output)")
+            if how == .flipped { #expect(restored.errors.contains("the old index is kept as"), "\(restored.errors)") }
+            #expect(try await bench.runs().map(\.verdict) == [.passed])
+            #expect(try await watch(bench).errors.contains("nothing to run"), "the change is known")
+            #expect(try await bench.pipectl("archive", "verify").code == 0)
+        }
+    }
+
+    @Test(.timeLimit(.minutes(3)))
+    func aLostLogTakesOnlyItsTailAndNothingIsTestedTwice() async throws {
+        try await Bench.with { bench in
+            try await tested(bench, keepCopy: true)
+            try await bench.withDaemon { daemon in
+                try await bench.change(2, ["b.txt": "b\n"])
+                _ = try await daemon.line("run 2 test")
+                _ = try await bench.pipectl("logs", "2", "--follow")
+                daemon.child.kill()
+                _ = await daemon.child.end
+            }
+            for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: index(bench) + suffix) }
+            // A push of which nobody had time to learn.
+            try await bench.change(3, ["c.txt": "c\n"])
+            let look = try await watch(bench)
+            #expect(look.code == 0, "\(look.errors)")
+            #expect(look.errors.contains("the index had lost 1 runs that archive.git has"), "\(look.errors)")
+            let runs = try await bench.runs()
+            #expect(runs.map(\.verdict) == [.passed, .passed, .passed])
+            #expect(runs.map(\.change) == ["3", "2", "1"], "each was tested once")
+        }
+    }
+
+    @Test(.timeLimit(.minutes(3)))
+    func doctorTellsTheAgeOfTheCopy() async throws {
+        try await Bench.with { bench in
+            #expect(try await bench.pipectl("doctor").output.contains("copy of the index: none yet"))
+            try await tested(bench, keepCopy: true)
+            let doctor = try await bench.pipectl("doctor").output
+            #expect(doctor.contains(" old, \(bench.home)/index.backup.sqlite"), "\(doctor)")
+        }
+    }
+}

@@ -1,0 +1,167 @@
+import Archive
+import Engine
+import Foundation
+import Testing
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+/// What a release does not do twice, whatever dies when.
+struct ReleaseCrashTests {
+    static let files = [
+        "workflows/x.swift": """
+        import Pipeline
+
+        let release = Workflow("release", on: .merge(into: "main")) {
+            let build = Step("build", run: "sh build.sh").idempotent()
+            build
+            Step("publish", needs: build, run: "sh publish.sh")
+        }
+        @main struct Workflows: WorkflowSet { static let workflows = [release] }
+
+        """,
+        "build.sh": "", "publish.sh": "",
+    ]
+
+    /// Starts a release with these scripts, and kills the daemon when a step has come to `started`.
+    private func crash(_ bench: Bench, build: String = "true", publish: String = "true") async throws {
+        for name in ["started", "never"] { try bench.meetingPoint(name) }
+        try await bench.withDaemon { daemon in
+            _ = try await daemon.line("baseline of")
+            try await bench.commit(["build.sh": build + "\n", "publish.sh": publish + "\n"], "Release it")
+            try await bench.arrival(at: "started")
+            daemon.child.kill()
+            _ = await daemon.child.end
+        }
+    }
+
+    private func effects(_ bench: Bench) -> Int {
+        String(decoding: FileManager.default.contents(atPath: "\(bench.root)/effects") ?? Data(), as: UTF8.self)
+            .split(separator: "\n").count
+    }
+
+    @Test(.timeLimit(.minutes(3)))
+    func aStepThatMayHaveActedIsNotDoneAgainWithoutAPerson() async throws {
+        try await Bench.with(Self.files) { bench in
+            let wait = "echo up > \(bench.root)/started; cat \(bench.root)/never"
+            try await crash(
+                bench, publish: "echo done >> \(bench.root)/effects; test -e \(bench.root)/again || { \(wait); }")
+            try await bench.withDaemon { daemon in
+                let said = try await daemon.line("run 1 ended: infrastructure, unknown: needs a person")
+                #expect(said.contains("step \"publish\" (sh publish.sh) was started at 20"), "\(said)")
+                #expect(said.contains("on attempt 1 and its result is not known"), "\(said)")
+                #expect(said.contains("`pipectl rerun 1`"), "\(said)")
+                let run = try await bench.run(1)
+                #expect(run.verdict == .infrastructure)
+                #expect(run.attempt == 1)
+                #expect(run.reason?.hasPrefix("unknown: needs a person: ") == true)
+                let report = try await bench.pipectl("report", "1").output
+                #expect(report.contains("step \"build\" (sh build.sh) was started at"), "\(report)")
+                #expect(report.contains("and passed (idempotent)"), "\(report)")
+                #expect(effects(bench) == 1, "it was not done again")
+                // The person has looked, and wants it again.
+                _ = FileManager.default.createFile(atPath: "\(bench.root)/again", contents: nil)
+                #expect(try await bench.pipectl("rerun", "1").code == 0)
+                #expect(effects(bench) == 2)
+                #expect(await daemon.stop() == 0)
+            }
+            #expect(try await bench.runs().map(\.verdict) == [.passed, .infrastructure])
+        }
+    }
+
+    @Test(.timeLimit(.minutes(3)))
+    func aReleaseInWhichOnlyIdempotentStepsHadBegunGoesOn() async throws {
+        try await Bench.with(Self.files) { bench in
+            let wait = "echo up > \(bench.root)/started; cat \(bench.root)/never"
+            try await crash(
+                bench, build: "test \"$PIPECTL_RUN_ATTEMPT\" = 2 || { \(wait); }",
+                publish: "echo done >> \(bench.root)/effects")
+            try await bench.withDaemon { daemon in
+                _ = try await daemon.line("run 1 was interrupted and waits for attempt 2")
+                _ = try await bench.pipectl("logs", "1", "--follow")
+                #expect(await daemon.stop() == 0)
+            }
+            let run = try await bench.run(1)
+            #expect(run.verdict == .passed)
+            #expect(run.attempt == 2)
+            #expect(effects(bench) == 1)
+            let report = try await bench.pipectl("report", "1").output
+            #expect(report.contains("the box went down during attempt 1"), "\(report)")
+        }
+    }
+
+    @Test(.timeLimit(.minutes(3)))
+    func theSideEffectIsThereAndItsResultIsNot() async throws {
+        // The step has ended when the daemon is killed, but stopped before it could write that down.
+        try await Bench.with(Self.files) { bench in
+            for name in ["started", "go"] { try bench.meetingPoint(name) }
+            try await bench.withDaemon { daemon in
+                _ = try await daemon.line("baseline of")
+                try await bench.commit(
+                    [
+                        "publish.sh":
+                            "echo up > \(bench.root)/started; cat \(bench.root)/go; echo done >> \(bench.root)/effects\n"
+                    ], "Release it")
+                try await bench.arrival(at: "started")
+                kill(daemon.child.id, SIGSTOP)
+                try await bench.release("go")
+                while effects(bench) == 0 { try await Task.sleep(for: .milliseconds(10)) }
+                daemon.child.kill()
+                _ = await daemon.child.end
+            }
+            try await bench.withDaemon { daemon in
+                _ = try await daemon.line("unknown: needs a person")
+                #expect(await daemon.stop() == 0)
+            }
+            #expect(effects(bench) == 1)
+            #expect(try await bench.runs().count == 1)
+        }
+    }
+
+    @Test(.timeLimit(.minutes(3)))
+    func testsOfChangesWriteNoIntents() async throws {
+        try await Bench.with { bench in
+            _ = try await bench.look()
+            try await bench.change(1, ["a.txt": "a\n"])
+            #expect(try await bench.look().code == 0)
+            try await bench.commit(["b.txt": "b\n"], "Merge it")
+            #expect(try await bench.look().code == 0)
+            let index = try Archive.Index(path: "\(bench.home)/index.sqlite", check: .none)
+            #expect(try await index.intents(of: 1).isEmpty)
+            let release = try await index.intents(of: 2)
+            #expect(release.map(\.intent.step) == ["pack"])
+            #expect(release.map(\.status) == [.passed])
+        }
+    }
+
+    @Test(.timeLimit(.minutes(3)))
+    func aRunThatTakesTheDaemonDownThreeTimesIsNotStartedAFourthTime() async throws {
+        try await Bench.with(Workflows.test("Step(\"check\", run: \"sh check.sh\")", files: ["check.sh": ""])) {
+            bench in
+            for name in ["started", "never"] { try bench.meetingPoint(name) }
+            for attempt in 1...3 {
+                try await bench.withDaemon { daemon in
+                    if attempt == 1 {
+                        _ = try await daemon.line("baseline of")
+                        try await bench.change(
+                            1, ["check.sh": "echo up > \(bench.root)/started; cat \(bench.root)/never\n"])
+                    }
+                    try await bench.arrival(at: "started")
+                    daemon.child.kill()
+                    _ = await daemon.child.end
+                }
+            }
+            try await bench.withDaemon { daemon in
+                _ = try await daemon.line(
+                    "run 1 ended: infrastructure, interrupted: the box went down 3 times in a row")
+                #expect(await daemon.stop() == 0)
+            }
+            let run = try await bench.run(1)
+            #expect(run.verdict == .infrastructure)
+            #expect(run.attempt == 3)
+        }
+    }
+}

@@ -1,0 +1,175 @@
+import Archive
+import Engine
+import Foundation
+import Testing
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+/// SIGTERM once, twice and three times; a daemon that is stopped for a while.
+struct ShutdownTests {
+    @Test(.timeLimit(.minutes(3)))
+    func theFirstSignalDrainsTheSecondCancelsTheThirdEnds() async throws {
+        let steps = "Step(\"check\", run: \"sh check.sh\")"
+        try await Bench.with(Workflows.test(steps, files: ["check.sh": ""])) { bench in
+            for name in ["started", "never"] { try bench.meetingPoint(name) }
+            // Waits without a child of its own, so that the signal reaches nobody else; the grace is what ends it.
+            let stubborn = "trap '' TERM; echo up > \(bench.root)/started; read line < \(bench.root)/never"
+            try await bench.withDaemon("--grace", "60") { daemon in
+                _ = try await daemon.line("baseline of")
+                try await bench.change(1, ["check.sh": stubborn])
+                try await bench.arrival(at: "started")
+                kill(daemon.child.id, SIGTERM)
+                _ = try await daemon.line("shutting down: running runs end first")
+                #expect(try await bench.pipectl("status").code == 0, "it answers while it drains")
+                kill(daemon.child.id, SIGTERM)
+                _ = try await daemon.line("cancelling what runs; a third signal ends at once")
+                kill(daemon.child.id, SIGTERM)
+                #expect(await daemon.end() == 130)
+            }
+            try await bench.withDaemon { daemon in
+                _ = try await daemon.line("run 1 was interrupted and waits for attempt 2")
+                try await bench.arrival(at: "started")
+                kill(daemon.child.id, SIGTERM)
+                _ = try await daemon.line("shutting down")
+                try await bench.release("never")
+                #expect(await daemon.end() == 0)
+            }
+            #expect(try await bench.run(1).verdict == .passed, "what runs ends first")
+        }
+    }
+
+    @Test(.timeLimit(.minutes(3)))
+    func theSecondSignalCancelsWithGrace() async throws {
+        let steps = "Step(\"check\", run: \"sh check.sh\")"
+        try await Bench.with(Workflows.test(steps, files: ["check.sh": ""])) { bench in
+            for name in ["started", "never"] { try bench.meetingPoint(name) }
+            let polite = """
+                trap 'echo tidied > \(bench.root)/tidied; exit 1' TERM
+                echo up > \(bench.root)/started
+                read line < \(bench.root)/never
+                """
+            try await bench.withDaemon { daemon in
+                _ = try await daemon.line("baseline of")
+                try await bench.change(1, ["check.sh": polite])
+                try await bench.arrival(at: "started")
+                kill(daemon.child.id, SIGTERM)
+                _ = try await daemon.line("shutting down")
+                kill(daemon.child.id, SIGTERM)
+                #expect(await daemon.end() == 0)
+            }
+            let run = try await bench.run(1)
+            #expect(run.verdict == .cancelled)
+            #expect(run.reason?.contains("the box was shut down") == true)
+            #expect(FileManager.default.fileExists(atPath: "\(bench.root)/tidied"), "it was asked first")
+        }
+    }
+
+    /// A remote that takes the connection and says nothing: the fetch has minutes left when the signal comes.
+    @Test(.timeLimit(.minutes(3)))
+    func aSignalDuringAFetchEndsTheFetchingChild() async throws {
+        let listener = try SilentListener()
+        defer { listener.close() }
+        try await Bench.with { bench in
+            let url = "git://127.0.0.1:\(listener.port)/silent.git"
+            try await bench.withDaemon(url) { daemon in
+                _ = try await daemon.line("baseline of")
+                var children: [Int32] = []
+                while children.isEmpty {
+                    children = try await fetchers(bench, of: url)
+                    try await Task.sleep(for: .milliseconds(20))
+                }
+                let clock = ContinuousClock()
+                let start = clock.now
+                #expect(await daemon.stop() == 0)
+                #expect(clock.now - start < .seconds(20), "it does not wait for the fetch's own deadline")
+                #expect(try await fetchers(bench, of: url).isEmpty)
+            }
+            let refs = try await bench.git(["for-each-ref"], in: "\(bench.home)/mirrors/silent.git")
+            #expect(refs.isEmpty)
+            let files = try await bench.command(["find", "\(bench.home)/mirrors", "-name", "*.lock"])
+            #expect(files.output.isEmpty, "no ref is half-updated")
+        }
+    }
+
+    private func fetchers(_ bench: Bench, of url: String) async throws -> [Int32] {
+        let listed = try await bench.command(["sh", "-c", "ps -eo pid=,args= | grep -F -e \"$0\"", "fetch-mirror"])
+        return listed.output.split(separator: "\n").filter { $0.contains(url) && !$0.contains("grep") }
+            .compactMap { $0.split(separator: " ").first.flatMap { Int32($0) } }
+    }
+
+    @Test(.timeLimit(.minutes(3)))
+    func aStepThatEndedInTimeWhileTheDaemonWasStoppedHasPassed() async throws {
+        let steps = "Step(\"check\", run: \"sh check.sh\").timeout(.seconds(4))"
+        try await Bench.with(Workflows.test(steps, files: ["check.sh": ""])) { bench in
+            for name in ["started", "go"] { try bench.meetingPoint(name) }
+            try await bench.withDaemon { daemon in
+                _ = try await daemon.line("baseline of")
+                try await bench.change(
+                    1,
+                    [
+                        "check.sh":
+                            "echo up > \(bench.root)/started; cat \(bench.root)/go; echo \"$PPID\" > \(bench.root)/ended\n"
+                    ])
+                try await bench.arrival(at: "started")
+                kill(daemon.child.id, SIGSTOP)
+                try await bench.release("go")
+                // The subject is time that passes: the limit is over when the daemon sees the clock again.
+                try await Task.sleep(for: .seconds(5))
+                #expect(FileManager.default.fileExists(atPath: "\(bench.root)/ended"))
+                for number in 2...4 { try await bench.change(number, ["check.sh": "echo \(number)\n"]) }
+                kill(daemon.child.id, SIGCONT)
+                for number in 2...4 { _ = try await daemon.line("run \(number) test") }
+                for number in 1...4 { _ = try await bench.pipectl("logs", "\(number)", "--follow") }
+                #expect(await daemon.stop() == 0)
+            }
+            #expect(try await bench.runs().map(\.verdict) == [.passed, .passed, .passed, .passed])
+        }
+    }
+}
+
+/// A server that takes connections and never says a word.
+private struct SilentListener {
+    let port: UInt16
+    private let socket: Int32
+
+    init() throws {
+        #if canImport(Darwin)
+            let kind = SOCK_STREAM
+        #else
+            let kind = Int32(SOCK_STREAM.rawValue)
+        #endif
+        let number = Self.make(kind)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isBound = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
+                bind(number, generic, size) == 0 && listen(number, 16) == 0 && getsockname(number, generic, &size) == 0
+            }
+        }
+        guard number >= 0, isBound else { throw Bench.Failure(description: "no port: \(errno)") }
+        socket = number
+        port = UInt16(bigEndian: address.sin_port)
+    }
+
+    private static func make(_ kind: Int32) -> Int32 {
+        #if canImport(Darwin)
+            Darwin.socket(AF_INET, kind, 0)
+        #else
+            Glibc.socket(AF_INET, kind, 0)
+        #endif
+    }
+
+    func close() {
+        #if canImport(Darwin)
+            _ = Darwin.close(socket)
+        #else
+            _ = Glibc.close(socket)
+        #endif
+    }
+}

@@ -1,0 +1,213 @@
+#if os(Linux)
+    import Archive
+    import Engine
+    import Foundation
+    import Glibc
+    import Testing
+
+    /// The daemon on a machine that runs out of something: it waits, says so, and goes on by itself.
+    struct SurvivalTests {
+        static let isRoot = geteuid() == 0
+        static let why: Comment = "only root may mount a small disk"
+
+        /// A bench whose state folder is a disk of its own, of this many MiB.
+        private func withSmallDisk(_ size: Int = 80, _ body: (Bench) async throws -> Void) async throws {
+            try await Bench.with(Workflows.test("Step(\"check\", run: \"sh check.sh\")", files: ["check.sh": ""])) {
+                bench in
+                try FileManager.default.createDirectory(atPath: bench.home, withIntermediateDirectories: false)
+                let mounted = try await bench.command([
+                    "mount", "-t", "tmpfs", "-o", "size=\(size)m,mode=700", "none", bench.home,
+                ])
+                try #require(mounted.code == 0, "\(mounted.errors)")
+                let result: Result<Void, any Error>
+                do { result = .success(try await body(bench)) } catch { result = .failure(error) }
+                _ = try await bench.command(["umount", "-l", bench.home])
+                try result.get()
+            }
+        }
+
+        /// Takes every byte that is left, as somebody else on the box would.
+        private func fill(_ bench: Bench, _ name: String = "full") async throws {
+            _ = try await bench.command(["sh", "-c", "cat /dev/zero >> \"$0\" 2> /dev/null", "\(bench.home)/\(name)"])
+        }
+
+        private func free(_ bench: Bench) throws {
+            for name in ["full", "fuller"] { try? FileManager.default.removeItem(atPath: "\(bench.home)/\(name)") }
+        }
+
+        private func hasBallast(_ bench: Bench) -> Bool {
+            FileManager.default.fileExists(atPath: "\(bench.home)/ballast")
+        }
+
+        @Test(.enabled(if: isRoot, why), .timeLimit(.minutes(3)))
+        func aDiskThatFillsUnderAStepIsSaidAndOutlived() async throws {
+            try await withSmallDisk { bench in
+                for name in ["started", "go"] { try bench.meetingPoint(name) }
+                try await bench.withDaemon { daemon in
+                    _ = try await daemon.line("baseline of")
+                    while !hasBallast(bench) { try await Task.sleep(for: .milliseconds(50)) }
+                    try await bench.change(
+                        1,
+                        [
+                            "check.sh": """
+                            echo up > \(bench.root)/started; cat \(bench.root)/go
+                            head -c 20000000 /dev/zero
+                            echo ended > \(bench.root)/ended
+                            """
+                        ])
+                    try await bench.arrival(at: "started")
+                    try await fill(bench)
+                    try await bench.release("go")
+                    _ = try await bench.pipectl("logs", "1", "--follow")
+                    #expect(FileManager.default.fileExists(atPath: "\(bench.root)/ended"), "the step was not held up")
+                    let run = try await bench.run(1)
+                    #expect(run.verdict == .infrastructure)
+                    #expect(run.reason?.contains("disk full") == true, "\(run.reason ?? "")")
+                    #expect(run.isArchived, "the ballast was for that")
+                    #expect(daemon.text.contains("the ballast of 4 MiB is given up"), "\(daemon.text)")
+                    #expect(!hasBallast(bench))
+
+                    try await bench.change(2, ["check.sh": "echo fine\n"])
+                    _ = try await daemon.line("no run is started: ")
+                    let status = try await bench.pipectl("status").output
+                    #expect(status.contains("nothing starts: the disk of \(bench.home) is nearly full"), "\(status)")
+                    let doctor = try await bench.pipectl("doctor").output
+                    #expect(doctor.contains("nothing starts: the disk of"), "\(doctor)")
+
+                    try free(bench)
+                    _ = try await daemon.line("there is space again")
+                    let logs = try await bench.pipectl("logs", "2", "--follow")
+                    #expect(logs.output == "fine\n", "\(logs) \(daemon.text)")
+                    while !hasBallast(bench) { try await Task.sleep(for: .milliseconds(50)) }
+                    #expect(await daemon.stop() == 0)
+                }
+                #expect(try await bench.runs().map(\.verdict) == [.passed, .infrastructure])
+            }
+        }
+
+        @Test(.enabled(if: isRoot, why), .timeLimit(.minutes(3)))
+        func aPushWhileNotAByteIsLeftIsTestedOnceWhenThereIsRoom() async throws {
+            try await withSmallDisk { bench in
+                try await bench.withDaemon { daemon in
+                    _ = try await daemon.line("baseline of")
+                    while !hasBallast(bench) { try await Task.sleep(for: .milliseconds(50)) }
+                    try FileManager.default.removeItem(atPath: "\(bench.home)/ballast")
+                    try await fill(bench)
+                    for number in 1...3 { try await bench.change(number, ["a.txt": "\(number)\n"]) }
+                    _ = try await bench.pipectl("notify", bench.repository)
+                    // What the log still had room for is taken too: from here on no commit can succeed.
+                    try await fill(bench, "fuller")
+                    let status = try await bench.pipectl("status")
+                    #expect(status.code == 0, "the daemon answers: \(status.errors)")
+                    try free(bench)
+                    for number in 1...3 { _ = try await daemon.line("run \(number) test") }
+                    for number in 1...3 { _ = try await bench.pipectl("logs", "\(number)", "--follow") }
+                    #expect(await daemon.stop() == 0)
+                }
+                let runs = try await bench.runs()
+                #expect(runs.map(\.verdict) == [.passed, .passed, .passed])
+                #expect(Set(runs.compactMap(\.change)) == ["1", "2", "3"])
+            }
+        }
+
+        @Test(.enabled(if: isRoot, why), .timeLimit(.minutes(3)))
+        func aDaemonThatStartsOnAFullDiskUsesItsBallast() async throws {
+            try await withSmallDisk { bench in
+                try await bench.withDaemon { daemon in
+                    _ = try await daemon.line("baseline of")
+                    while !hasBallast(bench) { try await Task.sleep(for: .milliseconds(50)) }
+                    #expect(await daemon.stop() == 0)
+                }
+                try await fill(bench)
+                try await bench.withDaemon { daemon in
+                    #expect(!hasBallast(bench))
+                    try await bench.change(1, ["check.sh": "echo fine\n"])
+                    _ = try await daemon.line("no run is started: ")
+                    try free(bench)
+                    _ = try await daemon.line("there is space again")
+                    _ = try await bench.pipectl("logs", "1", "--follow")
+                    #expect(await daemon.stop() == 0)
+                }
+                #expect(try await bench.runs().map(\.verdict) == [.passed])
+            }
+        }
+
+        @Test(.timeLimit(.minutes(3)))
+        func aHundredReadyStepsOn64DescriptorsWaitForEachOther() async throws {
+            let steps = "for number in 1...100 { Step(\"step \\(number)\", run: \"sh check.sh\") }"
+            try await Bench.with(Workflows.test(steps, files: ["check.sh": "true\n"])) { bench in
+                // Compiled before: the compiler is another program, which needs more.
+                _ = try await bench.look()
+                try await bench.withDaemon("--slots", "100", under: ["prlimit", "--nofile=64:64"]) { daemon in
+                    try await bench.change(1, ["check.sh": "echo one\n"])
+                    _ = try await daemon.line("run 1 test")
+                    _ = try await bench.pipectl("logs", "1", "step 100", "--follow")
+                    try await bench.change(2, ["check.sh": "echo two\n"])
+                    _ = try await daemon.line("run 2 test")
+                    _ = try await bench.pipectl("logs", "2", "step 100", "--follow")
+                    for _ in 1...20 { #expect(try await bench.pipectl("status").code == 0) }
+                    #expect(await daemon.stop() == 0)
+                }
+                let runs = try await bench.runs()
+                #expect(runs.map(\.verdict) == [.passed, .passed], "\(runs.map { $0.reason ?? "" })")
+                #expect(runs.map(\.stepCounts.passed) == [100, 100])
+            }
+        }
+
+        /// `prlimit` takes them all away while it runs, and gives them back.
+        @Test(.timeLimit(.minutes(3)))
+        func aDaemonWithoutADescriptorLeftGoesOnWhenThereAreSome() async throws {
+            try await Bench.with { bench in
+                _ = try await bench.look()
+                try await bench.withDaemon { daemon in
+                    _ = try await bench.command(["prlimit", "--pid", "\(daemon.child.id)", "--nofile=3:4096"])
+                    try await bench.change(1, ["a.txt": "a\n"])
+                    _ = try await daemon.line("can't be looked at")
+                    _ = try await bench.command(["prlimit", "--pid", "\(daemon.child.id)", "--nofile=4096:4096"])
+                    #expect(try await bench.pipectl("notify", bench.repository).code == 0)
+                    _ = try await daemon.line("run 1 test")
+                    _ = try await bench.pipectl("logs", "1", "--follow")
+                    #expect(await daemon.stop() == 0)
+                }
+                #expect(try await bench.runs().map(\.verdict) == [.passed])
+            }
+        }
+
+        /// A user of the test's own, so that the limit counts nothing else.
+        @Test(.enabled(if: isRoot, "only root may become another user"), .timeLimit(.minutes(3)))
+        func aDaemonThatMayStartNoProcessGoesOnWhenItMay() async throws {
+            let user = Int.random(in: 40_000...60_000)
+            try await Bench.with(Workflows.test("Step(\"check\", run: \"sh check.sh\")", files: ["check.sh": ""])) {
+                bench in
+                _ = try await bench.look()
+                let head = try await bench.change(1, ["check.sh": "echo fine\n"])
+                try await bench.git(["update-ref", "-d", "refs/pull/1/head"])
+                for arguments in [["chown", "-R", "\(user):\(user)", bench.root], ["chmod", "755", bench.root]] {
+                    try #require(try await bench.command(arguments).code == 0)
+                }
+                let prefix = ["setpriv", "--reuid=\(user)", "--regid=\(user)", "--clear-groups"]
+                try #require(try await bench.command(prefix + [Bench.pipectl, "--version"]).code == 0)
+                try await bench.withDaemon(under: prefix) { daemon in
+                    let limit: (String) async throws -> Void = { count in
+                        let pid = "\(daemon.child.id)"
+                        let set = try await bench.command(prefix + ["prlimit", "--pid", pid, "--nproc=\(count):"])
+                        #expect(set.code == 0, "\(set.errors)")
+                    }
+                    try await limit("1")
+                    // By the user, who owns it now.
+                    let push = prefix + ["git", "-C", bench.repository, "update-ref", "refs/pull/1/head", head]
+                    #expect(try await bench.command(push).code == 0)
+                    _ = try await daemon.line("run 1 test")
+                    try await limit("1000")
+                    _ = try await bench.pipectl("logs", "1", "--follow")
+                    // It has waited for a process, or said that none came for too long.
+                    let run = try await bench.run(1)
+                    let isSaid = run.verdict == .infrastructure && run.reason?.contains("the box is overloaded") == true
+                    #expect(run.verdict == .passed || isSaid, "\(run.reason ?? "")")
+                    #expect(try await bench.pipectl("rerun", "1").code == 0)
+                    #expect(await daemon.stop() == 0)
+                }
+            }
+        }
+    }
+#endif
