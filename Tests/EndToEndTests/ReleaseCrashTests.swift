@@ -39,16 +39,16 @@ struct ReleaseCrashTests {
     }
 
     private func effects(_ bench: Bench) -> Int {
-        String(decoding: FileManager.default.contents(atPath: "\(bench.root)/effects") ?? Data(), as: UTF8.self)
+        String(decoding: FileManager.default.contents(atPath: "\(bench.meet)/effects") ?? Data(), as: UTF8.self)
             .split(separator: "\n").count
     }
 
     @Test(.timeLimit(.minutes(3)))
     func aStepThatMayHaveActedIsNotDoneAgainWithoutAPerson() async throws {
         try await Bench.with(Self.files) { bench in
-            let wait = "echo up > \(bench.root)/started; cat \(bench.root)/never"
+            let wait = "echo up > \(bench.meet)/started; cat \(bench.meet)/never"
             try await crash(
-                bench, publish: "echo done >> \(bench.root)/effects; test -e \(bench.root)/again || { \(wait); }")
+                bench, publish: "echo done >> \(bench.meet)/effects; test -e \(bench.meet)/again || { \(wait); }")
             try await bench.withDaemon { daemon in
                 let said = try await daemon.line("run 1 ended: infrastructure, unknown: needs a person")
                 #expect(said.contains("step \"publish\" (sh publish.sh) was started at 20"), "\(said)")
@@ -63,7 +63,7 @@ struct ReleaseCrashTests {
                 #expect(report.contains("and passed (idempotent)"), "\(report)")
                 #expect(effects(bench) == 1, "it was not done again")
                 // The person has looked, and wants it again.
-                _ = FileManager.default.createFile(atPath: "\(bench.root)/again", contents: nil)
+                _ = FileManager.default.createFile(atPath: "\(bench.meet)/again", contents: nil)
                 #expect(try await bench.pipectl("rerun", "1").code == 0)
                 #expect(effects(bench) == 2)
                 #expect(await daemon.stop() == 0)
@@ -75,10 +75,10 @@ struct ReleaseCrashTests {
     @Test(.timeLimit(.minutes(3)))
     func aReleaseInWhichOnlyIdempotentStepsHadBegunGoesOn() async throws {
         try await Bench.with(Self.files) { bench in
-            let wait = "echo up > \(bench.root)/started; cat \(bench.root)/never"
+            let wait = "echo up > \(bench.meet)/started; cat \(bench.meet)/never"
             try await crash(
                 bench, build: "test \"$PIPECTL_RUN_ATTEMPT\" = 2 || { \(wait); }",
-                publish: "echo done >> \(bench.root)/effects")
+                publish: "echo done >> \(bench.meet)/effects")
             try await bench.withDaemon { daemon in
                 _ = try await daemon.line("run 1 was interrupted and waits for attempt 2")
                 _ = try await bench.pipectl("logs", "1", "--follow")
@@ -103,7 +103,7 @@ struct ReleaseCrashTests {
                 try await bench.commit(
                     [
                         "publish.sh":
-                            "echo up > \(bench.root)/started; cat \(bench.root)/go; echo done >> \(bench.root)/effects\n"
+                            "echo up > \(bench.meet)/started; cat \(bench.meet)/go; echo done >> \(bench.meet)/effects\n"
                     ], "Release it")
                 try await bench.arrival(at: "started")
                 kill(daemon.child.id, SIGSTOP)
@@ -147,7 +147,7 @@ struct ReleaseCrashTests {
                     if attempt == 1 {
                         _ = try await daemon.line("baseline of")
                         try await bench.change(
-                            1, ["check.sh": "echo up > \(bench.root)/started; cat \(bench.root)/never\n"])
+                            1, ["check.sh": "echo up > \(bench.meet)/started; cat \(bench.meet)/never\n"])
                     }
                     try await bench.arrival(at: "started")
                     daemon.child.kill()

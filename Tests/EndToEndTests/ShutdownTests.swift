@@ -17,7 +17,7 @@ struct ShutdownTests {
         try await Bench.with(Workflows.test(steps, files: ["check.sh": ""])) { bench in
             for name in ["started", "never"] { try bench.meetingPoint(name) }
             // Waits without a child of its own, so that the signal reaches nobody else; the grace is what ends it.
-            let stubborn = "trap '' TERM; echo up > \(bench.root)/started; read line < \(bench.root)/never"
+            let stubborn = "trap '' TERM; echo up > \(bench.meet)/started; read line < \(bench.meet)/never"
             try await bench.withDaemon("--grace", "60") { daemon in
                 _ = try await daemon.line("baseline of")
                 try await bench.change(1, ["check.sh": stubborn])
@@ -48,9 +48,9 @@ struct ShutdownTests {
         try await Bench.with(Workflows.test(steps, files: ["check.sh": ""])) { bench in
             for name in ["started", "never"] { try bench.meetingPoint(name) }
             let polite = """
-                trap 'echo tidied > \(bench.root)/tidied; exit 1' TERM
-                echo up > \(bench.root)/started
-                read line < \(bench.root)/never
+                trap 'echo tidied > \(bench.meet)/tidied; exit 1' TERM
+                echo up > \(bench.meet)/started
+                read line < \(bench.meet)/never
                 """
             try await bench.withDaemon { daemon in
                 _ = try await daemon.line("baseline of")
@@ -64,7 +64,7 @@ struct ShutdownTests {
             let run = try await bench.run(1)
             #expect(run.verdict == .cancelled)
             #expect(run.reason?.contains("the box was shut down") == true)
-            #expect(FileManager.default.fileExists(atPath: "\(bench.root)/tidied"), "it was asked first")
+            #expect(FileManager.default.fileExists(atPath: "\(bench.meet)/tidied"), "it was asked first")
         }
     }
 
@@ -112,14 +112,14 @@ struct ShutdownTests {
                     1,
                     [
                         "check.sh":
-                            "echo up > \(bench.root)/started; cat \(bench.root)/go; echo \"$PPID\" > \(bench.root)/ended\n"
+                            "echo up > \(bench.meet)/started; cat \(bench.meet)/go; echo \"$PPID\" > \(bench.meet)/ended\n"
                     ])
                 try await bench.arrival(at: "started")
                 kill(daemon.child.id, SIGSTOP)
                 try await bench.release("go")
                 // The subject is time that passes: the limit is over when the daemon sees the clock again.
                 try await Task.sleep(for: .seconds(5))
-                #expect(FileManager.default.fileExists(atPath: "\(bench.root)/ended"))
+                #expect(FileManager.default.fileExists(atPath: "\(bench.meet)/ended"))
                 for number in 2...4 { try await bench.change(number, ["check.sh": "echo \(number)\n"]) }
                 kill(daemon.child.id, SIGCONT)
                 for number in 2...4 { _ = try await daemon.line("run \(number) test") }

@@ -50,16 +50,16 @@
                         1,
                         [
                             "check.sh": """
-                            echo up > \(bench.root)/started; cat \(bench.root)/go
+                            echo up > \(bench.meet)/started; cat \(bench.meet)/go
                             head -c 20000000 /dev/zero
-                            echo ended > \(bench.root)/ended
+                            echo ended > \(bench.meet)/ended
                             """
                         ])
                     try await bench.arrival(at: "started")
                     try await fill(bench)
                     try await bench.release("go")
                     _ = try await bench.pipectl("logs", "1", "--follow")
-                    #expect(FileManager.default.fileExists(atPath: "\(bench.root)/ended"), "the step was not held up")
+                    #expect(FileManager.default.fileExists(atPath: "\(bench.meet)/ended"), "the step was not held up")
                     let run = try await bench.run(1)
                     #expect(run.verdict == .infrastructure)
                     #expect(run.reason?.contains("disk full") == true, "\(run.reason ?? "")")
