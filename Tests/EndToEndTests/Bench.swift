@@ -186,7 +186,8 @@ struct Bench: Sendable {
     ) async throws -> T {
         let name = "\(root)/daemon-\(UInt32.random(in: 0 ... .max))-"
         let child = try Child(
-            prefix + sharing([Bench.pipectl, "watch"]) + (options.contains("--minimum-free") ? [] : ["--minimum-free", "0"])
+            prefix + sharing([Bench.pipectl, "watch"])
+                + (options.contains("--minimum-free") ? [] : ["--minimum-free", "0"])
                 + options
                 + ["--interval", "3600", repository],
             in: root, environment: environment, output: name)

@@ -60,7 +60,7 @@ struct ChangeTests {
             }
             let run = try await bench.run(1)
             #expect(run.verdict == .infrastructure)
-            #expect(run.reason?.contains("`pipectl rerun 1` starts it again") == true)
+            #expect(run.reason?.contains("`pipectl rerun 1`") == true)
             #expect(try String(contentsOfFile: "\(bench.meet)/published", encoding: .utf8) == "x\n")
         }
     }

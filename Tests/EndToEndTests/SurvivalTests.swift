@@ -172,42 +172,5 @@
                 #expect(try await bench.runs().map(\.verdict) == [.passed])
             }
         }
-
-        /// A user of the test's own, so that the limit counts nothing else.
-        @Test(.enabled(if: isRoot, "only root may become another user"), .timeLimit(.minutes(3)))
-        func aDaemonThatMayStartNoProcessGoesOnWhenItMay() async throws {
-            let user = Int.random(in: 40_000...60_000)
-            try await Bench.with(Workflows.test("Step(\"check\", run: \"sh check.sh\")", files: ["check.sh": ""])) {
-                bench in
-                _ = try await bench.look()
-                let head = try await bench.change(1, ["check.sh": "echo fine\n"])
-                try await bench.git(["update-ref", "-d", "refs/pull/1/head"])
-                for arguments in [["chown", "-R", "\(user):\(user)", bench.root], ["chmod", "755", bench.root]] {
-                    try #require(try await bench.command(arguments).code == 0)
-                }
-                let prefix = ["setpriv", "--reuid=\(user)", "--regid=\(user)", "--clear-groups"]
-                try #require(try await bench.command(prefix + [Bench.pipectl, "--version"]).code == 0)
-                try await bench.withDaemon(under: prefix) { daemon in
-                    let limit: (String) async throws -> Void = { count in
-                        let pid = "\(daemon.child.id)"
-                        let set = try await bench.command(prefix + ["prlimit", "--pid", pid, "--nproc=\(count):"])
-                        #expect(set.code == 0, "\(set.errors)")
-                    }
-                    try await limit("1")
-                    // By the user, who owns it now.
-                    let push = prefix + ["git", "-C", bench.repository, "update-ref", "refs/pull/1/head", head]
-                    #expect(try await bench.command(push).code == 0)
-                    _ = try await daemon.line("run 1 test")
-                    try await limit("1000")
-                    _ = try await bench.pipectl("logs", "1", "--follow")
-                    // It has waited for a process, or said that none came for too long.
-                    let run = try await bench.run(1)
-                    let isSaid = run.verdict == .infrastructure && run.reason?.contains("the box is overloaded") == true
-                    #expect(run.verdict == .passed || isSaid, "\(run.reason ?? "")")
-                    #expect(try await bench.pipectl("rerun", "1").code == 0)
-                    #expect(await daemon.stop() == 0)
-                }
-            }
-        }
     }
 #endif
