@@ -87,6 +87,7 @@ struct RunExecutor: Sendable {
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
             try WorkflowProgram.contextData(prepared.context).write(to: URL(fileURLWithPath: contextFile))
         }
+        let secrets = try await secrets(for: prepared, of: run)
         await board.update(run.id) { $0.phase = "running" }
         let workflow = run.request.workflow
         let setting = RunSetting(
@@ -96,9 +97,22 @@ struct RunExecutor: Sendable {
                 program.closureCommand(workflow: workflow, step: step, contextFile: contextFile)
             },
             stepInit: FilePath(stepInit), grace: options.grace,
-            logLimits: LogLimits(head: options.logBytes, tail: options.logBytes))
+            logLimits: LogLimits(head: options.logBytes, tail: options.logBytes), secrets: secrets)
         let runner = Runner(setting: setting, pool: pool) { [board] event in await board.take(event, of: run.id) }
-        return await runner.run(prepared.plan, stop: stop)
+        var outcome = await runner.run(prepared.plan, stop: stop)
+        outcome.findings = secrets.findings(for: prepared.plan) + outcome.findings
+        return outcome
+    }
+
+    /// What the run is given of the secrets that its steps name: nothing unless it is trusted.
+    private func secrets(for prepared: RunPreparation, of run: QueuedRun) async throws -> RunSecrets {
+        // A working tree has no ref.
+        let trust: Trust = run.request.change != nil || run.request.ref.isEmpty ? .change : .merged
+        guard trust == .merged else { return .withheld }
+        guard prepared.plan.steps.contains(where: { !$0.secrets.isEmpty }) else { return .none }
+        return try await offThread { [state] in
+            SecretStores(state: state).resolve(prepared.plan, repository: run.request.repository)
+        }
     }
 
     /// What every step of the run sees. Names that a change chose come as values of variables only.

@@ -83,6 +83,8 @@ public struct StateFolder: Sendable, Hashable {
     public var workspaces: String { path + "/workspaces" }
     /// Logs of running steps.
     public var live: String { path + "/live" }
+    /// The secrets that `pipectl secrets set` keeps; made with the first one.
+    public var secrets: String { path + "/secrets" }
     /// What ``StateLock`` locks.
     public var lock: String { path + "/lock" }
 

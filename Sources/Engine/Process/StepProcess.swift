@@ -13,6 +13,10 @@ struct StepCommand: Sendable {
     var arguments: [String]
     var workingDirectory: FilePath
     var environment: [String: String]
+    /// Files that the command finds in ``secretsFolder``, readable for it alone and on no disk.
+    var secrets: [SecretFile] = []
+    /// Where the command sees ``secrets``.
+    var secretsFolder: FilePath = "/run/secrets"
 }
 
 /// How a command ended.

@@ -16,11 +16,14 @@ public struct RunSetting: Sendable {
     public var grace: Duration
     public var logLimits: LogLimits
     public var fileLimits: FileLimits
+    /// What the run is given of the secrets that its steps name, and what masks them.
+    public var secrets: RunSecrets
 
     public init(
         workspace: FilePath, folder: FilePath, environment: [String: String],
         closureCommand: @escaping @Sendable (_ step: String) -> [String], stepInit: FilePath,
-        grace: Duration = .seconds(10), logLimits: LogLimits = LogLimits(), fileLimits: FileLimits = FileLimits()
+        grace: Duration = .seconds(10), logLimits: LogLimits = LogLimits(), fileLimits: FileLimits = FileLimits(),
+        secrets: RunSecrets = .none
     ) {
         self.workspace = workspace
         self.folder = folder
@@ -30,6 +33,7 @@ public struct RunSetting: Sendable {
         self.grace = grace
         self.logLimits = logLimits
         self.fileLimits = fileLimits
+        self.secrets = secrets
     }
 
     /// Where the logs are, while they grow and after.

@@ -54,7 +54,7 @@ public struct PlannedStep: Sendable, Equatable, Codable {
     public var artifacts: [String] = []
     public var resources: [ResourceUse] = []
     public var network = NetworkAccess.denied
-    public var secrets: [String] = []
+    public var secrets: [SecretUse] = []
     public var inputs: [String] = []
     public var outputs: [String] = []
     public var publishes: [String] = []
