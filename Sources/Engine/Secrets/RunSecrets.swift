@@ -30,6 +30,8 @@ public struct RunSecrets: Sendable {
     /// The run is not trusted: its steps start without the secrets that they name.
     public static let withheld = RunSecrets(isWithheld: true)
 
+    func secret(named name: String) -> Secret? { values[name] }
+
     /// Why `step` can't be started, or nil.
     func obstacle(to step: PlannedStep) -> String? {
         guard !isWithheld else { return nil }

@@ -115,7 +115,7 @@ extension [MaskingStream.Found] {
         var new = new
         while let last = self.last, last.end > new.start {
             new.start = Swift.min(new.start, last.start)
-            if last.length > new.length { (new.length, new.owner) = (last.length, last.owner) }
+            if last.length >= new.length { (new.length, new.owner) = (last.length, last.owner) }
             removeLast()
         }
         append(new)

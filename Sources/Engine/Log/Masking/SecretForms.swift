@@ -1,7 +1,7 @@
 /// The byte strings in which a secret's value may appear in output.
 ///
-/// Of the value, of it without its trailing line feeds, of it with `\r\n` or `\n` as line ends, and of each of its lines:
-/// the bytes themselves and what the encodings make of them that tools print by themselves or a shell has at hand.
+/// Of the value without line feeds at its end, of it with `\r\n` or `\n` as line ends, and of each of its lines: the
+/// bytes themselves and what the encodings make of them that tools print by themselves or a shell has at hand.
 /// What anyone makes with intent (reversed, one character a line, encrypted, compressed) can't be listed.
 struct SecretForms {
     /// Bytes that a form has at least. Shorter ones would be found in innocent output, and masking it would tell where.
@@ -16,15 +16,17 @@ struct SecretForms {
         let lineFeed = UInt8(ascii: "\n")
         let trimmed = value.withoutLineEnds
         guard trimmed.count >= SecretForms.shortest else { return }
-        let lines = value.split { $0 == lineFeed || $0 == UInt8(ascii: "\r") }.map(Array.init)
-        var others: [[UInt8]] = []
-        if lines.count > 1 || value != trimmed {
-            let plain = value.joiningLines(with: [lineFeed])
-            others = [plain, plain.flatMap { $0 == lineFeed ? [UInt8(ascii: "\r"), lineFeed] : [$0] }]
-        }
-        for text in Set([value, trimmed]) { add(text, isRich: isRich) }
-        for text in Set(others).subtracting([value, trimmed]) {
-            if isRich { add(text, isRich: true) } else { insert(text) }
+        let lines = trimmed.split { $0 == lineFeed || $0 == UInt8(ascii: "\r") }.map(Array.init)
+        add(trimmed, isRich: isRich)
+        // The line feed at a file's end is no secret, and a log is better read with it. In base64 its bits are in the
+        // last characters.
+        if value != trimmed { for form in Base64Forms.of(value, isRich: isRich) { insert(form) } }
+        if trimmed.contains(lineFeed) {
+            let plain = trimmed.joiningLines(with: [lineFeed])
+            let others = [plain, plain.flatMap { $0 == lineFeed ? [UInt8(ascii: "\r"), lineFeed] : [$0] }]
+            for text in others where text != trimmed {
+                if isRich { add(text, isRich: true) } else { insert(text) }
+            }
         }
         for line in Set(lines) where lines.count > 1 && line.count >= SecretForms.shortest {
             if isRich { add(line, isRich: true) } else { insert(line) }
