@@ -3,6 +3,12 @@ import Engine
 import Foundation
 import Testing
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
 /// Secrets from `pipectl secrets set` to the archive: who is given them, and that nothing keeps them.
 struct SecretsTests {
     /// With characters that every encoding has to write in its own way.
@@ -167,6 +173,65 @@ struct SecretsTests {
             #expect(try await bench.pipectl("run", "test", "--ref", "main", "--minimum-free", "0").code == 3)
         }
     }
+
+    #if os(Linux)
+        @Test(.timeLimit(.minutes(1)))
+        func whatIsTypedIsKeptAndNotShown() async throws {
+            try await Bench.with { bench in
+                // A line feed ends the value; what was pasted after it goes nowhere.
+                let words = [Bench.pipectl, "secrets", "set", "TOKEN", "--state", bench.home]
+                let (shown, code) = try await typed("typXed\u{7f}\u{7f}\u{7f}ed valuee\u{7f}\nmore\n", into: words)
+                #expect(code == 0)
+                #expect(shown == "Value of TOKEN: \r\nTOKEN is set\r\n", "\(shown.debugDescription)")
+                #expect(FileManager.default.contents(atPath: "\(bench.home)/secrets/TOKEN") == Data("typed value".utf8))
+                let cancelled = try await typed("another\u{3}", into: words)
+                #expect(cancelled.code == 130)
+                #expect(FileManager.default.contents(atPath: "\(bench.home)/secrets/TOKEN") == Data("typed value".utf8))
+            }
+        }
+
+        /// Runs a command at a terminal of its own, types once it asks, and returns what the terminal showed.
+        private func typed(_ text: String, into command: [String]) async throws -> (shown: String, code: Int32) {
+            // posix_openpt and its companions are not in Swift's Glibc: these are what they do (ioctl_tty(2)).
+            let terminal = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
+            var lock: Int32 = 0
+            var number: Int32 = 0
+            guard terminal >= 0, ioctl(terminal, 0x4004_5431, &lock) == 0, ioctl(terminal, 0x8004_5430, &number) == 0
+            else { throw Bench.Failure(description: "no terminal: \(errno)") }
+            let process = Process()
+            process.executableURL = URL(fileURLWithPath: command[0])
+            process.arguments = Array(command.dropFirst())
+            let end = try #require(FileHandle(forUpdatingAtPath: "/dev/pts/\(number)"))
+            (process.standardInput, process.standardOutput, process.standardError) = (end, end, end)
+            try process.run()
+            try end.close()
+            let id = process.processIdentifier
+            let shown = await withCheckedContinuation { continuation in
+                let thread = Thread {
+                    // Whatever goes wrong, the process ends and with it the reading.
+                    DispatchQueue.global().asyncAfter(deadline: .now() + 30) { kill(id, SIGKILL) }
+                    var shown: [UInt8] = []
+                    var piece = [UInt8](repeating: 0, count: 4_096)
+                    var isTyped = false
+                    while true {
+                        let count = read(terminal, &piece, piece.count)
+                        // EIO: nobody has the other end any more.
+                        guard count > 0 else { break }
+                        shown += piece[..<count]
+                        if !isTyped, shown.last == UInt8(ascii: " ") {
+                            isTyped = true
+                            _ = Array(text.utf8).withUnsafeBytes { write(terminal, $0.baseAddress, $0.count) }
+                        }
+                    }
+                    close(terminal)
+                    continuation.resume(returning: String(decoding: shown, as: UTF8.self))
+                }
+                thread.start()
+            }
+            process.waitUntilExit()
+            return (shown, process.terminationStatus)
+        }
+    #endif
 
     @Test(.timeLimit(.minutes(3)))
     func secretsAreSetListedAndRemovedAndNeverShown() async throws {

@@ -104,17 +104,6 @@ struct RunExecutor: Sendable {
         return outcome
     }
 
-    /// What the run is given of the secrets that its steps name: nothing unless it is trusted.
-    private func secrets(for prepared: RunPreparation, of run: QueuedRun) async throws -> RunSecrets {
-        // A working tree has no ref.
-        let trust: Trust = run.request.change != nil || run.request.ref.isEmpty ? .change : .merged
-        guard trust == .merged else { return .withheld }
-        guard prepared.plan.steps.contains(where: { !$0.secrets.isEmpty }) else { return .none }
-        return try await offThread { [state] in
-            SecretStores(state: state).resolve(prepared.plan, repository: run.request.repository)
-        }
-    }
-
     /// What every step of the run sees. Names that a change chose come as values of variables only.
     private func environment(_ prepared: RunPreparation, _ run: QueuedRun) -> [String: String] {
         var environment = RunSetting.baseEnvironment(ProcessInfo.processInfo.environment)

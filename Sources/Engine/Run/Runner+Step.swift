@@ -262,6 +262,8 @@ extension Runner {
                 let place = "$\(StepVariable.valuesOut)/\(name).json"
                 return "it declares .publishes(\"\(name)\") but published nothing: write \(place)"
             } catch let problem as WorkspaceFileProblem where problem.secret != nil {
+                // The folder is below the state; a value that is refused is not left there until the run ends.
+                _ = published.appending("\(name).json").withPlatformString { unlink($0) }
                 return
                     "what it published as \"\(name)\" contains secret \(problem.secret ?? ""); publish something else, "
                     + "and name the secret in the step that needs it"

@@ -184,6 +184,7 @@ import Testing
         #expect(outcome["s"].reason?.hasPrefix("what it published as \"v\" contains secret TOKEN") == true)
         let values = RunFolder.current.path("run/values")
         #expect(try FileManager.default.contentsOfDirectory(atPath: values) == [])
+        #expect(try leaks(outcome, events) == [])
     }
 
     @Test func theLastLineIsMaskedAndNotDelayed() async throws {

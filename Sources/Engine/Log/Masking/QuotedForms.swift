@@ -74,14 +74,14 @@ enum QuotedForms {
             func ways(_ isMeant: (Unicode.Scalar) -> Bool) -> [Bool] { has(isMeant) ? [false, true] : [false] }
             let slashes = ways { $0 == "/" }
             let shorts = has { $0.value < 0x20 || $0 == "\"" || $0 == "\\" } ? [true, false] : [true]
-            let ASCII = ways { $0.value > 0x7e }
+            let encodings = ways { $0.value > 0x7e }
             dialects = []
             // Go, Gson, PHP and .NET each have their own idea of what HTML must not see.
             for further in ["", "<>&", "<>&'=", "<>&'\"", "<>&'\"+`\u{7f}"]
             where further.isEmpty || has({ further.unicodeScalars.contains($0) }) {
                 for isShort in shorts {
                     for escapesSlash in slashes {
-                        for isASCII in ASCII {
+                        for isASCII in encodings {
                             for isUpper in [true, false] {
                                 dialects.append(
                                     JSONDialect(
