@@ -123,37 +123,50 @@ enum QuotedForms {
 
     // MARK: XML and HTML
 
+    private struct XMLDialect {
+        var quote: String?
+        var apostrophe: String?
+        var lineFeed: String?
+        var greater: String?
+    }
+
     private static func xml(_ parts: [Part], isRich: Bool) -> Set<[UInt8]> {
-        func ways(_ scalar: Unicode.Scalar, _ rich: [String], _ usual: [String]) -> [String?] {
-            let isThere = parts.contains { if case .scalar(scalar) = $0 { true } else { false } }
-            return isThere ? [nil] + (isRich ? rich : usual) : [nil]
-        }
-        let quotes = ways("\"", ["&quot;", "&#34;"], ["&quot;"])
-        let apostrophes = ways("'", ["&apos;", "&#39;", "&#x27;", "&#039;"], ["&apos;"])
-        let lineFeeds = ways("\n", ["&#10;", "&#xA;", "&#xa;"], ["&#10;"])
-        let greaters = ways(">", ["&gt;"], ["&gt;"])
-        var forms: Set<[UInt8]> = []
-        for quote in quotes {
-            for apostrophe in apostrophes {
-                for lineFeed in lineFeeds {
-                    for greater in greaters {
-                        forms.insert(
-                            escaped(parts) { scalar in
-                                switch scalar {
-                                case "&": "&amp;"
-                                case "<": "&lt;"
-                                case ">": greater
-                                case "\"": quote
-                                case "'": apostrophe
-                                case "\n": lineFeed
-                                default: nil
-                                }
-                            })
+        var dialects = [
+            XMLDialect(greater: "&gt;"), XMLDialect(quote: "&quot;", greater: "&gt;"),
+            XMLDialect(quote: "&quot;", apostrophe: "&apos;", lineFeed: "&#10;", greater: "&gt;"),
+        ]
+        if isRich {
+            func ways(_ scalar: Unicode.Scalar, _ escapes: String...) -> [String?] {
+                let isThere = parts.contains { if case .scalar(scalar) = $0 { true } else { false } }
+                return isThere ? [nil] + escapes : [nil]
+            }
+            dialects = []
+            for quote in ways("\"", "&quot;", "&#34;") {
+                for apostrophe in ways("'", "&apos;", "&#39;", "&#x27;", "&#039;") {
+                    for lineFeed in ways("\n", "&#10;", "&#xA;", "&#xa;") {
+                        for greater in ways(">", "&gt;") {
+                            dialects.append(
+                                XMLDialect(
+                                    quote: quote, apostrophe: apostrophe, lineFeed: lineFeed, greater: greater))
+                        }
                     }
                 }
             }
         }
-        return forms
+        return Set(
+            dialects.map { dialect in
+                escaped(parts) { scalar in
+                    switch scalar {
+                    case "&": "&amp;"
+                    case "<": "&lt;"
+                    case ">": dialect.greater
+                    case "\"": dialect.quote
+                    case "'": dialect.apostrophe
+                    case "\n": dialect.lineFeed
+                    default: nil
+                    }
+                }
+            })
     }
 
     // MARK: Shells, and languages that write texts like C

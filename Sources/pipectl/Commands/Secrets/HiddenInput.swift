@@ -30,13 +30,14 @@ enum HiddenInput {
         var silent = before
         // Byte by byte: a line of a terminal ends at 4,095 bytes, and Ctrl-C must not leave one that shows nothing.
         silent.c_lflag &= ~(tcflag_t(ECHO) | tcflag_t(ICANON) | tcflag_t(ISIG))
-        Terminal.write(prompt, to: 2)
         guard tcsetattr(0, TCSAFLUSH, &silent) == 0 else { throw shown }
         defer {
             // Discards what is left of a pasted text of several lines, which a shell would show and run.
             tcsetattr(0, TCSAFLUSH, &before)
             Terminal.say("")
         }
+        // Not before: whoever sees it may type.
+        Terminal.write(prompt, to: 2)
         var line: [UInt8] = []
         var piece: [UInt8] = [0]
         while line.count < limit {
