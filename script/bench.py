@@ -204,36 +204,86 @@ def steps():
     row("the same", ours, "make -j2", make)
 
 
-def log():
+def log_file():
     file = f"{ROOT}/log.txt"
     line = b"2026-01-01T00:00:00Z compiling a file of some length and linking it with all the others, step by step\n"
-    with open(file, "wb") as out:
-        out.write(line * (LOG_BYTES // len(line)))
-    size = os.path.getsize(file)
+    if not os.path.exists(file):
+        with open(file, "wb") as out:
+            out.write(line * (LOG_BYTES // len(line)))
+    return file, os.path.getsize(file)
+
+
+def megabytes(value):
+    return f"{value:,.0f} MB/s"
+
+
+def rates(size, taken, idle=0.0):
+    return [size / max(seconds - idle, 1e-6) / 1e6 for seconds in taken]
+
+
+def through(words, file):
+    """Copies the file through a pipe, and `words` beside it."""
+    taken = times(["sh", "-c", f"cat {file} | {words} > {ROOT}/copy.txt"])
+    os.unlink(f"{ROOT}/copy.txt")
+    return taken
+
+
+def log():
+    file, size = log_file()
     path = repository(
         "log",
         workflow_set(
             f'Workflow("log") {{ Step("cat", run: "cat {file}") }}', 'Workflow("one") { Step("one", run: "true") }'))
     words = [PIPECTL, "run", "--ref", "main"]
     idle = statistics.median(times([*words, "one"], cwd=path))
-
-    def rate(taken):
-        return [size / max(seconds - idle, 1e-6) / 1e6 for seconds in taken]
-
-    def unit(value):
-        return f"{value:,.0f} MB/s"
-
-    cat = [size / seconds / 1e6 for seconds in times(["sh", "-c", f"cat {file} > {ROOT}/copy.txt"])]
-    pipe = [size / seconds / 1e6 for seconds in times(["sh", "-c", f"cat {file} | cat > {ROOT}/copy.txt"])]
-    os.unlink(f"{ROOT}/copy.txt")
-    row(f"log of {size // 1_000_000} MB: cat to a file", cat, unit=unit)
-    reference = row(f"log of {size // 1_000_000} MB: cat through a pipe to a file", pipe, unit=unit)
+    cat = rates(size, times(["sh", "-c", f"cat {file} > {ROOT}/copy.txt"]))
+    row(f"log of {size // 1_000_000} MB: cat to a file", cat, unit=megabytes)
+    reference = row(
+        f"log of {size // 1_000_000} MB: cat through a pipe to a file", rates(size, through("cat", file)),
+        unit=megabytes)
     row(
-        "log: pipectl run, 16 + 16 MiB kept", rate(times([*words, "log"], cwd=path)), "cat through a pipe", reference,
-        unit=unit)
+        "log: pipectl run, 16 + 16 MiB kept", rates(size, times([*words, "log"], cwd=path), idle), "cat through a pipe",
+        reference, unit=megabytes)
     row(
-        "log: pipectl run, all kept", rate(times([*words, "--log-limit", "256", "log"], cwd=path)),
-        "cat through a pipe", reference, unit=unit)
+        "log: pipectl run, all kept", rates(size, times([*words, "--log-limit", "256", "log"], cwd=path), idle),
+        "cat through a pipe", reference, unit=megabytes)
+
+
+def masking():
+    file, size = log_file()
+    tokens = [f"{number:02}f8Kd/2Qz+pLw7Rt5Xv9Yb3Nc6Mj1Hg4Sa0Ue{number:02}" for number in range(10)]
+    names = [f"TOKEN_{number}" for number in range(10)]
+    given = ", ".join(f'"{name}"' for name in names)
+
+    def step(rest):
+        return f'Step("cat", run: "cat {file}"){rest}'
+
+    path = repository(
+        "masking",
+        workflow_set(
+            f'Workflow("plain") {{ {step("")} }}',
+            f'Workflow("one") {{ {step(""".secrets("TOKEN_0", as: .environment)""")} }}',
+            f'Workflow("ten") {{ {step(f".secrets({given}, as: .environment)")} }}',
+            'Workflow("idle") { Step("one", run: "true") }'))
+    for name, token in zip(names, tokens):
+        subprocess.run(
+            [PIPECTL, "secrets", "set", name], env=environment("state"), input=token.encode(), check=True,
+            stderr=subprocess.DEVNULL)
+    words = [PIPECTL, "run", "--ref", "main"]
+    idle = statistics.median(times([*words, "idle"], cwd=path))
+    reference = row("masking: cat through a pipe to a file", rates(size, through("cat", file)), unit=megabytes)
+    sed = row(
+        "masking: sed, one value as it is",
+        rates(size, through(f"sed 's~{tokens[0]}~[secret]~g'", file)), "cat through a pipe", reference, unit=megabytes)
+    script = "; ".join(f"s~{token}~[secret]~g" for token in tokens)
+    row(
+        "masking: sed, ten values as they are", rates(size, through(f"sed '{script}'", file)), "cat through a pipe",
+        reference, unit=megabytes)
+    for workflow, what in (("plain", "no secret"), ("one", "one secret, all forms"), ("ten", "ten secrets, all forms")):
+        taken = rates(size, times([*words, workflow], cwd=path), idle)
+        row(f"masking: pipectl run, {what}", taken, "cat through a pipe", reference, unit=megabytes)
+        if workflow != "plain":
+            row("the same", taken, "sed, one value", sed, unit=megabytes)
 
 
 def refs():
@@ -281,7 +331,10 @@ def table():
 
 
 def main():
-    parts = {"load": load, "push": push, "run": run, "steps": steps, "log": log, "refs": refs, "memory": memory}
+    parts = {
+        "load": load, "push": push, "run": run, "steps": steps, "log": log, "masking": masking, "refs": refs,
+        "memory": memory,
+    }
     unknown = [name for name in WANTED if name not in parts]
     if unknown:
         raise SystemExit(f"unknown: {', '.join(unknown)}; there are {', '.join(parts)}")

@@ -15,7 +15,9 @@ struct Pipectl: AsyncParsableCommand {
             CommandGroup(name: "Workflows", subcommands: [Init.self, Validate.self, PlanCommand.self, Run.self]),
             CommandGroup(
                 name: "The build box",
-                subcommands: [Watch.self, Notify.self, Status.self, Approve.self, Cancel.self, Rerun.self]),
+                subcommands: [
+                    Watch.self, Notify.self, Status.self, Approve.self, Cancel.self, Rerun.self, SecretsCommand.self,
+                ]),
             CommandGroup(
                 name: "Reports",
                 subcommands: [Runs.self, Show.self, Logs.self, ReportCommand.self, Landed.self, Results.self]),
@@ -70,6 +72,7 @@ struct CommandEnd: Error, CustomStringConvertible {
         case is DefinitionError, is GitError: 2
         case let error as ArchiveError: error.code == .unknownRun ? 2 : 3
         case let error as StateError: error.code == .locked ? 3 : 2
+        case let error as SecretError: [.name, .value, .notSet].contains(error.code) ? 2 : 3
         default: 3
         }
     }

@@ -83,10 +83,23 @@ import Testing
         Case("environment", "equals", says: "can't be set") { $0.environment = ["A=B": "x"] },
         Case("environment", "NUL", says: "can't be set") { $0.environment = ["A": "\0"] },
         Case("environment", "ours", says: "pipectl's own") { $0.environment = ["PIPECTL_ATTEMPT": "9"] },
-        Case("secret", "equals", says: "DEPLOY_TOKEN") { $0.secrets = ["A=B"] },
-        Case("secret", "ours", says: "DEPLOY_TOKEN") { $0.secrets = ["PIPECTL_HOME"] },
-        Case("secret", "also a variable", says: "keep one") {
-            $0.secrets = ["A"]; $0.environment = ["A": "x"]
+        Case("secret", "equals", says: "like DEPLOY_TOKEN") { $0.secrets = [SecretUse("A=B")] },
+        Case("secret", "small letters", says: "like DEPLOY_TOKEN") { $0.secrets = [SecretUse("token")] },
+        Case("secret", "a path", says: "like DEPLOY_TOKEN") { $0.secrets = [SecretUse("../A")] },
+        Case("secret", "long", says: "at most 100") {
+            $0.secrets = [SecretUse(String(repeating: "A", count: 101))]
+        },
+        Case("secret", "ours", says: "pipectl's own") { $0.secrets = [SecretUse("PIPECTL_HOME")] },
+        Case("secret", "of the system", says: "tools need") { $0.secrets = [SecretUse("PATH", as: .environment)] },
+        Case("secret", "twice", says: "twice") { $0.secrets = [SecretUse("A"), SecretUse("A", as: .environment)] },
+        Case("secret", "also a variable", says: "A is a variable of the step") {
+            $0.secrets = [SecretUse("A", as: .environment)]; $0.environment = ["A": "x"]
+        },
+        Case("secret", "its file also a variable", says: "A_FILE is a variable of the step") {
+            $0.secrets = [SecretUse("A")]; $0.environment = ["A_FILE": "x"]
+        },
+        Case("secret", "one variable for two", says: "A_FILE; rename one") {
+            $0.secrets = [SecretUse("A"), SecretUse("A_FILE", as: .environment)]
         },
         Case("resource", "more than there are", says: "could never start", [uses("a", [("gpu", 1, 2)])]),
         Case("resource", "more in sum", says: "could never start", [uses("a", [("gpu", 2, 1), ("gpu", 2, 2)])]),
@@ -133,7 +146,7 @@ import Testing
         bad.artifacts = ["["]
         bad.workingDirectory = "/"
         bad.environment = ["": ""]
-        bad.secrets = [""]
+        bad.secrets = [SecretUse("")]
         bad.reads = ["v"]
         let findings = Plan(workflow: "w", steps: [bad, bad]).validate()
         #expect(

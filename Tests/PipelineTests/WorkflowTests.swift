@@ -37,7 +37,8 @@ import Testing
             .workingDirectory("Sub").testResults(.junit("a.xml"), .swiftPMConsole).testResults(
                 .swiftTestingEvents("e.json")
             )
-            .artifacts("dist/*").uses(simulator).network(.allowed).secrets("TOKEN").inputs("Sources/**").outputs(
+            .artifacts("dist/*").uses(simulator).network(.allowed).secrets("TOKEN").secrets("KEY", as: .environment)
+            .inputs("Sources/**").outputs(
                 "dist/**"
             )
             .reads(version)
@@ -54,7 +55,7 @@ import Testing
         #expect(planned.artifacts == ["dist/*"])
         #expect(planned.resources == [ResourceUse(resource: simulator, units: 1)])
         #expect(planned.network == .allowed)
-        #expect(planned.secrets == ["TOKEN"])
+        #expect(planned.secrets == [SecretUse("TOKEN"), SecretUse("KEY", as: .environment)])
         #expect(planned.inputs == ["Sources/**"])
         #expect(planned.outputs == ["dist/**"])
         #expect(planned.reads == ["version"])

@@ -123,6 +123,7 @@ struct RunExecutor: Sendable {
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
             try WorkflowProgram.contextData(prepared.context).write(to: URL(fileURLWithPath: contextFile))
         }
+        let secrets = try await secrets(for: prepared, of: run)
         await board.update(run.id) { $0.phase = "running" }
         let workflow = run.request.workflow
         let enclosed = try RunEnclosure.make(
@@ -139,7 +140,7 @@ struct RunExecutor: Sendable {
                 program.closureCommand(workflow: workflow, step: step, contextFile: seenContext)
             },
             stepInit: FilePath(stepInit), grace: options.grace,
-            logLimits: LogLimits(head: options.logBytes, tail: options.logBytes),
+            logLimits: LogLimits(head: options.logBytes, tail: options.logBytes), secrets: secrets,
             approval: { step, stop in await decision(on: step, of: run, prepared, stop) })
         setting.enclosure = enclosed.enclosure
         setting.stepLimits = options.stepLimits
@@ -153,7 +154,8 @@ struct RunExecutor: Sendable {
         }
         // Beside the steps, so that a long compilation costs the run nothing while its steps take longer.
         async let review = review(prepared, in: repository, stop)
-        let outcome = await runner.run(prepared.plan, stop: stop)
+        var outcome = await runner.run(prepared.plan, stop: stop)
+        outcome.findings = secrets.findings(for: prepared.plan) + outcome.findings
         return (outcome, await review)
     }
 

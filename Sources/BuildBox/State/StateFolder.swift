@@ -92,6 +92,8 @@ public struct StateFolder: Sendable, Hashable {
     }
     /// Given up when the disk is full.
     var ballast: String { path + "/ballast" }
+    /// The secrets that `pipectl secrets set` keeps; made with the first one.
+    public var secrets: String { path + "/secrets" }
     /// What ``StateLock`` locks.
     public var lock: String { path + "/lock" }
 

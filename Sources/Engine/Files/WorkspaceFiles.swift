@@ -77,17 +77,43 @@ struct WorkspaceFiles {
         return search
     }
 
-    /// Copies a file out and returns its SHA-256 in lower-case hex.
+    /// What is done about a secret in a file that is taken out.
+    enum SecretPolicy: Sendable {
+        /// The copy has a mark in its place.
+        case mask
+        /// The file is not taken.
+        case refuse
+    }
+
+    /// Copies a file out and returns the SHA-256 of the copy in lower-case hex, and its size.
     ///
-    /// - Throws: ``WorkspaceFileProblem`` when it is no longer the regular file that was found.
-    func copy(_ path: String, to destination: FilePath) throws -> (sha256: String, bytes: Int) {
+    /// No byte of a secret's form is ever written, be it for a moment.
+    /// - Throws: ``WorkspaceFileProblem`` when it is no longer the regular file that was found, or holds a secret and
+    ///   `policy` refuses that.
+    func copy(
+        _ path: String, to destination: FilePath, masker: Masker? = nil, policy: SecretPolicy = .refuse
+    ) throws -> (sha256: String, bytes: Int) {
         let source = try openBeneath(path)
         defer { close(source) }
         let target = open(destination.string, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard target >= 0 else { throw WorkspaceFileProblem(path: path, reason: String(cString: strerror(errno))) }
         defer { close(target) }
         var digest = SHA256()
+        var masking = masker.map(MaskingStream.init)
         var bytes = 0
+        var written = 0
+        func keep(_ buffer: UnsafeRawBufferPointer) throws {
+            digest.update(bufferPointer: buffer)
+            do {
+                written += try FileDescriptor(rawValue: target).writeAll(buffer)
+            } catch {
+                throw WorkspaceFileProblem(path: path, reason: "it can't be copied: \(error)")
+            }
+        }
+        func check() throws {
+            guard policy == .refuse, let name = masking?.found else { return }
+            throw WorkspaceFileProblem(path: path, reason: "it contains secret \(name)", secret: name)
+        }
         var piece = [UInt8](repeating: 0, count: 1 << 18)
         while true {
             let count = read(source, &piece, piece.count)
@@ -99,17 +125,15 @@ struct WorkspaceFiles {
                 throw WorkspaceFileProblem(
                     path: path, reason: "it is larger than \(grouped(limits.fileBytes)) bytes, the limit for one file")
             }
-            digest.update(data: piece[..<count])
-            do {
-                try piece.withUnsafeBytes { buffer in
-                    _ = try FileDescriptor(rawValue: target).writeAll(
-                        UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-                }
-            } catch {
-                throw WorkspaceFileProblem(path: path, reason: "it can't be copied: \(error)")
+            try piece.withUnsafeBytes { buffer in
+                let buffer = UnsafeRawBufferPointer(rebasing: buffer[..<count])
+                if masking == nil { try keep(buffer) } else { try masking?.feed(buffer, keep) }
             }
+            try check()
         }
-        return (digest.finalize().map { String(format: "%02x", $0) }.joined(), bytes)
+        try masking?.flush(keep)
+        try check()
+        return (digest.finalize().map { String(format: "%02x", $0) }.joined(), written)
     }
 
     private func openBeneath(_ path: String) throws -> Int32 {
@@ -205,6 +229,8 @@ struct WorkspaceFileProblem: Error, Sendable, Equatable, CustomStringConvertible
     var reason: String
     /// Whether there is nothing at that path.
     var isMissing = false
+    /// The secret that the file holds, where that is the reason.
+    var secret: String?
     var description: String { "\(path) can't be taken: \(reason)" }
 }
 

@@ -13,22 +13,16 @@ struct StepCommand: Sendable {
     var arguments: [String]
     var workingDirectory: FilePath
     var environment: [String: String]
-    /// Files that exist in ``secretsFolder`` while the command runs.
+    /// Files that the command finds in ``secretsFolder``, readable for it alone and on no disk.
     var secrets: [SecretFile] = []
-    var secretsFolder = "/run/secrets"
+    /// Where the command sees ``secrets``.
+    var secretsFolder: FilePath = "/run/secrets"
     /// What each process of it may use.
     var limits = ProcessLimits()
     /// Whether its input and output are a pseudo-terminal.
     var hasTerminal = false
     /// Its control group, if the box has any.
     var group: ControlGroup?
-}
-
-/// A secret as a step finds it.
-struct SecretFile: Sendable, Equatable {
-    /// The file's name.
-    var name: String
-    var bytes: [UInt8]
 }
 
 /// What the kernel limits for each process by itself (setrlimit(2)); 0 means nothing.
@@ -226,7 +220,7 @@ struct StepProcess: Sendable {
             texts.append(0)
         }
         try add(command.workingDirectory.string)
-        try add(command.secretsFolder)
+        try add(command.secretsFolder.string)
         for word in command.arguments { try add(word) }
         for (name, value) in command.environment { try add("\(name)=\(value)") }
         for secret in command.secrets { try add(secret.name) }

@@ -29,11 +29,14 @@ public struct RunSetting: Sendable {
     /// Asks a person about a step and returns when there is an answer; nil when the signal came first, or nobody can
     /// be asked any more.
     public var approval: @Sendable (_ step: String, _ stop: StopSignal) async -> ApprovalDecision?
+    /// What the run is given of the secrets that its steps name, and what masks them.
+    public var secrets: RunSecrets
 
     public init(
         workspace: FilePath, folder: FilePath, environment: [String: String],
         closureCommand: @escaping @Sendable (_ step: String) -> [String], stepInit: FilePath,
         grace: Duration = .seconds(10), logLimits: LogLimits = LogLimits(), fileLimits: FileLimits = FileLimits(),
+        secrets: RunSecrets = .none,
         approval: @escaping @Sendable (_ step: String, _ stop: StopSignal) async -> ApprovalDecision? = { _, _ in nil }
     ) {
         self.workspace = workspace
@@ -45,6 +48,7 @@ public struct RunSetting: Sendable {
         self.logLimits = logLimits
         self.fileLimits = fileLimits
         self.approval = approval
+        self.secrets = secrets
     }
 
     /// Where the logs are, while they grow and after.

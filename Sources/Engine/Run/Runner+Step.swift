@@ -24,6 +24,14 @@ extension Runner {
     func runStep(
         _ index: Int, of plan: Plan, on hosts: StepHosts, within quota: RunQuota, stop: StopSignal
     ) async -> StepOutcome {
+        let outcome = await runAttempts(index, of: plan, on: hosts, within: quota, stop: stop)
+        // What a step chose (a file's name, a test's) may be in any sentence about it.
+        return setting.secrets.masker.map { outcome.masked(by: $0) } ?? outcome
+    }
+
+    private func runAttempts(
+        _ index: Int, of plan: Plan, on hosts: StepHosts, within quota: RunQuota, stop: StopSignal
+    ) async -> StepOutcome {
         let step = plan.steps[index]
         var outcome = StepOutcome(
             record: StepRecord(
@@ -32,6 +40,7 @@ extension Runner {
         if let reason = pool.impossibility(of: step.resources) {
             return finished(outcome, .infrastructure, "\(reason); it could never start")
         }
+        if let reason = setting.secrets.obstacle(to: step) { return finished(outcome, .infrastructure, reason) }
         for number in 1...(max(step.retry.count, 0) + 1) {
             if number > 1 {
                 let pause = step.retry.backoff.pause(beforeAttempt: number)
@@ -53,7 +62,8 @@ extension Runner {
             outcome.record.testCounts = attempt.tests.isEmpty ? nil : TestCounts(lastTriesOf: attempt.tests)
             outcome.record.status = attempt.record.status
             outcome.record.reason = attempt.record.reason
-            await emit(.attemptEnded(step: step.name, attempt: attempt.record))
+            let record = setting.secrets.masker.map { attempt.record.masked(by: $0) } ?? attempt.record
+            await emit(.attemptEnded(step: step.name, attempt: record))
             let again =
                 number <= step.retry.count && stop.request == nil && attempt.record.deserves(step.retry.condition)
             if !again { break }
@@ -130,7 +140,8 @@ extension Runner {
         let start = Date()
         await emit(.stepStarted(step: step.name, attempt: number, at: start))
         let label = "\(String(index + 1).leftPadded(to: 3))-\(number)"
-        let log = AttemptLog(folder: setting.logs, name: label + ".log", limits: setting.logLimits)
+        let log = AttemptLog(
+            folder: setting.logs, name: label + ".log", limits: setting.logLimits, masker: setting.secrets.masker)
         let published = setting.published.appending(label)
         var attempt = Attempt(record: AttemptRecord(number: number, startedAt: start))
         do {
@@ -139,7 +150,8 @@ extension Runner {
             defer { allowance.close() }
             command.limits = allowance.processLimits
             command.group = allowance.group
-            let host = hosts.host(for: setting.policy(of: step, hasSecrets: !command.secrets.isEmpty))
+            let host = hosts.host(for: setting.policy(of: step, hasSecrets: setting.secrets.areGiven(to: step)))
+            defer { setting.removeSecretsFolder(of: command) }
             let before = step.testResults.isEmpty ? [:] : try await onOwnThread { resultFiles(of: step) }
             if let journal = setting.journal {
                 let intent = StepIntent(
@@ -299,10 +311,16 @@ extension Runner {
             let temporary = setting.values.appending(".\(UInt64.random(in: .min ... .max))")
             defer { _ = temporary.withPlatformString { unlink($0) } }
             do {
-                _ = try files.copy("\(name).json", to: temporary)
+                _ = try files.copy("\(name).json", to: temporary, masker: setting.secrets.masker)
             } catch let problem as WorkspaceFileProblem where problem.isMissing {
                 let place = "$\(StepVariable.valuesOut)/\(name).json"
                 return "it declares .publishes(\"\(name)\") but published nothing: write \(place)"
+            } catch let problem as WorkspaceFileProblem where problem.secret != nil {
+                // The folder is below the state; a value that is refused is not left there until the run ends.
+                _ = published.appending("\(name).json").withPlatformString { unlink($0) }
+                return
+                    "what it published as \"\(name)\" contains secret \(problem.secret ?? ""); publish something else, "
+                    + "and name the secret in the step that needs it"
             } catch {
                 return "what it published as \"\(name)\" can't be read: \(error)"
             }
@@ -318,7 +336,7 @@ extension Runner {
         return nil
     }
 
-    private func prepare(_ step: PlannedStep, attempt: Int, published: FilePath) throws -> StepCommand {
+    func prepare(_ step: PlannedStep, attempt: Int, published: FilePath) throws -> StepCommand {
         var folder = setting.workspace
         if let relative = step.workingDirectory { folder = folder.appending(relative) }
         var environment = setting.environment
@@ -351,9 +369,12 @@ extension Runner {
             // Never reached: such a step waits in ``awaitApproval(of:_:)`` and starts nothing.
             case .approval: ["true"]
             }
-        return StepCommand(
+        var command = StepCommand(
             arguments: arguments, workingDirectory: setting.seen(folder), environment: environment,
             hasTerminal: step.hasTerminal)
+        if setting.secrets.areGiven(to: step) { command.secretsFolder = try setting.makeSecretsFolder() }
+        setting.secrets.handOver(to: &command, of: step)
+        return command
     }
 
     /// The result files that are there already, which an attempt has to change or replace to count as its own.
@@ -409,10 +430,15 @@ extension Runner {
                                 : "; \(search.matches.count) from before it started are not counted"))
                 }
                 for match in own {
+                    // The name is the step's choice, and the archive keeps it.
+                    let isSecret = setting.secrets.masker?.secret(in: match.path) != nil
+                    let name = isSecret ? nil : FilePath(match.path).lastComponent?.string
                     let copied =
-                        "\(String(index + 1).leftPadded(to: 3))-\(attempt.record.number)-\(attempt.resultFiles.count + 1)-\(FilePath(match.path).lastComponent?.string ?? "results")"
+                        "\(String(index + 1).leftPadded(to: 3))-\(attempt.record.number)-\(attempt.resultFiles.count + 1)-\(name ?? "results")"
                     do {
-                        _ = try files.copy(match.path, to: setting.results.appending(copied))
+                        _ = try files.copy(
+                            match.path, to: setting.results.appending(copied), masker: setting.secrets.masker,
+                            policy: .mask)
                         attempt.resultFiles.append(copied)
                         sets.append(
                             try reader.read(
@@ -462,7 +488,11 @@ extension Runner {
                 }
                 let temporary = setting.artifacts.appending(".\(UInt64.random(in: .min ... .max))")
                 do {
-                    let (digest, bytes) = try files.copy(match.path, to: temporary)
+                    if let name = setting.secrets.masker?.secret(in: match.path) {
+                        throw WorkspaceFileProblem(
+                            path: match.path, reason: "it is named by secret \(name)", secret: name)
+                    }
+                    let (digest, bytes) = try files.copy(match.path, to: temporary, masker: setting.secrets.masker)
                     try FileManager.default.moveReplacing(
                         temporary.string, to: setting.artifacts.appending(digest).string)
                     outcome.artifacts.append(
@@ -471,7 +501,12 @@ extension Runner {
                             isExecutable: match.isExecutable))
                 } catch {
                     _ = temporary.withPlatformString { unlink($0) }
-                    problems.append("\(error)")
+                    if let secret = (error as? WorkspaceFileProblem)?.secret {
+                        // Before all others: whoever reads one reason must read this one.
+                        problems.insert("artifact \(match.path) contains secret \(secret) and was not kept", at: 0)
+                    } else {
+                        problems.append("\(error)")
+                    }
                 }
             }
         }

@@ -87,7 +87,8 @@ public struct LogRecord: Sendable, Equatable, Codable {
     /// The file's name in the run's log folder (`logs/` in the archive): `003-1.log`. Its line times are beside
     /// it with `.times` added: see ``LogTimes``.
     public var file: String
-    /// Bytes that the step wrote.
+    /// Bytes of the output with its secrets masked: what is kept, and ``droppedBytes`` more. A step that prints no
+    /// secret wrote exactly so many.
     public var bytes: Int
     /// Bytes that were not kept: between the head and the tail.
     public var droppedBytes: Int

@@ -43,6 +43,24 @@ extension RunSetting {
             directory: Sandbox.hasMounts ? Sandbox.Place.workspace : workspace.string, [])
     }
 
+    /// Where an attempt finds its secrets: in memory where that is possible.
+    ///
+    /// A sandbox has a file system of its own there; without one it is a folder that only the box's user can enter.
+    func makeSecretsFolder() throws -> FilePath {
+        if enclosure != nil, Sandbox.hasMounts { return FilePath(Sandbox.Place.secrets) }
+        let memory = "/dev/shm"
+        let parent = access(memory, W_OK) == 0 ? memory : (enclosure == nil ? folder : temporary).string
+        let folder = FilePath("\(parent)/pipectl-\(UInt64.random(in: 0 ... .max))")
+        guard mkdir(folder.string, 0o700) == 0 else { throw Errno(rawValue: errno) }
+        if let user = enclosure?.user { try Ownership.give(folder.string, to: user) }
+        return folder
+    }
+
+    /// Removes what ``makeSecretsFolder()`` made; the files in it are gone by then.
+    func removeSecretsFolder(of command: StepCommand) {
+        if command.secretsFolder.string != Sandbox.Place.secrets { rmdir(command.secretsFolder.string) }
+    }
+
     private var ownMounts: [SandboxMount] {
         [
             SandboxMount(workspace.string, at: seen(workspace).string, .write),

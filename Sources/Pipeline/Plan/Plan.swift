@@ -64,7 +64,7 @@ public struct PlannedStep: Sendable, Equatable, Codable {
     public var caches: [CacheUse] = []
     /// Whether its input and output are a pseudo-terminal.
     public var hasTerminal = false
-    public var secrets: [String] = []
+    public var secrets: [SecretUse] = []
     public var inputs: [String] = []
     public var outputs: [String] = []
     public var publishes: [String] = []

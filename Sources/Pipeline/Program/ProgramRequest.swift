@@ -30,6 +30,8 @@ public enum StepVariable {
     package static func cache(_ name: String) -> String {
         "PIPECTL_CACHE_" + String(name.uppercased().map { $0.isLetter || $0.isNumber ? $0 : "_" })
     }
+    /// The variable that holds the path of a secret's file: `DEPLOY_TOKEN_FILE` for `DEPLOY_TOKEN`.
+    public static func secretFile(_ name: String) -> String { name + "_FILE" }
 
     /// The variable that holds a parameter: `PIPECTL_PARAM_DRY_RUN` for `dry-run`.
     public static func parameter(_ name: String) -> String {

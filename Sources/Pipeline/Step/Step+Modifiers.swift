@@ -72,7 +72,12 @@ extension Step {
     public func terminal() -> Step { with { $0.hasTerminal = true } }
 
     /// Names the secrets that the step needs. They are given to runs of merged code only.
-    public func secrets(_ names: String...) -> Step { with { $0.secrets += names } }
+    ///
+    /// - Parameter delivery: As a file, whose path is in `DEPLOY_TOKEN_FILE` for the secret `DEPLOY_TOKEN`; or as the
+    ///   value of the variable `DEPLOY_TOKEN`.
+    public func secrets(_ names: String..., as delivery: SecretDelivery = .file) -> Step {
+        with { $0.secrets += names.map { SecretUse($0, as: delivery) } }
+    }
 
     /// Declares what the step reads, as globs below the workspace. Default: everything.
     public func inputs(_ globs: String...) -> Step { with { $0.inputs += globs } }

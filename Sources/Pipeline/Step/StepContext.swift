@@ -43,6 +43,22 @@ public struct StepContext: Sendable {
     /// The text of a file below the workspace.
     public func text(of path: String) throws -> String { try String(contentsOfFile: absolute(path), encoding: .utf8) }
 
+    /// The value of a secret that the step names, without line feeds at its end. Don't log it.
+    ///
+    /// Throws when the run has none: runs of changes are given no secrets.
+    public func secret(_ name: String) throws -> String {
+        guard let use = step.secrets.first(where: { $0.name == name }) else {
+            throw StepFailure(
+                "step \"\(step.name)\" uses the secret \(name) without saying so; add .secrets(\"\(name)\")")
+        }
+        guard let given = environment[use.variable] else {
+            throw StepFailure("the secret \(name) is not given to this run; runs of changes get no secrets")
+        }
+        var value = use.delivery == .file ? try String(contentsOfFile: given, encoding: .utf8) : given
+        while let last = value.unicodeScalars.last, last == "\n" || last == "\r" { value.unicodeScalars.removeLast() }
+        return value
+    }
+
     /// The value of a parameter of the workflow.
     public subscript<Value>(parameter: Parameter<Value>) -> Value { context[parameter] }
 

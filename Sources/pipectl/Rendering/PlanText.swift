@@ -37,6 +37,10 @@ enum PlanText {
                 }
                 if step.network == .allowed { facts.append("network") }
                 if step.action == .approval { facts.append("waits for a person") }
+                if !step.secrets.isEmpty {
+                    let names = step.secrets.map { $0.delivery == .file ? $0.name : "\($0.name) as a variable" }
+                    facts.append("\(names.count == 1 ? "secret" : "secrets") \(names.joined(separator: ", "))")
+                }
                 facts.append("at most \(Duration.seconds(step.timeout).inWords)")
                 lines.append("  \(step.name)  [\(facts.joined(separator: "; "))]")
                 lines.append("      \(step.commandLine.split(separator: "\n").joined(separator: "\n      "))")

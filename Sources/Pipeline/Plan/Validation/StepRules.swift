@@ -134,14 +134,20 @@ struct UsableSecrets: PlanRule {
     static let name = "secret"
     func check(_ plan: Plan, _ report: (String?, String) -> Void) {
         for step in plan.steps {
-            for name in step.secrets {
-                let usable = !name.isEmpty && name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: "=") }
-                if !usable || name.hasPrefix("PIPECTL_") {
+            var names: Set<String> = []
+            var variables = Set(step.environment.keys)
+            for secret in step.secrets {
+                if let problem = SecretUse.problem(with: secret.name) {
+                    report(step.name, problem)
+                } else if !names.insert(secret.name).inserted {
+                    report(step.name, "it names the secret \(secret.name) twice; keep one")
+                } else if step.environment[secret.variable] != nil {
                     report(
-                        step.name, "no secret can be named \"\(name)\"; write the name of a variable, like DEPLOY_TOKEN"
+                        step.name,
+                        "\(secret.variable) is a variable of the step and of the secret \(secret.name); keep one"
                     )
-                } else if step.environment[name] != nil {
-                    report(step.name, "\(name) is a secret and a variable of the step; keep one of them")
+                } else if !variables.insert(secret.variable).inserted {
+                    report(step.name, "two of its secrets make the variable \(secret.variable); rename one")
                 }
             }
         }

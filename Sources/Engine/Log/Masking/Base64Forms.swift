@@ -1,0 +1,48 @@
+/// A text in base64 (RFC 4648), in both alphabets and at each of the three places that it can have among other bytes.
+enum Base64Forms {
+    private static let standard = Array(
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+    private static let urlSafe = Array(
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+    private static let padding = UInt8(ascii: "=")
+
+    static func of(_ text: [UInt8], isRich: Bool) -> [[UInt8]] {
+        var forms: [[UInt8]] = []
+        for alphabet in [standard, urlSafe] {
+            for offset in 0..<3 {
+                let (whole, last, pads) = characters(of: text, after: offset, alphabet)
+                forms.append(whole)
+                // The end of what was encoded is the end of the text: the last character is clear then too.
+                if let last {
+                    forms.append(whole + [last])
+                    forms.append(whole + [last] + Array(repeating: padding, count: pads))
+                }
+            }
+            // base64(1) breaks lines after 76 characters (RFC 2045), OpenSSL after 64 (RFC 7468).
+            let (whole, last, pads) = characters(of: text, after: 0, alphabet)
+            let all = last.map { whole + [$0] + Array(repeating: padding, count: pads) } ?? whole
+            for width in isRich ? [76, 64] : [76] where alphabet == standard {
+                forms += all.wrapped(at: width, joined: isRich)
+            }
+        }
+        return forms
+    }
+
+    /// The characters that `text` alone determines when `offset` unknown bytes are before it in its group of three,
+    /// then the one that also depends on what follows, as it is at the end, and the `=` behind it.
+    private static func characters(
+        of text: [UInt8], after offset: Int, _ alphabet: [UInt8]
+    ) -> (whole: [UInt8], last: UInt8?, pads: Int) {
+        // The first character of which no bit belongs to what is before.
+        let firstBit = [0, 4, 2][offset]
+        let bits = text.count * 8 - firstBit
+        func value(at bit: Int) -> UInt8 {
+            let byte = bit / 8
+            let pair = UInt16(text[byte]) << 8 | (byte + 1 < text.count ? UInt16(text[byte + 1]) : 0)
+            return alphabet[Int(pair >> UInt16(10 - bit % 8)) & 63]
+        }
+        let whole = (0..<bits / 6).map { value(at: firstBit + $0 * 6) }
+        guard bits % 6 != 0 else { return (whole, nil, 0) }
+        return (whole, value(at: firstBit + bits / 6 * 6), bits % 6 == 2 ? 2 : 1)
+    }
+}

@@ -1,0 +1,126 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// Finds the values of a run's secrets, in all their forms, and has something else shown in their place.
+///
+/// Made once for a run and shared by all that goes out of it; ``MaskingStream`` holds what one stream is in.
+public final class Masker: Sendable {
+    let automaton: FormAutomaton
+    /// What is shown in place of each secret.
+    let marks: [[UInt8]]
+    let names: [String]
+    /// Bytes of the longest form.
+    public let longestForm: Int
+    private let filter: FormFilter
+
+    /// - Returns: nil when there is nothing to mask: no secrets, or only such as are too short.
+    public init?(_ secrets: [Secret]) {
+        var owners: [[UInt8]: UInt16] = [:]
+        for (number, secret) in secrets.prefix(Int(UInt16.max)).enumerated() {
+            for form in SecretForms(of: secret.bytes).all where owners[form] == nil { owners[form] = UInt16(number) }
+        }
+        guard !owners.isEmpty else { return nil }
+        let sorted = owners.map { (bytes: $0.key, owner: $0.value) }.sorted { $0.bytes.isBefore($1.bytes) }
+        automaton = FormAutomaton(sorted)
+        filter = FormFilter(sorted.map(\.bytes))
+        longestForm = sorted.map(\.bytes.count).max() ?? 0
+        names = secrets.map(\.name)
+        let automaton = automaton
+        // The name of one secret may be the value of another.
+        marks = secrets.map { secret -> [UInt8] in
+            let candidates = ["[secret \(secret.name)]", "[masked]", "***"].map { Array($0.utf8) }
+            return candidates.first { mark in
+                var state: UInt32 = 0
+                return mark.allSatisfy { byte in
+                    let next = automaton.next(after: state, byte)
+                    state = next & ~FormAutomaton.outputFlag
+                    return next & FormAutomaton.outputFlag == 0
+                }
+            } ?? []
+        }
+    }
+
+    /// The text with every form in it replaced.
+    public func masked(_ text: String) -> String {
+        var stream = MaskingStream(self)
+        var output: [UInt8] = []
+        var text = text
+        text.withUTF8 { stream.feed(UnsafeRawBufferPointer($0)) { output += $0 } }
+        stream.flush { output += $0 }
+        return stream.count == 0 ? text : String(decoding: output, as: UTF8.self)
+    }
+
+    /// The name of a secret of which `text` holds a form.
+    public func secret(in text: String) -> String? {
+        var stream = MaskingStream(self)
+        var text = text
+        text.withUTF8 { stream.feed(UnsafeRawBufferPointer($0)) { _ in } }
+        return stream.found
+    }
+
+    /// Goes over the bytes and tells where a form ends, of how many bytes, and of which secret.
+    func scan(
+        _ bytes: UnsafeBufferPointer<UInt8>, from state: UInt32,
+        _ found: (_ end: Int, _ length: Int, _ owner: Int) -> Void
+    ) -> UInt32 {
+        automaton.table.withUnsafeBufferPointer { table in
+            automaton.classes.withUnsafeBufferPointer { classes in
+                filter.withSkips { filter in
+                    scan(bytes, state, table, classes, filter, found)
+                }
+            }
+        }
+    }
+
+    private func scan(
+        _ bytes: UnsafeBufferPointer<UInt8>, _ first: UInt32, _ table: UnsafeBufferPointer<UInt32>,
+        _ classes: UnsafeBufferPointer<UInt8>, _ filter: FormFilter.Skips, _ found: (Int, Int, Int) -> Void
+    ) -> UInt32 {
+        // Nothing to point to means nothing to look at.
+        guard let base = bytes.baseAddress, let table = table.baseAddress, let classes = classes.baseAddress else {
+            return first
+        }
+        let count = bytes.count
+        let rows = UInt32(automaton.rows)
+        let bits = UInt32(automaton.rowBits)
+        var state = first
+        var position = 0
+        while position < count {
+            // No byte is lost by skipping only here: in the root, no form has begun.
+            if state == 0 { position = filter.skip(base, from: position, to: count) }
+            while position < count {
+                let byte = base[position]
+                position &+= 1
+                let next =
+                    state < rows
+                    ? table[Int(state << bits | UInt32(classes[Int(byte)]))] : automaton.next(after: state, byte)
+                state = next & ~FormAutomaton.outputFlag
+                if next != state {
+                    found(
+                        position, Int(automaton.outputLength[Int(state)]), Int(automaton.outputOwner[Int(state)]))
+                }
+                if state == 0 { break }
+            }
+        }
+        return state
+    }
+}
+
+extension [UInt8] {
+    fileprivate func isBefore(_ other: [UInt8]) -> Bool {
+        withUnsafeBytes { ours in
+            other.withUnsafeBytes { theirs in
+                let count = Swift.min(ours.count, theirs.count)
+                // Both are empty or have an address; no form is empty.
+                guard count > 0, let one = ours.baseAddress, let two = theirs.baseAddress else {
+                    return ours.count < theirs.count
+                }
+                let order = memcmp(one, two, count)
+                return order == 0 ? ours.count < theirs.count : order < 0
+            }
+        }
+    }
+}

@@ -1,0 +1,42 @@
+/// What a step left, without the secrets that it may have put into names and messages.
+extension StepOutcome {
+    func masked(by masker: Masker) -> StepOutcome {
+        var copy = self
+        copy.record.reason = record.reason.map(masker.masked)
+        copy.record.attempts = record.attempts.map { $0.masked(by: masker) }
+        copy.tests = tests.map { $0.masked(by: masker) }
+        copy.findings = findings.map { $0.masked(by: masker) }
+        return copy
+    }
+}
+
+extension AttemptRecord {
+    func masked(by masker: Masker) -> AttemptRecord {
+        var copy = self
+        copy.reason = reason.map(masker.masked)
+        return copy
+    }
+}
+
+extension TestResult {
+    /// The result file had its secrets replaced when it was copied; what its escapes hid from that is found here.
+    fileprivate func masked(by masker: Masker) -> TestResult {
+        var copy = self
+        copy.suite = masker.masked(suite)
+        copy.name = masker.masked(name)
+        copy.message = message.map(masker.masked)
+        copy.details = details.map(masker.masked)
+        copy.file = file.map(masker.masked)
+        return copy
+    }
+}
+
+extension Finding {
+    fileprivate func masked(by masker: Masker) -> Finding {
+        var copy = self
+        copy.message = masker.masked(message)
+        copy.file = file.map(masker.masked)
+        copy.suggestion = suggestion.map(masker.masked)
+        return copy
+    }
+}

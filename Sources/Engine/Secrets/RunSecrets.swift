@@ -1,0 +1,105 @@
+public import Pipeline
+
+import SystemPackage
+
+/// The secrets that a run is given: resolved once, before its first step.
+public struct RunSecrets: Sendable {
+    private let values: [String: Secret]
+    /// Why a secret that a step names can't be given, by name, as a sentence with the next step.
+    private let missing: [String: String]
+    private let isWithheld: Bool
+
+    /// What hides the values in everything that the run leaves; nil when there is nothing to hide.
+    public let masker: Masker?
+
+    /// - Parameter missing: For each name that has no value, why, with what to do next.
+    public init(_ values: [Secret], missing: [String: String] = [:]) {
+        self.values = Dictionary(values.map { ($0.name, $0) }) { first, _ in first }
+        self.missing = missing
+        isWithheld = false
+        masker = Masker(values)
+    }
+
+    private init(isWithheld: Bool) {
+        (values, missing, masker) = ([:], [:], nil)
+        self.isWithheld = isWithheld
+    }
+
+    /// No secret is set: a step that names one is not started.
+    public static let none = RunSecrets(isWithheld: false)
+    /// The run is not trusted: its steps start without the secrets that they name.
+    public static let withheld = RunSecrets(isWithheld: true)
+
+    func secret(named name: String) -> Secret? { values[name] }
+
+    /// Why `step` can't be started, or nil.
+    func obstacle(to step: PlannedStep) -> String? {
+        guard !isWithheld else { return nil }
+        for use in step.secrets {
+            guard let secret = values[use.name] else {
+                return missing[use.name] ?? "secret \(use.name) is not set: `pipectl secrets set \(use.name)`"
+            }
+            if use.delivery == .environment, secret.variableValue == nil {
+                return
+                    "secret \(use.name) is not text that a variable can hold: name it with .secrets(\"\(use.name)\"), "
+                    + "which gives a file"
+            }
+        }
+        return nil
+    }
+
+    /// Whether `step` gets any: it then needs a sandbox for itself.
+    func areGiven(to step: PlannedStep) -> Bool {
+        !isWithheld && step.secrets.contains { values[$0.name] != nil }
+    }
+
+    /// Adds to `command` what `step` names.
+    func handOver(to command: inout StepCommand, of step: PlannedStep) {
+        guard !isWithheld else { return }
+        for use in step.secrets {
+            guard let secret = values[use.name] else { continue }
+            switch use.delivery {
+            case .file:
+                command.secrets.append(SecretFile(name: secret.name, bytes: secret.bytes))
+                command.environment[use.variable] = command.secretsFolder.appending(secret.name).string
+            case .environment: command.environment[use.variable] = secret.variableValue
+            }
+        }
+    }
+
+    /// What the reader of the report must know: which steps went without, and what could not be masked.
+    public func findings(for plan: Plan) -> [Finding] {
+        let named = plan.steps.filter { !$0.secrets.isEmpty }
+        guard !named.isEmpty else { return [] }
+        if isWithheld {
+            let steps = named.map { "\"\($0.name)\" (\($0.secrets.map(\.name).joined(separator: ", ")))" }
+            return [
+                Finding(
+                    rule: "secrets-withheld", severity: .note,
+                    message:
+                        "only runs of merged code are given secrets; without them ran \(steps.joined(separator: ", "))")
+            ]
+        }
+        let short = Set(named.flatMap(\.secrets).map(\.name)).sorted().filter { values[$0]?.isMaskable == false }
+        return short.map { name in
+            Finding(
+                rule: "secret-not-masked", severity: .warning,
+                message: "secret \(name) has fewer than \(Secret.shortestMaskable) bytes and is not masked: so short a "
+                    + "text is found in innocent output too",
+                suggestion: "give it a longer value, then `pipectl secrets set \(name)`")
+        }
+    }
+}
+
+extension RunSecrets: CustomStringConvertible, CustomReflectable {
+    public var description: String { isWithheld ? "secrets withheld" : "\(values.count) secrets" }
+    public var customMirror: Mirror { Mirror(self, children: ["names": values.keys.sorted()]) }
+}
+
+extension Secret {
+    /// The value as a variable can hold it, without line feeds at its end; nil for a NUL or what is not UTF-8.
+    fileprivate var variableValue: String? {
+        let trimmed = bytes.withoutLineEnds
+        return trimmed.contains(0) ? nil : String(validating: trimmed, as: UTF8.self)
+    }
+}

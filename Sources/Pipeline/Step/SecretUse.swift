@@ -1,0 +1,50 @@
+/// How a step is given a secret.
+public enum SecretDelivery: String, Sendable, Codable {
+    /// In a file that only the step can read: its path is in the variable that has the secret's name and `_FILE`.
+    case file
+    /// As the value of the variable that has the secret's name, without line feeds at its end. Everything that the step
+    /// starts sees it; take a file where the tool can read one.
+    case environment
+}
+
+/// A secret that a step names.
+public struct SecretUse: Sendable, Equatable, Codable {
+    /// Capitals, digits and `_`, as in `DEPLOY_TOKEN`.
+    public var name: String
+    public var delivery: SecretDelivery
+
+    public init(_ name: String, as delivery: SecretDelivery = .file) {
+        self.name = name
+        self.delivery = delivery
+    }
+
+    /// The variable by which the step finds it.
+    public var variable: String { delivery == .file ? StepVariable.secretFile(name) : name }
+}
+
+extension SecretUse {
+    /// Bytes of a name, at most.
+    static let longestName = 100
+
+    /// Why a secret can't have this name, or nil.
+    package static func problem(with name: String) -> String? {
+        let isFirst: (UInt8) -> Bool = {
+            (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) || $0 == UInt8(ascii: "_")
+        }
+        let isUsable =
+            name.utf8.first.map(isFirst) == true && name.utf8.count <= longestName
+            && name.utf8.allSatisfy { isFirst($0) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        if !isUsable {
+            return "no secret can be named \"\(name.prefix(100))\"; "
+                + "write capitals, digits and _, like DEPLOY_TOKEN, at most \(longestName) of them"
+        }
+        if name.hasPrefix("PIPECTL_") { return "\(name) is pipectl's own; use another name, like DEPLOY_TOKEN" }
+        if ownVariables.contains(name) { return "\(name) is a variable that tools need; use another name" }
+        return nil
+    }
+
+    private static let ownVariables: Set<String> = [
+        "CI", "HOME", "IFS", "LANG", "LD_LIBRARY_PATH", "LD_PRELOAD", "LOGNAME", "PATH", "PIPECTL", "PWD", "SHELL",
+        "SOURCE_DATE_EPOCH", "TMPDIR", "USER",
+    ]
+}
