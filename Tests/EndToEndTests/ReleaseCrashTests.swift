@@ -29,6 +29,10 @@ struct ReleaseCrashTests {
     /// Starts a release with these scripts, and kills the daemon when a step has come to `started`.
     private func crash(_ bench: Bench, build: String = "true", publish: String = "true") async throws {
         for name in ["started", "never"] { try bench.meetingPoint(name) }
+        // Each run's steps may be another user.
+        let effects = "\(bench.meet)/effects"
+        _ = FileManager.default.createFile(atPath: effects, contents: nil)
+        chmod(effects, 0o666)
         try await bench.withDaemon { daemon in
             _ = try await daemon.line("baseline of")
             try await bench.commit(["build.sh": build + "\n", "publish.sh": publish + "\n"], "Release it")
