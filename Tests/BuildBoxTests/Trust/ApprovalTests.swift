@@ -44,7 +44,7 @@ import Testing
             change(&step)
             let gate = PlannedStep(name: "gate", action: .approval, needs: ["pack"])
             var later = PlannedStep(name: "upload", action: .shell("up"), needs: ["gate"])
-            (later.network, later.secrets) = (.allowed, ["TOKEN"])
+            (later.network, later.secrets) = (.allowed, [SecretUse("TOKEN")])
             let request = RunRequest(
                 repository: "r", workflow: "w", event: .merge, ref: "refs/heads/main", branch: "main", head: "",
                 definitionCommit: "", subject: "main", concurrency: .supersede, runsAtMostOnce: isOnce)
@@ -58,7 +58,7 @@ import Testing
         #expect(isPutBack(parking(false) { $0.network = .allowed }), "a test may run twice")
         #expect(isPutBack(parking(true)), "nothing has acted on the world")
         #expect(!isPutBack(parking(true) { $0.network = .allowed }))
-        #expect(!isPutBack(parking(true) { $0.secrets = ["TOKEN"] }))
+        #expect(!isPutBack(parking(true) { $0.secrets = [SecretUse("TOKEN")] }))
     }
 
     @Test func aChangedPlanIsToldInOneSentence() {
@@ -72,7 +72,7 @@ import Testing
                 == "adds 1 step (x), removes 2 (b, c), changes the command of a")
         #expect(PlanDifference(from: old, to: plan(("a", "1"), ("b", "1"))).inWords == "removes 1 step (c)")
         var quiet = old
-        quiet.steps[1].secrets = ["TOKEN"]
+        quiet.steps[1].secrets = [SecretUse("TOKEN")]
         #expect(PlanDifference(from: old, to: quiet).inWords == "changes how b would run")
         let many = Plan(workflow: "w", steps: (1...9).map { PlannedStep(name: "s\($0)", action: .shell("")) })
         #expect(
