@@ -372,7 +372,8 @@ public actor Box {
             await archiveUnstarted()
             return "run \(id) is cancelled; it had not started"
         }
-        if let signal = running[id] {
+        // Its verdict is given before its folders are gone, and only then is it not running here.
+        if let signal = running[id], try await index.run(id)?.summary.verdict == nil {
             signal.stop(StopRequest(.cancelled, reason: reason))
             return "run \(id) is being cancelled"
         }
