@@ -67,8 +67,23 @@ import Testing
         let command = try runner.prepare(step, attempt: 1, published: "/nonexistent")
         #expect(command.secrets.map(\.name) == ["KEY"])
         #expect(command.secrets.map(\.bytes) == [[0, 1, 2, 0xff, 10, 11, 12, 10]], "as it was set, line feed and all")
-        #expect(command.environment["KEY_FILE"] == "/run/secrets/KEY")
+        #expect(command.environment["KEY_FILE"] == command.secretsFolder.appending("KEY").string)
         #expect(command.environment["KEY"] == nil)
+        runner.setting.removeSecretsFolder(of: command)
+    }
+
+    @Test func aSecretsFileIsThereWhileTheStepRunsAndGoneAfter() async throws {
+        let bytes = [UInt8]((0..<70_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) })
+        let copy = RunFolder.current.path("copies") + "/key"
+        let line = "cp \"$KEY_FILE\" \(copy); stat -c %a \"$KEY_FILE\"; echo \"$KEY_FILE\" > \(copy).path"
+        var step = PlannedStep.shell("s", line)
+        step.secrets = [SecretUse("KEY")]
+        let outcome = await run([step], setting: setting(RunSecrets([Secret(name: "KEY", bytes: bytes)])))
+        #expect(outcome.verdict == .passed, "\(outcome.reason)")
+        #expect(FileManager.default.contents(atPath: copy) == Data(bytes))
+        #expect(RunFolder.current.log(outcome["s"]) == "400\n")
+        let path = try String(contentsOfFile: copy + ".path", encoding: .utf8).trimmingCharacters(in: .newlines)
+        #expect(!FileManager.default.fileExists(atPath: FilePath(path).removingLastComponent().string))
     }
 
     @Test func aVariableHasTheValueWithoutItsLastLineFeed() async throws {
