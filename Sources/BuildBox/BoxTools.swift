@@ -1,3 +1,4 @@
+import Engine
 import Foundation
 
 #if canImport(Glibc)
@@ -45,6 +46,23 @@ enum BoxTools {
 public enum BoxDoctor {
     /// The path of `stepinit`, or an error that names where it was looked for.
     public static func stepInit() throws -> String { try BoxTools.stepInit(beside: nil) }
+
+    /// What encloses steps here, or an error that says why nothing can.
+    public static func sandbox(_ state: StateFolder) async throws -> String {
+        let toolchain = try? await Toolchain.find(memory: "\(state.programs)/toolchain.json")
+        let found = await Sandboxing.find(
+            stepInit: try stepInit(), toolchain: toolchain, options: BoxOptions(), state: state)
+        found.controlGroups?.close()
+        if let obstacle = found.obstacle { throw SandboxProblem(obstacle) }
+        return found.description
+    }
+
+    /// What holds steps to their limits here, in words.
+    public static var limits: String {
+        let groups = ControlGroups.find()
+        defer { groups?.close() }
+        return Sandboxing.limits(groups)
+    }
 
     /// Bytes that may still be written at `path`.
     public static func freeBytes(_ path: String) -> Int? { BoxTools.freeBytes(at: path) }

@@ -38,9 +38,11 @@ struct Sandboxing: Sendable {
         return sandbox.program + (StepUsers.isPossible ? ", each run as a user of its own" : ", as this user")
     }
 
+    var limits: String { Sandboxing.limits(controlGroups) }
+
     /// What limits steps, in words.
-    var limits: String {
-        controlGroups.map { "\($0.kind): memory, processes and CPU time of a step's processes together" }
+    static func limits(_ groups: ControlGroups?) -> String {
+        groups.map { "\($0.kind): memory, processes and CPU time of a step's processes together" }
             ?? "rlimits only: memory and CPU time of each process by itself; for more, run as root or as a systemd service "
             + "with Delegate=yes"
     }

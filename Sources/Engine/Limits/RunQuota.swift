@@ -38,7 +38,7 @@ final class RunQuota: Sendable {
     func count(output bytes: Int) -> Int { output.wrappingAdd(bytes, ordering: .relaxed).newValue }
 
     /// The run's limit that is reached, if one is.
-    func breach() -> StopRequest? {
+    func breach(measuring: Bool) -> StopRequest? {
         func reached(_ what: String) -> StopRequest {
             StopRequest(.limitReached, reason: "\(what) limit reached by the run")
         }
@@ -48,7 +48,7 @@ final class RunQuota: Sendable {
         if let limit = limits.cpuTime, let group, group.usage.cpuTime >= limit {
             return reached("CPU time: \(Duration.seconds(limit).inWords)")
         }
-        if let limit = limits.workspace, meter.bytes() > limit {
+        if measuring, let limit = limits.workspace, meter.bytes() > limit {
             return reached("workspace: \(ByteCount(bytes: limit))")
         }
         return nil
@@ -99,24 +99,34 @@ final class StepAllowance: Sendable {
     }
 
     /// The limit that the step, or its run, has reached by now, if one.
-    func breach() -> StopRequest? {
+    func breach() -> StopRequest? { breach(measuring: true) }
+
+    /// - Parameter measuring: Whether the disk is looked at too, which takes a while.
+    private func breach(measuring: Bool) -> StopRequest? {
         let own: LimitBreach? =
             if let limit = limits.output, output.load(ordering: .relaxed) > limit {
                 .output(limit, step)
             } else if let limit = limits.cpuTime, let group, group.usage.cpuTime >= limit {
                 .cpuTime(limit, step)
-            } else if let limit = limits.workspace, quota.workspaceBytes() > limit {
+            } else if measuring, let limit = limits.workspace, quota.workspaceBytes() > limit {
                 .workspace(limit, step)
             } else {
                 nil
             }
         if let own { return StopRequest(.limitReached, reason: own.description) }
-        return quota.breach()
+        return quota.breach(measuring: measuring)
     }
 
-    /// The limit that made a command fail, as a sentence; nil when it failed by itself.
+    /// A limit that ended something of a step which passed all the same, as a sentence.
+    var survivedBreach: String? {
+        guard let usage = group?.usage, usage.outOfMemoryKills > 0 else { return nil }
+        return "\(LimitBreach.memory(limits.memory, step)); a process of it was killed, and it passed all the same"
+    }
+
+    /// The limit that a command failed by, or went beyond when it had all but ended, as a sentence.
     func cause(of end: ProcessEnd) -> String? {
-        if let breach = breach() { return breach.reason }
+        if let breach = breach(measuring: false) { return breach.reason }
+        if end.exitCode == 0 { return nil }
         if let cause = LimitBreach.cause(of: end, limits: limits, usage: group?.usage, step: step) {
             return cause.description
         }

@@ -184,8 +184,13 @@ extension Runner {
                 attempt.record.exitCode = end.exitCode
                 attempt.record.signal = end.signal
                 (attempt.record.status, attempt.record.reason) = judge(end)
-                if attempt.record.status == .failed, end.stopped == nil, let cause = allowance.cause(of: end) {
-                    attempt.record.reason = cause
+                if end.stopped == nil, let cause = allowance.cause(of: end) {
+                    (attempt.record.status, attempt.record.reason) = (.failed, cause)
+                } else if attempt.record.status == .passed, let survived = allowance.survivedBreach {
+                    attempt.findings.append(
+                        Finding(
+                            rule: "limit", severity: .warning, message: survived, file: nil, line: nil, column: nil,
+                            suggestion: "see what of the step was ended, or raise the limit"))
                 }
             case .failure(let problem):
                 judge(problem, step, &attempt.record)

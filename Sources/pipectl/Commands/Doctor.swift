@@ -31,6 +31,8 @@ struct Doctor: AsyncParsableCommand {
         await check("Swift compiler") { try await Toolchain.find().version }
         await check("Pipeline library") { try PipelineLibrary.find().library }
         await check("stepinit") { try BoxDoctor.stepInit() }
+        await check("sandbox") { try await BoxDoctor.sandbox(state.folder()) }
+        await check("limits") { BoxDoctor.limits }
         await check("libgit2") {
             guard BoxDoctor.isSupported(libgit2: LibGit2.version) else {
                 throw CommandEnd(
