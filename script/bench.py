@@ -19,6 +19,7 @@ REFS = 100_000
 
 rows = []
 daemons = []
+extra = {}  # variables of every command, for as long as a part wants them
 
 
 def say(text):
@@ -27,8 +28,8 @@ def say(text):
 
 def environment(home):
     kept = {k: v for k, v in os.environ.items() if not k.startswith("PIPECTL_")}
-    kept["PIPECTL_HOME"] = f"{ROOT}/{home}"
-    return kept
+    kept["PIPECTL_HOME"] = os.path.join(ROOT, home)
+    return {**kept, **extra}
 
 
 def call(words, cwd=ROOT, home="state", codes=(0,)):
@@ -204,6 +205,48 @@ def steps():
     row("the same", ours, "make -j2", make)
 
 
+def sandbox():
+    """The same run and the same steps with and without a sandbox; the code is merged, so it may go without."""
+    every = f'Workflow("many") {{ for n in 1...{STEPS} {{ Step("s\\(n)", run: "true && true") }} }}'
+    path = repository("sandbox", workflow_set('Workflow("one") { Step("one", run: "true && true") }', every))
+    spawn = row("a process: true", times(["true"]))
+    words = [
+        "bwrap", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-net", "--ro-bind", "/", "/", "--proc",
+        "/proc", "--dev", "/dev", "--", "true"]
+    row("a process in a sandbox of its own: bwrap true", times(words), "true", spawn)
+    words = [PIPECTL, "run", "--slots", "2", "--ref", "main"]
+    found = {}
+    for name, variables in [("without", {"PIPECTL_BWRAP": "/bin/false"}), ("with", {})]:
+        extra.clear()
+        extra.update(variables)
+        home = f"sandbox-{name}"
+        call([*words, "one"], cwd=path, home=home)
+        call([*words, "many"], cwd=path, home=home)
+        one = times([*words, "one"], cwd=path, home=home)
+        many = times([*words, "many"], cwd=path, home=home)
+        least = statistics.median(one)
+        found[name] = (one, [(taken - least) / (STEPS - 1) for taken in many])
+    extra.clear()
+    plain = row("one run of one step, no sandbox", found["without"][0])
+    row("one run of one step, sandbox", found["with"][0], "no sandbox", plain)
+    plain = row(f"each of {STEPS} steps, no sandbox", found["without"][1])
+    row(f"each of {STEPS} steps, one sandbox for all", found["with"][1], "no sandbox", plain)
+
+
+def durability():
+    """The same run with its state on disk, where each promise is written through, and in memory, where that is free."""
+    path = repository("durability", workflow_set('Workflow("one") { Step("one", run: "true && true") }'))
+    words = [PIPECTL, "run", "one", "--ref", "main"]
+    memory = tempfile.mkdtemp(prefix="pipectl-bench.", dir="/dev/shm")
+    try:
+        call(words, cwd=path, home=memory)
+        call(words, cwd=path, home="durable")
+        free = row("one run, state in memory", times(words, cwd=path, home=memory))
+        row("one run, state on disk", times(words, cwd=path, home="durable"), "in memory", free)
+    finally:
+        shutil.rmtree(memory, ignore_errors=True)
+
+
 def log_file():
     file = f"{ROOT}/log.txt"
     line = b"2026-01-01T00:00:00Z compiling a file of some length and linking it with all the others, step by step\n"
@@ -332,8 +375,8 @@ def table():
 
 def main():
     parts = {
-        "load": load, "push": push, "run": run, "steps": steps, "log": log, "masking": masking, "refs": refs,
-        "memory": memory,
+        "load": load, "push": push, "run": run, "steps": steps, "log": log, "masking": masking, "sandbox": sandbox,
+        "durability": durability, "refs": refs, "memory": memory,
     }
     unknown = [name for name in WANTED if name not in parts]
     if unknown:

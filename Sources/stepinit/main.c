@@ -10,7 +10,8 @@
 // sandbox has to be set up only once. In a sandbox it is the first process of its namespace: nothing in there can
 // signal or trace it, and with its end the kernel ends everything else.
 //
-//   stepinit [--user UID:GID] [--filter[-nested][-tracing]] [--chdir FOLDER]
+//   stepinit [--enter COUNT] [--user UID:GID] [--filter[-nested][-tracing]] [--chdir FOLDER]
+//       --enter: the descriptors from 3 on are `cgroup.procs` files of control groups to be in
 //   stepinit … -- COMMAND…     starts one command instead, and ends as it did
 
 #define _GNU_SOURCE
@@ -586,6 +587,12 @@ static char **confine(char **words) {
         if (strcmp(*words, "--user") == 0 && words[1] && sscanf(words[1], "%u:%u", &user, &group) == 2) {
             failed = drop_privileges(user, group);
             words++;
+        } else if (strcmp(*words, "--enter") == 0 && words[1]) {
+            failed = 0;
+            for (int group = 3, last = 3 + atoi(*++words); group < last; group++) {
+                if (write(group, "0", 1) != 1) failed = -1;
+                close(group);
+            }
         } else if (strcmp(*words, "--chdir") == 0 && words[1]) {
             failed = chdir(*++words);
         } else if (strncmp(*words, "--filter", 8) == 0) {

@@ -26,10 +26,12 @@ public struct BoxOptions: Sendable {
     public var readable: [String] = []
     public var writable: [String] = []
     public var shared: [String] = []
-    /// What each step may use at most. By default enough for any build, and too little to take the box down.
-    public var stepLimits = Limits([.processes(4_096), .memory(.bytes(BoxOptions.mostMemory))])
-    /// What each run may use at most.
-    public var runLimits = Limits([.processes(8_192), .workspace(.gibibytes(50))])
+    /// What each step may use at most.
+    public var stepLimits = Limits()
+    /// What each run may use at most. By default enough for any build, and too little to take the box down.
+    public var runLimits = Limits([
+        .processes(4_096), .memory(.bytes(BoxOptions.mostMemory)), .workspace(.gibibytes(50)),
+    ])
 
     /// Seven eighths of the machine's memory: what is left keeps the box alive.
     private static var mostMemory: Int { Int(ProcessInfo.processInfo.physicalMemory / 8 * 7) }

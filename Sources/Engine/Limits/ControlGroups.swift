@@ -53,6 +53,15 @@ struct GroupUsage: Sendable, Equatable {
     var refusedProcesses = 0
     /// Bytes, at most, so far.
     var peakMemory: Int?
+
+    /// What has come since `earlier`.
+    func since(_ earlier: GroupUsage) -> GroupUsage {
+        var difference = self
+        difference.cpuTime -= earlier.cpuTime
+        difference.outOfMemoryKills -= earlier.outOfMemoryKills
+        difference.refusedProcesses -= earlier.refusedProcesses
+        return difference
+    }
 }
 
 /// One group: a folder in each hierarchy that it is part of.
@@ -114,6 +123,9 @@ struct ControlGroup: Sendable {
         }
         return files
     }
+
+    /// How many ``entrances()`` there are.
+    var count: Int { folders.count }
 
     var usage: GroupUsage {
         var usage = GroupUsage()

@@ -8,7 +8,8 @@ final class RunQuota: Sendable {
     let limits: Limits
 
     private let setting: RunSetting
-    private let group: ControlGroup?
+    /// Of all processes of the run.
+    let group: ControlGroup?
     private let meter: WorkspaceMeter
     private let output = Atomic<Int>(0)
 
@@ -30,7 +31,10 @@ final class RunQuota: Sendable {
     /// What one attempt of a step may use.
     func allowance(of step: PlannedStep, label: String) throws -> StepAllowance {
         let limits = step.limits.within(setting.stepLimits)
-        let own = try group?.child(label, GroupLimits(memory: limits.memory, processes: limits.processes))
+        // Moving a process into a group of its own takes the kernel up to 60 ms: only steps with limits of their own pay.
+        let hasOwn = limits.memory != nil || limits.processes != nil || limits.cpuTime != nil
+        let own =
+            hasOwn ? try group?.child(label, GroupLimits(memory: limits.memory, processes: limits.processes)) : nil
         return StepAllowance(step: step.name, limits: limits, group: own, quota: self)
     }
 
@@ -56,18 +60,17 @@ final class RunQuota: Sendable {
 
     func workspaceBytes() -> Int { meter.bytes() }
 
-    /// What the run's own group says: its limit may be reached by one step's doing.
-    var usage: GroupUsage? { group?.usage }
 }
 
 /// What one attempt of a step may use.
 final class StepAllowance: Sendable {
+    /// Its own, or nil when only the run's counts.
     let group: ControlGroup?
 
     private let step: String
     private let limits: Limits
     private let quota: RunQuota
-    private let runUsage: GroupUsage?
+    private let usageBefore: GroupUsage?
     private let output = Atomic<Int>(0)
 
     init(step: String, limits: Limits, group: ControlGroup?, quota: RunQuota) {
@@ -75,7 +78,7 @@ final class StepAllowance: Sendable {
         self.limits = limits
         self.group = group
         self.quota = quota
-        runUsage = quota.limits.memory != nil || quota.limits.processes != nil ? quota.usage : nil
+        usageBefore = quota.group?.usage
     }
 
     func close() { group?.remove() }
@@ -86,9 +89,10 @@ final class StepAllowance: Sendable {
         own.cpuTime = limits.cpuTime.map { UInt64(max($0.rounded(.up), 1)) } ?? 0
         own.fileSize = limits.fileSize.map { UInt64($0) } ?? 0
         own.openFiles = limits.openFiles.map { UInt64($0) } ?? 0
-        if group == nil {
-            own.data = limits.memory.map { UInt64($0) } ?? 0
-            own.processes = limits.processes.map { UInt64($0) } ?? 0
+        if quota.group == nil {
+            let all = limits.within(quota.limits)
+            own.data = all.memory.map { UInt64($0) } ?? 0
+            own.processes = all.processes.map { UInt64($0) } ?? 0
         }
         return own
     }
@@ -117,24 +121,30 @@ final class StepAllowance: Sendable {
         return quota.breach(measuring: measuring)
     }
 
+    /// What its own group came to, and what the run's, whose limits count what all steps use together, since it began.
+    private var usages: [(limits: Limits, usage: GroupUsage)] {
+        let own = group.map { (limits: limits, usage: $0.usage) }
+        let run = usageBefore.flatMap { before in
+            quota.group.map { (limits: quota.limits, usage: $0.usage.since(before)) }
+        }
+        return [own, run].compactMap(\.self)
+    }
+
     /// A limit that ended something of a step which passed all the same, as a sentence.
     var survivedBreach: String? {
-        guard let usage = group?.usage, usage.outOfMemoryKills > 0 else { return nil }
-        return "\(LimitBreach.memory(limits.memory, step)); a process of it was killed, and it passed all the same"
+        guard let found = usages.first(where: { $0.usage.outOfMemoryKills > 0 }) else { return nil }
+        return "\(LimitBreach.memory(found.limits.memory, step)); a process was killed, and it passed all the same"
     }
 
     /// The limit that a command failed by, or went beyond when it had all but ended, as a sentence.
     func cause(of end: ProcessEnd) -> String? {
         if let breach = breach(measuring: false) { return breach.reason }
         if end.exitCode == 0 { return nil }
-        if let cause = LimitBreach.cause(of: end, limits: limits, usage: group?.usage, step: step) {
-            return cause.description
+        for found in usages {
+            if let cause = LimitBreach.cause(of: end, limits: found.limits, usage: found.usage, step: step) {
+                return cause.description
+            }
         }
-        // The run's own limit counts what all steps use together.
-        guard let before = runUsage, let now = quota.usage else { return nil }
-        var ofRun = GroupUsage()
-        ofRun.outOfMemoryKills = now.outOfMemoryKills - before.outOfMemoryKills
-        ofRun.refusedProcesses = now.refusedProcesses - before.refusedProcesses
-        return LimitBreach.cause(of: end, limits: quota.limits, usage: ofRun, step: step)?.description
+        return LimitBreach.cause(of: end, limits: limits, usage: nil, step: step)?.description
     }
 }

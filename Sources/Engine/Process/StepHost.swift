@@ -23,7 +23,13 @@ final class StepHost: Sendable {
     private let command: [String]
     private let state = Mutex(State())
 
-    init(command: [String]) { self.command = command }
+    /// The control group that it and all it starts are in.
+    private let group: ControlGroup?
+
+    init(command: [String], group: ControlGroup? = nil) {
+        self.command = command
+        self.group = group
+    }
 
     /// Asks for a warden that gets `control`, `output` and the control groups' `cgroup.procs`; all stay the caller's to
     /// close.
@@ -76,6 +82,12 @@ final class StepHost: Sendable {
     private func start(_ state: inout State) throws {
         let (ours, theirs) = try socketPair()
         defer { closeFile(theirs) }
+        // Above the numbers that stepinit finds them by, so that none is overwritten before it is moved.
+        let entrances = try (group?.entrances() ?? []).map { entrance in
+            defer { closeFile(entrance) }
+            return fcntl(entrance, F_DUPFD_CLOEXEC, 32)
+        }
+        defer { entrances.forEach(closeFile) }
         #if os(Linux)
             var actions = posix_spawn_file_actions_t()
             var attributes = posix_spawnattr_t()
@@ -86,6 +98,9 @@ final class StepHost: Sendable {
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
         posix_spawn_file_actions_adddup2(&actions, theirs, 0)
+        for (number, entrance) in entrances.enumerated() {
+            posix_spawn_file_actions_adddup2(&actions, entrance, 3 + Int32(number))
+        }
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
         #if !os(Linux)

@@ -69,13 +69,14 @@ public struct RunSetting: Sendable {
     /// Where steps see a path of this setting.
     func seen(_ path: FilePath) -> FilePath {
         guard enclosure != nil, Sandbox.hasMounts else { return path }
+        let text = path.string
         for (own, place) in [
-            (workspace, Sandbox.Place.workspace), (home, Sandbox.Place.home), (temporary, Sandbox.Place.temporary),
-            (values, Sandbox.Place.values), (published, Sandbox.Place.published),
-        ] where path.starts(with: own) {
-            var rest = path
-            _ = rest.removePrefix(own)
-            return FilePath(place).appending(rest.components)
+            (workspace.string, Sandbox.Place.workspace), (home.string, Sandbox.Place.home),
+            (temporary.string, Sandbox.Place.temporary), (values.string, Sandbox.Place.values),
+            (published.string, Sandbox.Place.published),
+        ] where text.hasPrefix(own) {
+            let rest = text.dropFirst(own.count)
+            if rest.isEmpty || rest.hasPrefix("/") { return FilePath(place + rest) }
         }
         return path
     }

@@ -52,7 +52,7 @@ public struct Runner: Sendable {
         } catch {
             return unstartable(records, "the run's folder can't be made: \(error)")
         }
-        let hosts = StepHosts(setting: setting)
+        let hosts = StepHosts(setting: setting, group: quota.group)
         await withTaskGroup(of: Message.self) { group in
             group.addTask { await stop.wait().map { Message.stop($0) } ?? .nothing }
             if let limit = quota.limits.wallTime {

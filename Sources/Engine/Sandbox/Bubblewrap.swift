@@ -30,6 +30,7 @@
             // The root itself is a tmpfs, which the sandbox's user could write to.
             build.words += ["--remount-ro", "/", "--chdir", "/", "--as-pid-1", "--", Sandbox.Place.stepInit]
             // Only the user that owns it may enter it.
+            if case .withSocket(let groups) = lifetime, groups > 0 { build.words += ["--enter", String(groups)] }
             build.words += build.confinement + ["--chdir", directory]
             return build.words + (command.isEmpty ? [] : ["--"] + command)
         }

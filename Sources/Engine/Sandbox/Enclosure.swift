@@ -35,11 +35,15 @@ extension RunSetting {
     }
 
     /// The words that start `stepinit` for steps of this policy.
-    func hostCommand(_ policy: SandboxPolicy) -> [String] {
-        guard let enclosure else { return [stepInit.string] }
+    ///
+    /// - Parameter groups: How many control groups it finds an entrance to.
+    func hostCommand(_ policy: SandboxPolicy, groups: Int) -> [String] {
+        let entering = groups > 0 ? ["--enter", String(groups)] : []
+        guard let enclosure else { return [stepInit.string] + entering }
         let caches = enclosure.caches.sorted { $0.key < $1.key }.map(\.value)
         return enclosure.sandbox.command(
-            policy, mounts: ownMounts + enclosure.mounts + caches, user: enclosure.user, lifetime: .withSocket,
+            policy, mounts: ownMounts + enclosure.mounts + caches, user: enclosure.user,
+            lifetime: .withSocket(groups: groups),
             directory: Sandbox.hasMounts ? Sandbox.Place.workspace : workspace.string, [])
     }
 
@@ -111,16 +115,21 @@ extension RunSetting {
 /// The `stepinit` processes of a run: one for each policy, started with the first step that has it.
 final class StepHosts: Sendable {
     private let setting: RunSetting
+    private let group: ControlGroup?
     private let hosts = Mutex<[SandboxPolicy: StepHost]>([:])
 
-    init(setting: RunSetting) { self.setting = setting }
+    /// - Parameter group: The run's control group.
+    init(setting: RunSetting, group: ControlGroup?) {
+        self.setting = setting
+        self.group = group
+    }
 
     func host(for policy: SandboxPolicy) -> StepHost {
         // Without a sandbox there is nothing that policies could differ in.
         let key = setting.enclosure == nil ? SandboxPolicy() : policy
         return hosts.withLock { hosts in
             if let host = hosts[key] { return host }
-            let host = StepHost(command: setting.hostCommand(policy))
+            let host = StepHost(command: setting.hostCommand(policy, groups: group?.count ?? 0), group: group)
             hosts[key] = host
             return host
         }

@@ -118,8 +118,9 @@ public struct Sandbox: Sendable {
 
     /// How long what is enclosed may live.
     public enum Lifetime: Sendable {
-        /// Until its standard input closes: `stepinit` as the server of a run.
-        case withSocket
+        /// Until its standard input closes: `stepinit` as the server of a run, which finds the entrances of so many
+        /// control groups among its descriptors.
+        case withSocket(groups: Int)
         /// Until it ends, or the thread that started it does.
         case withParent
     }
