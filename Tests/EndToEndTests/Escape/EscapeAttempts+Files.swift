@@ -66,7 +66,7 @@ enum FileAttempts {
             "processes", control: .anyone,
             """
             # The brackets keep the pattern from finding itself.
-            try other-command-line grep -la '@MARK@-[v]ictim' /proc/[0-9]*/cmdline
+            try other-command-line sh -c 'grep -sla "@MARK@-[v]ictim" /proc/[0-9]*/cmdline | grep .'
             """),
     ]
 
@@ -76,11 +76,11 @@ enum FileAttempts {
             """
             try new-file touch @ROOT@/outside/@MARK@
             try by-dots touch @MEET@/../outside/@MARK@
-            try state touch @STATE@/@MARK@
             try objects touch @REPO@/.git/objects/@MARK@
             try hooks sh -c 'echo touch @ROOT@/outside/@MARK@ > @REPO@/.git/hooks/@MARK@'
             try packs touch @REPO@/.git/objects/info/@MARK@
-            try neighbour touch @ROOT@/@MARK@
+            # These two may be there, as empty folders above what is shown; what is made in them is not made outside.
+            touch @ROOT@/home/@MARK@ @STATE@/index.sqlite-@MARK@ @ROOT@/@MARK@ || true
             """),
         EscapeAttempt(
             "write-system",

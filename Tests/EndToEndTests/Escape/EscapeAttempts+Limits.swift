@@ -42,7 +42,8 @@ struct GreedyAttempt: Sendable {
             name: "one-file", script: "echo writing; exec head -c 90000000 /dev/zero > large", prints: "writing",
             says: ["file size: 16.0 MiB limit reached by step check"]),
         GreedyAttempt(
-            name: "open-files", script: "ulimit -n 6000 || true; @PROBE@ files 5000", prints: "files: 61: Too many open files",
+            name: "open-files", script: "ulimit -n 6000 || true; @PROBE@ files 5000",
+            prints: "files: 61: Too many open files",
             says: ["exit code 1"]),
         GreedyAttempt(
             name: "output", script: "yes pwned", prints: "pwned", says: ["output: 4.0 MiB limit reached by step check"]),

@@ -61,7 +61,7 @@
                 attempt("loopback") { connects(@PORT@) }
                 attempt("process") { kill(@VICTIM@, SIGKILL) == 0 }
                 attempt("rights") { geteuid() == 0 || setuid(0) == 0 }
-                attempt("left-behind") { !starts(["/bin/sh", "-c", "setsid sleep 86399 & exit 0"]) }
+                attempt("left-behind") { !starts(["/bin/sh", "-c", "setsid sleep @PORT@000 & exit 0"]) }
                 Step("threads \\(mostThreads())", run: "true")
             }
             @main struct Workflows: WorkflowSet { static let workflows = [test] }
@@ -83,7 +83,7 @@
                 #expect(try await room.traces().isEmpty)
                 #expect(room.victimSleeps)
                 #expect(room.heard.isEmpty)
-                let left = try await room.bench.command(["pgrep", "-f", "sleep 8639[9]"])
+                let left = try await room.bench.command(["pgrep", "-fx", "sleep \(room.words["PORT"] ?? "")000"])
                 #expect(left.code == 1, "\(left.output)")
             }
         }
@@ -98,7 +98,7 @@
 
                 func hang() -> String {
                     var id = pid_t()
-                    var arguments: [UnsafeMutablePointer<CChar>?] = ["sleep", "\(number)"].map { strdup($0) } + [nil]
+                    var arguments: [UnsafeMutablePointer<CChar>?] = [strdup("sleep"), strdup("\(number)"), nil]
                     posix_spawn(&id, "/bin/sleep", nil, nil, &arguments, nil)
                     while true { pause() }
                 }

@@ -109,8 +109,9 @@
 
         /// What has the mark in its name anywhere outside, which no attempt may leave there.
         func traces() async throws -> [String] {
-            let places = ["outside", "home", "repo", "listen"].map { "\(bench.root)/\($0)" }
-            let found = try await bench.command(["find"] + places + ["-name", "*\(mark)*"]).output
+            let found = try await bench.command([
+                "find", bench.root, "-path", bench.meet, "-prune", "-o", "-name", "*\(mark)*", "-print",
+            ]).output
             let system = [
                 "/", "/usr", "/bin", "/usr/lib", "/etc", "/etc/cron.d", "/var/spool/at", "/etc/systemd/system", "/run",
                 "/dev", "/tmp", "/var/tmp", words["TOOLCHAIN"] ?? "", words["USERHOME"] ?? "",
