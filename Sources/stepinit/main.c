@@ -10,7 +10,7 @@
 // sandbox has to be set up only once. In a sandbox it is the first process of its namespace: nothing in there can
 // signal or trace it, and with its end the kernel ends everything else.
 //
-//   stepinit [--enter COUNT] [--user UID:GID] [--filter[-nested][-tracing]] [--chdir FOLDER]
+//   stepinit [--enter COUNT] [--user UID:GID] [--filter[-nested][-tracing]] [--processes MOST] [--chdir FOLDER]
 //       --enter: the descriptors from 3 on are `cgroup.procs` files of control groups to be in
 //   stepinit … -- COMMAND…     starts one command instead, and ends as it did
 
@@ -205,6 +205,7 @@ static void become_command(const struct command *command, int failure) {
     struct rlimit files;
     if (launch->open_files != 0 && getrlimit(RLIMIT_NOFILE, &files) == 0 && launch->open_files < files.rlim_cur) {
         files.rlim_cur = (rlim_t)launch->open_files;  // pipectl raised its own; some programs close all that are possible
+        if (launch->flags & launch_few_files) files.rlim_max = files.rlim_cur;
         setrlimit(RLIMIT_NOFILE, &files);
     }
     limit_process(RLIMIT_CPU, launch->cpu_seconds, 5);
@@ -562,6 +563,10 @@ static int run_one(char **words) {
     static const int passed[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT};
     struct sigaction action = {.sa_handler = pass_on};
     for (size_t i = 0; i < sizeof passed / sizeof *passed; i++) sigaction(passed[i], &action, NULL);
+#ifdef __linux__
+    // Becoming another user has taken back that we end with bwrap, which ends with the box.
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+#endif
     only_child = fork();
     if (only_child < 0) return 125;
     if (only_child == 0) {
@@ -582,7 +587,7 @@ static int run_one(char **words) {
 // Gives up what the options say; returns the words after them, or ends.
 static char **confine(char **words) {
     for (words++; *words && strcmp(*words, "--") != 0; words++) {
-        unsigned user, group;
+        unsigned user, group, most;
         int failed;
         if (strcmp(*words, "--user") == 0 && words[1] && sscanf(words[1], "%u:%u", &user, &group) == 2) {
             failed = drop_privileges(user, group);
@@ -593,6 +598,11 @@ static char **confine(char **words) {
                 if (write(group, "0", 1) != 1) failed = -1;
                 close(group);
             }
+        } else if (strcmp(*words, "--processes") == 0 && words[1] && sscanf(words[1], "%u", &most) == 1) {
+            // Counted by user, and in a user namespace by that: what is enclosed has it for itself either way.
+            struct rlimit limit = {most, most};
+            failed = setrlimit(RLIMIT_NPROC, &limit);
+            words++;
         } else if (strcmp(*words, "--chdir") == 0 && words[1]) {
             failed = chdir(*++words);
         } else if (strncmp(*words, "--filter", 8) == 0) {

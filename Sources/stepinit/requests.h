@@ -31,7 +31,8 @@ struct launch {
 };
 
 enum {
-    launch_terminal = 1,  // its input and output are a pseudo-terminal
+    launch_terminal = 1,    // its input and output are a pseudo-terminal
+    launch_few_files = 2,   // `open_files` is the hard limit, too
 };
 
 enum {

@@ -1,3 +1,4 @@
+import Engine
 import Foundation
 import Git
 
@@ -18,24 +19,6 @@ struct Workspace: Sendable {
 
     /// Removes a folder that steps wrote, whatever modes they left; links are removed, not followed.
     static func remove(_ path: String) async throws {
-        try await offThread {
-            let files = FileManager.default
-            guard files.fileExists(atPath: path) else { return }
-            do {
-                try files.removeItem(atPath: path)
-            } catch {
-                // Folders without write permission keep their entries; open them up and try again.
-                let folders = files.enumerator(atPath: path)
-                try? files.setAttributes([.posixPermissions: 0o700], ofItemAtPath: path)
-                while let name = folders?.nextObject() as? String {
-                    let item = "\(path)/\(name)"
-                    let type = try? files.attributesOfItem(atPath: item)[.type] as? FileAttributeType
-                    if type == .typeDirectory {
-                        try? files.setAttributes([.posixPermissions: 0o700], ofItemAtPath: item)
-                    }
-                }
-                try files.removeItem(atPath: path)
-            }
-        }
+        try await offThread { try FolderRemoval.remove(path) }
     }
 }

@@ -66,7 +66,7 @@ struct WorkspaceFiles {
     /// The regular files that one of `globs` matches, sorted by path.
     func matching(_ globs: [Glob]) -> Search {
         var search = Search()
-        let top = open(root.string, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        let top = openRoot()
         guard top >= 0 else {
             search.problems.append("the workspace can't be opened: \(String(cString: strerror(errno)))")
             return search
@@ -141,7 +141,7 @@ struct WorkspaceFiles {
         guard let name = parts.last, !parts.contains(".."), !path.hasPrefix("/") else {
             throw WorkspaceFileProblem(path: path, reason: "the path leaves the workspace")
         }
-        var folder = open(root.string, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        var folder = openRoot()
         for part in parts.dropLast() where folder >= 0 {
             let next = openat(folder, part, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
             close(folder)
@@ -162,8 +162,17 @@ struct WorkspaceFiles {
             close(file)
             throw WorkspaceFileProblem(path: path, reason: "it is not a regular file")
         }
+        // Holes cost a step nothing, and us the whole size.
+        guard info.st_size <= limits.fileBytes else {
+            close(file)
+            throw WorkspaceFileProblem(
+                path: path, reason: "it is larger than \(grouped(limits.fileBytes)) bytes, the limit for one file")
+        }
         return file
     }
+
+    /// Not through a link: where steps run as our own user, one can move its folder away and put a link there.
+    private func openRoot() -> Int32 { open(root.string, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) }
 
     /// Closes `folder`.
     private func walk(

@@ -23,8 +23,11 @@ struct LimitBreach: Equatable, CustomStringConvertible {
     static func output(_ bytes: Int, _ step: String) -> LimitBreach {
         LimitBreach("output", "\(ByteCount(bytes: bytes))", step)
     }
-    static func workspace(_ bytes: Int, _ step: String) -> LimitBreach {
-        LimitBreach("workspace", "\(ByteCount(bytes: bytes))", step)
+    static func workspace(_ bytes: Int, measured: Int, _ step: String) -> LimitBreach {
+        if measured == WorkspaceMeter.tooDeep {
+            return LimitBreach("workspace", "\(FolderWalk.deepest) folders deep", step)
+        }
+        return LimitBreach("workspace", "\(ByteCount(bytes: bytes))", step)
     }
 
     /// What made a command end that did not pass, if it was a limit.

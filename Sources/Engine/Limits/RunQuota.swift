@@ -22,7 +22,8 @@ final class RunQuota: Sendable {
         group?.delegate()
         meter = WorkspaceMeter(
             folders: [setting.workspace.string]
-                + (setting.enclosure == nil ? [] : [setting.home.string, setting.temporary.string]))
+                + (setting.enclosure == nil
+                    ? [] : [setting.home.string, setting.temporary.string, setting.published.string]))
     }
 
     /// To be called when the run's last process has ended.
@@ -52,8 +53,10 @@ final class RunQuota: Sendable {
         if let limit = limits.cpuTime, let group, group.usage.cpuTime >= limit {
             return reached("CPU time: \(Duration.seconds(limit).inWords)")
         }
-        if measuring, let limit = limits.workspace, meter.bytes() > limit {
-            return reached("workspace: \(ByteCount(bytes: limit))")
+        if measuring, let limit = limits.workspace {
+            let measured = meter.bytes()
+            if measured == WorkspaceMeter.tooDeep { return reached("workspace: \(FolderWalk.deepest) folders deep") }
+            if measured > limit { return reached("workspace: \(ByteCount(bytes: limit))") }
         }
         return nil
     }
@@ -112,8 +115,10 @@ final class StepAllowance: Sendable {
                 .output(limit, step)
             } else if let limit = limits.cpuTime, let group, group.usage.cpuTime >= limit {
                 .cpuTime(limit, step)
-            } else if measuring, let limit = limits.workspace, quota.workspaceBytes() > limit {
-                .workspace(limit, step)
+            } else if measuring, let limit = limits.workspace, case let measured = quota.workspaceBytes(),
+                measured > limit
+            {
+                .workspace(limit, measured: measured, step)
             } else {
                 nil
             }

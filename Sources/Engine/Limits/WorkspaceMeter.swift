@@ -1,4 +1,5 @@
 import Synchronization
+import SystemPackage
 
 #if canImport(Glibc)
     import Glibc
@@ -21,7 +22,7 @@ final class WorkspaceMeter: Sendable {
 
     init(folders: [String]) { self.folders = folders }
 
-    /// Bytes on disk, at most a few seconds old.
+    /// Bytes on disk, at most a few seconds old; ``tooDeep`` where they can't be counted.
     func bytes() -> Int {
         let clock = ContinuousClock()
         let start = clock.now
@@ -32,7 +33,10 @@ final class WorkspaceMeter: Sendable {
             return nil
         }
         if let known { return known }
-        let measured = folders.reduce(0) { $0 + WorkspaceMeter.size(of: $1) }
+        let measured = folders.reduce(0) { sum, folder in
+            let size = WorkspaceMeter.size(of: folder)
+            return size == WorkspaceMeter.tooDeep || sum == WorkspaceMeter.tooDeep ? WorkspaceMeter.tooDeep : sum + size
+        }
         let end = clock.now
         return state.withLock { state in
             state.isMeasuring = false
@@ -42,11 +46,19 @@ final class WorkspaceMeter: Sendable {
         }
     }
 
+    /// More than any limit: folders nested so deep that whatever lies in and beside them would go uncounted.
+    static let tooDeep = Int.max
+
     /// Blocks of everything below a folder, in bytes; links are not followed and other file systems not entered.
     static func size(of folder: String) -> Int {
         var bytes = 0
-        // What can't be walked to its end is measured as far as it goes.
-        try? FolderWalk.visit(folder) { _, _, info in bytes += Int(info.st_blocks) * 512 }
+        do {
+            try FolderWalk.visit(folder) { _, _, info in bytes += Int(info.st_blocks) * 512 }
+        } catch Errno.fileNameTooLong {
+            return tooDeep
+        } catch {
+            // What can't be walked to its end is measured as far as it goes.
+        }
         return bytes
     }
 }

@@ -231,7 +231,8 @@ struct StepProcess: Sendable {
         append(UInt32(command.arguments.count))
         append(UInt32(command.environment.count))
         append(UInt32(clamping: Int(grace / .milliseconds(1))))
-        append(UInt32(command.hasTerminal ? 1 : 0))
+        // A limit that was asked for can't be raised again; the usual one is only where programs start.
+        append(UInt32((command.hasTerminal ? 1 : 0) | (command.limits.openFiles == 0 ? 0 : 2)))
         append(UInt32(command.secrets.count))
         let limits = command.limits
         append(limits.openFiles == 0 ? UInt64(OpenFiles.inherited) : limits.openFiles)

@@ -24,7 +24,7 @@ struct ScratchFolder {
         path = made
     }
 
-    func remove() { try? FileManager.default.removeItem(atPath: path) }
+    func remove() { try? FolderRemoval.remove(path) }
 }
 
 /// Why there is no folder to work in: a full disk, most often.

@@ -31,7 +31,10 @@
             build.words += ["--remount-ro", "/", "--chdir", "/", "--as-pid-1", "--", Sandbox.Place.stepInit]
             // Only the user that owns it may enter it.
             if case .withSocket(let groups) = lifetime, groups > 0 { build.words += ["--enter", String(groups)] }
-            build.words += build.confinement + ["--chdir", directory]
+            build.words += build.confinement
+            // Steps have limits of their own; a compiler or a workflow program has only its deadline.
+            if case .withParent = lifetime { build.words += ["--processes", String(Sandbox.mostProcesses)] }
+            build.words += ["--chdir", directory]
             return build.words + (command.isEmpty ? [] : ["--"] + command)
         }
 
@@ -63,7 +66,10 @@
             let settings = SystemFolders.settings + (policy.network == .allowed ? SystemFolders.network : [])
             for path in settings + SystemFolders.devices where exists(path) { mount(SandboxMount(path)) }
             words += ["--proc", "/proc", "--dev", "/dev"]
-            made.formUnion(["/proc", "/dev"])
+            // In memory both, which nothing else bounds where there are no control groups.
+            words += ["--perms", "1777", "--size", String(Sandbox.temporaryBytes), "--tmpfs", "/dev/shm"]
+            words += ["--remount-ro", "/dev"]
+            made.formUnion(["/proc", "/dev", "/dev/shm"])
             for path in sandbox.readable where exists(path) { mount(SandboxMount(path)) }
         }
 

@@ -44,6 +44,9 @@ public struct Sandbox: Sendable {
     /// Bytes of /tmp, at most.
     static let temporaryBytes = 1 << 30
 
+    /// Processes and threads of a compiler or workflow program, at most.
+    static let mostProcesses = 4_096
+
     /// Whether paths in a sandbox differ from those of the box.
     public static var hasMounts: Bool {
         #if os(Linux)

@@ -37,7 +37,9 @@ struct WorkflowFolder {
         let toolchain = try await Toolchain.find(memory: "\(state.programs)/toolchain.json")
         return WorkflowFolder(
             sources: WorkflowSources(tree: tree.hex, files: files),
-            cache: ProgramCache(directory: state.programs, library: try PipelineLibrary.find(), toolchain: toolchain))
+            cache: ProgramCache(
+                directory: state.programs, library: try PipelineLibrary.find(), toolchain: toolchain,
+                confinement: await .workingTree(state, toolchain)))
     }
 
     func program() async throws -> WorkflowProgram { try await cache.program(for: sources) }

@@ -1,0 +1,81 @@
+import SystemPackage
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// Removes folders that untrusted code has filled: whatever modes it left, however deep it went; links as links.
+///
+/// Only for folders that nobody writes to any more.
+package enum FolderRemoval {
+    /// Folders in folders; each costs an open descriptor. What is deeper is brought up first.
+    private static let deepest = 64
+
+    /// Does nothing where there is no such folder.
+    package static func remove(_ folder: String) throws {
+        var info = stat()
+        guard lstat(folder, &info) == 0 else {
+            if errno == ENOENT { return }
+            throw Errno(rawValue: errno)
+        }
+        guard info.st_mode & S_IFMT == S_IFDIR else {
+            guard unlink(folder) == 0 || errno == ENOENT else { throw Errno(rawValue: errno) }
+            return
+        }
+        chmod(folder, 0o700)
+        var moved = 0
+        var before: Int
+        repeat {
+            before = moved
+            let top = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+            guard top >= 0 else { throw Errno(rawValue: errno) }
+            try empty(top, top, depth: 1, &moved)
+        } while moved > before
+        guard rmdir(folder) == 0 || errno == ENOENT else { throw Errno(rawValue: errno) }
+    }
+
+    /// Takes `folder` over.
+    private static func empty(_ folder: Int32, _ top: Int32, depth: Int, _ moved: inout Int) throws {
+        guard let listing = fdopendir(folder) else {
+            let problem = errno
+            closeFile(folder)
+            throw Errno(rawValue: problem)
+        }
+        defer { closedir(listing) }
+        for name in names(in: listing) where unlinkat(folder, name, 0) != 0 && errno != ENOENT {
+            let problem = errno
+            var info = stat()
+            guard fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) == 0, info.st_mode & S_IFMT == S_IFDIR else {
+                throw Errno(rawValue: problem)
+            }
+            fchmodat(folder, name, 0o700, 0)
+            if depth >= deepest {
+                let place = ".removed-\(UInt64.random(in: .min ... .max))"
+                guard renameat(folder, name, top, place) == 0 else { throw Errno(rawValue: errno) }
+                moved += 1
+                continue
+            }
+            let inner = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+            guard inner >= 0 else { throw Errno(rawValue: errno) }
+            try empty(inner, top, depth: depth + 1, &moved)
+            guard unlinkat(folder, name, AT_REMOVEDIR) == 0 || errno == ENOENT else { throw Errno(rawValue: errno) }
+        }
+    }
+
+    /// All at once: what readdir(3) gives while entries go away differs by file system. Names are bytes, not text.
+    private static func names(in listing: OpaquePointer) -> [[CChar]] {
+        var names: [[CChar]] = []
+        while let entry = readdir(listing) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { field in
+                field.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: field.pointee)) {
+                    Array(UnsafeBufferPointer(start: $0, count: strlen($0) + 1))
+                }
+            }
+            let isDots = name[0] == 46 && (name[1] == 0 || name[1] == 46 && name[2] == 0)
+            if !isDots { names.append(name) }
+        }
+        return names
+    }
+}

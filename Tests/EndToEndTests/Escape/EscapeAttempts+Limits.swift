@@ -1,0 +1,66 @@
+/// A change that takes more than its share, or stays longer than it may; beside it another one has to go on.
+struct GreedyAttempt: Sendable {
+    var name: String
+    /// `check.sh` of the change.
+    var script: String
+    /// What its log says: that it got to where it had to be stopped.
+    var prints: String
+    /// What its report says, one of these: which one depends on whether this box has control groups.
+    var says: [String]
+
+    /// The limits of the one step that all of them have.
+    static let limits = """
+        .limits(.processes(64), .memory(.mebibytes(192)), .fileSize(.mebibytes(16)), .openFiles(64), \
+        .workspace(.mebibytes(48)), .output(.mebibytes(4)), .cpuTime(.seconds(20))).timeout(.seconds(45))
+        """
+
+    static let all = [
+        GreedyAttempt(
+            name: "fork-bomb", script: "@PROBE@ bomb 5000", prints: "processes: ",
+            says: ["processes: 64 limit reached by step check", "exit code 1"]),
+        GreedyAttempt(
+            name: "memory", script: "@PROBE@ memory 4000", prints: "memory: 16 MiB",
+            says: ["memory: 192.0 MiB limit reached by step check", "exit code 1"]),
+        GreedyAttempt(
+            name: "memory-files",
+            script: "echo filling; head -c 3000000000 /dev/zero | split -b 15M - /tmp/x; du -sm /tmp; exit 1",
+            prints: "filling",
+            says: ["memory: 192.0 MiB limit reached by step check", "exit code 1"]),
+        GreedyAttempt(
+            name: "shared-memory",
+            script: "echo filling; head -c 3000000000 /dev/zero | split -b 15M - /dev/shm/x; exit 1",
+            prints: "filling",
+            says: ["memory: 192.0 MiB limit reached by step check", "exit code 1"]),
+        GreedyAttempt(
+            name: "disk", script: "echo filling; yes | head -c 90000000 | split -b 8M - piece; sleep 40",
+            prints: "filling", says: ["workspace: 48.0 MiB limit reached by step check"]),
+        // Out of the reach of a measurement that goes down folder by folder.
+        GreedyAttempt(
+            name: "disk-deep", script: "@PROBE@ deep d 400; sleep 40",
+            prints: "done", says: ["workspace: 256 folders deep limit reached by step check"]),
+        GreedyAttempt(
+            name: "one-file", script: "echo writing; exec head -c 90000000 /dev/zero > large", prints: "writing",
+            says: ["file size: 16.0 MiB limit reached by step check"]),
+        GreedyAttempt(
+            name: "open-files", script: "ulimit -n 6000 || true; @PROBE@ files 5000",
+            prints: "files: 61: Too many open files",
+            says: ["exit code 1"]),
+        GreedyAttempt(
+            name: "output", script: "yes pwned", prints: "pwned", says: ["output: 4.0 MiB limit reached by step check"]),
+        GreedyAttempt(
+            name: "kill-all", script: "echo killing; kill -KILL -1; sleep 40", prints: "killing",
+            says: ["stepinit, which watched over it, was killed", "ended by signal 9"]),
+        GreedyAttempt(
+            name: "kill-watcher",
+            script: "read -r _ _ _ watcher _ < /proc/$PPID/stat; echo killing; kill -KILL $watcher; sleep 40",
+            prints: "killing",
+            says: ["stepinit, which watched over it, was killed"]),
+        GreedyAttempt(
+            name: "trace-me", script: "echo tracing; exec @PROBE@ traceme", prints: "tracing",
+            says: ["signal", "exit code"]),
+        GreedyAttempt(
+            name: "survive",
+            script: "@PROBE@ survive @MEET@/survivor; (trap '' HUP TERM INT; sleep 300) & nohup sleep 300 & exit 7",
+            prints: "done", says: ["exit code 7"]),
+    ]
+}

@@ -1,0 +1,57 @@
+#if os(Linux)
+    import Foundation
+    import Testing
+
+    /// A change's steps try to get out of their sandbox; what they say, and what is seen from outside, is held against
+    /// it.
+    struct EscapeTests {
+        @Test(.timeLimit(.minutes(3)))
+        func stepsOfAChangeStayInTheirSandbox() async throws {
+            let attempts = FileAttempts.reading + FileAttempts.writing + KernelAttempts.all
+            let steps = attempts.map {
+                "Step(\"\($0.name)\", run: \"sh attempts/\($0.name).sh\").allowFailure()"
+                    + ($0.hasNetwork ? ".network(.allowed)" : "")
+            }
+            let after = "Step(\"after\", needs: [], run: \"id -u; cat README.md\").always()"
+            try await EscapeRoom.with(steps: (steps + [after]).joined(separator: "\n")) { room in
+                _ = try await room.bench.look()
+                try await room.bench.change(1, room.files(attempts))
+                let look = try await room.bench.look("--slots", "2")
+                #expect(look.code == 0, "\(look.output)\(look.errors)")
+
+                for attempt in attempts {
+                    let log = try await room.log(attempt.name, of: 1)
+                    let evidence = EscapeEvidence(log)
+                    #expect(evidence.escaped.isEmpty, "\(attempt.name):\n\(log)")
+                    #expect(evidence.refused == Set(attempt.labels), "\(attempt.name):\n\(log)")
+                    #expect(!log.contains(room.canary), "\(attempt.name):\n\(log)")
+                }
+                #expect(try await room.traces().isEmpty)
+                #expect(room.victimSleeps)
+                #expect(room.heard == "allowed-\(room.mark)", "only the step that is allowed the network is heard")
+                #expect(EscapeRoom.text("\(room.outside)/secret.txt") == "\(room.canary)\n")
+                // What a step says about itself is output, and its exit code decides.
+                #expect(try await room.report(1).contains("exit code 9"))
+                let after = try await room.log("after", of: 1)
+                #expect(after.hasSuffix("base\n") && !after.contains("PLANTED"), "\(after)")
+
+                try await expectSuccessOutside(attempts, room)
+            }
+        }
+
+        /// Without the sandbox the same scripts succeed: it is what stops them, not a mistake of theirs.
+        private func expectSuccessOutside(_ attempts: [EscapeAttempt], _ room: EscapeRoom) async throws {
+            let isPowerful = try await EscapeRoom.isPowerful(room.bench)
+            for attempt in attempts {
+                switch attempt.control {
+                case .none: continue
+                case .root where !isPowerful: continue
+                case .anyone where EscapeRoom.isFiltered, .root where EscapeRoom.isFiltered: continue
+                case .anyone, .root: break
+                }
+                let evidence = try await room.control(attempt)
+                #expect(evidence.escaped == Set(attempt.labels), "\(attempt.name) outside:\n\(evidence.text)")
+            }
+        }
+    }
+#endif
