@@ -25,8 +25,11 @@ package final class Child: Sendable {
         process.environment = environment
         process.standardInput = FileHandle.nullDevice
         for suffix in ["1", "2"] { _ = FileManager.default.createFile(atPath: output + suffix, contents: nil) }
-        process.standardOutput = FileHandle(forWritingAtPath: output + "1")
-        process.standardError = FileHandle(forWritingAtPath: output + "2")
+        let outputs = ["1", "2"].map { FileHandle(forWritingAtPath: output + $0) }
+        // Ours at once: a test that starts thousands of processes must not keep a descriptor of each.
+        defer { for output in outputs { try? output?.close() } }
+        process.standardOutput = outputs[0]
+        process.standardError = outputs[1]
         let (stream, continuation) = AsyncStream<Int32>.makeStream()
         process.terminationHandler = { ended in
             continuation.yield(ended.terminationStatus + (ended.terminationReason == .uncaughtSignal ? 128 : 0))

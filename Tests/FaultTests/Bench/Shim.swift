@@ -60,7 +60,7 @@ extension Bench {
         let hit = "\(root)/hit"
         try? FileManager.default.removeItem(atPath: hit)
         let ended = try await with(shim.variables(moment.variables(self))).look()
-        guard let text = FileManager.default.contents(atPath: hit) else { return nil }
+        guard let text = FileManager.default.contents(atPath: hit), !text.isEmpty else { return nil }
         guard ended.code == 128 + SIGKILL else {
             throw Failure(description: "hit, but it ended with \(ended.code): \(ended.errors)")
         }
