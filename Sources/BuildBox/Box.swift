@@ -45,6 +45,9 @@ public actor Box {
         self.log = log
         try state.create()
         lock = try StateLock.acquire(state, purpose: purpose)
+        for path in DeadLeftovers.clear(state, olderThan: Date()) {
+            log.notice("removed \(path), which a killed pipectl had left")
+        }
         stepInit = try BoxTools.stepInit(beside: executable)
         self.executable = executable
         index = try Archive.Index(path: state.index)

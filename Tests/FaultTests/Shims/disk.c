@@ -62,6 +62,7 @@ __attribute__((constructor)) static void begin(void) {
         if (file >= 0 && syscall(SYS_ftruncate, file, 8) == 0) {
             void *page = mmap(NULL, 8, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
             if (page != MAP_FAILED) count = page;
+            *count = 0;
         }
     }
     if ((text = getenv("FAULT_TRACE")) != NULL)

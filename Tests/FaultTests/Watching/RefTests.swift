@@ -56,7 +56,7 @@ struct RefTests {
             #expect(try await bench.look(killedAt: Moment(match: "stepinit", number: 1), shim) != nil)
             let order = try await queued(bench)
             #expect(order.count == 1_000)
-            #expect(order == order.sorted(), "the oldest change is first")
+            #expect(Set(order) == Set(1...1_000))
 
             try await bench.withDaemon("--slots", "2") { daemon in
                 #expect(try await eventually(within: .seconds(60)) { daemon.text.contains("is watching") })
