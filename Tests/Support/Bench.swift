@@ -178,7 +178,8 @@ package struct Bench: Sendable {
     package func withDaemon<T>(_ options: String..., body: (Daemon) async throws -> T) async throws -> T {
         let name = "\(root)/daemon-\(UInt32.random(in: 0 ... .max))-"
         let child = try Child(
-            launcher + [Bench.pipectl, "watch"] + (options.contains("--minimum-free") ? [] : ["--minimum-free", "0"]) + options
+            launcher + [Bench.pipectl, "watch"] + (options.contains("--minimum-free") ? [] : ["--minimum-free", "0"])
+                + options
                 + (options.contains("--interval") ? [] : ["--interval", "3600"]) + [repository],
             in: root, environment: environment, output: name)
         let daemon = Daemon(child: child, log: name + "2", bench: self)
@@ -200,7 +201,9 @@ package struct Bench: Sendable {
         package let log: String
         package let bench: Bench
 
-        package var text: String { String(decoding: FileManager.default.contents(atPath: log) ?? Data(), as: UTF8.self) }
+        package var text: String {
+            String(decoding: FileManager.default.contents(atPath: log) ?? Data(), as: UTF8.self)
+        }
 
         /// Waits until the daemon's log has a line with this text.
         package func line(_ part: String) async throws -> String {

@@ -20,7 +20,8 @@ enum Definition {
         @main struct Workflows: WorkflowSet { static let workflows = [test, four, release] }
 
         """,
-        "check.sh": "echo checked\n", "part.sh": "echo part $1\n", "release.sh": "mkdir dist; echo released > dist/note.bin\n",
+        "check.sh": "echo checked\n", "part.sh": "echo part $1\n",
+        "release.sh": "mkdir dist; echo released > dist/note.bin\n",
     ]
 
     static func with(_ more: [String: String]) -> [String: String] { files.merging(more) { $1 } }

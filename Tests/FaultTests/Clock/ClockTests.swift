@@ -38,7 +38,8 @@ struct ClockTests {
                     }
                 }
                 let status = try await bench.pipectl("status", "--json").output
-                #expect(status.components(separatedBy: "\"phase\" : \"running\"").count == 4, "all three run on: \(status)")
+                #expect(
+                    status.components(separatedBy: "\"phase\" : \"running\"").count == 4, "all three run on: \(status)")
                 for number in 1...3 { try await bench.release("go\(number)") }
                 for run in 1...3 { try await bench.follow(run) }
                 #expect(await daemon.stop() == 0)

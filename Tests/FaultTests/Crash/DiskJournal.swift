@@ -29,7 +29,8 @@ struct DiskJournal {
         while index < bytes.count {
             guard let end = bytes[index...].firstIndex(of: 10) else { break }
             let fields = String(decoding: bytes[index..<end], as: UTF8.self).components(separatedBy: "\t")
-            guard fields.count == 5, let offset = Int(fields[3]), let size = Int(fields[4]), end + size < bytes.count else {
+            guard fields.count == 5, let offset = Int(fields[3]), let size = Int(fields[4]), end + size < bytes.count
+            else {
                 throw Bench.Failure(description: "entry \(entries.count) of the journal: \(fields)")
             }
             let data = Array(bytes[(end + 1)..<(end + 1 + size)])

@@ -20,7 +20,8 @@ struct KillLoad {
         var script = ""
         for number in 1...changes {
             let text = "\(number)\n"
-            script += "commit refs/prepared/\(number)\ncommitter Ada <ada@example.com> \(1_700_000_000 + number) +0000\n"
+            script +=
+                "commit refs/prepared/\(number)\ncommitter Ada <ada@example.com> \(1_700_000_000 + number) +0000\n"
             script += "data 7\nChange\n\nfrom refs/heads/main^0\nM 644 inline change-\(number).txt\n"
             script += "data \(text.utf8.count)\n\(text)\n"
         }

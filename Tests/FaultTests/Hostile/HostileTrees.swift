@@ -61,7 +61,8 @@ struct HostileTrees {
         try await add("an empty name", [.blob("", text), check])
         try await add("a name of 4,096 bytes", [.blob(String(repeating: "n", count: 4_096), text), check])
         try await add(
-            "links in a circle", [.link("a", try await objects.blob("b")), .link("b", try await objects.blob("a")), check])
+            "links in a circle",
+            [.link("a", try await objects.blob("b")), .link("b", try await objects.blob("a")), check])
         let toSentinel = try await objects.blob(sentinel)
         try await add("a link and a folder of one name", [check, .link("dir", toSentinel), .tree("dir", planted)])
         try await add("a folder and a link of one name", [check, .tree("dir", planted), .link("dir", toSentinel)])
@@ -69,7 +70,8 @@ struct HostileTrees {
         try await add("an absolute link", [check, .link("out", toSentinel)])
         try await add("the script is a link", [.link("check.sh", try await objects.blob("/etc/passwd"))])
         try await add("two files of one name", [check, .blob("x", text), .blob("x", toSentinel)])
-        try await add("names that differ by case", [.blob("FILE", text), check, .blob("File", text), .blob("file", text)])
+        try await add(
+            "names that differ by case", [.blob("FILE", text), check, .blob("File", text), .blob("file", text)])
         try await addModules(&cases)
         try await addAttributes(&cases)
         try await addNames(&cases)
@@ -82,10 +84,13 @@ struct HostileTrees {
     private func addModules(_ cases: inout [Case]) async throws {
         let commit = String(repeating: "1", count: 40)
         for (name, path, url) in [
-            ("a submodule above", "../../sentinel", "./x"), ("a submodule whose URL is an option", "sub", "--upload-pack=touch \(sentinel)/url"),
-            ("a submodule that is a link's target", "dir/sub", "file://\(sentinel)"), ("a submodule with ext::", "sub", "ext::sh -c touch% \(sentinel)/ext"),
+            ("a submodule above", "../../sentinel", "./x"),
+            ("a submodule whose URL is an option", "sub", "--upload-pack=touch \(sentinel)/url"),
+            ("a submodule that is a link's target", "dir/sub", "file://\(sentinel)"),
+            ("a submodule with ext::", "sub", "ext::sh -c touch% \(sentinel)/ext"),
         ] {
-            let modules = "[submodule \"../../x\"]\n\tpath = \(path)\n\turl = \(url)\n\tupdate = !touch \(sentinel)/update\n"
+            let modules =
+                "[submodule \"../../x\"]\n\tpath = \(path)\n\turl = \(url)\n\tupdate = !touch \(sentinel)/update\n"
             let tree = try await objects.tree([
                 .blob(".gitmodules", try await objects.blob(modules)), check, .gitlink("sub", commit),
             ])
@@ -107,8 +112,10 @@ struct HostileTrees {
 
     private func addNames(_ cases: inout [Case]) async throws {
         let names: [[UInt8]] = [
-            [0xFF, 0xFE, 0x80], Array("new\nline\u{1B}[2J\u{1B}]0;x\u{07}".utf8), Array("-rf".utf8), Array("$(touch x)`y`;z".utf8),
-            Array("tab\there".utf8), Array("\u{202E}txt.exe".utf8), Array("back\\slash".utf8), Array(" ".utf8), Array("con".utf8),
+            [0xFF, 0xFE, 0x80], Array("new\nline\u{1B}[2J\u{1B}]0;x\u{07}".utf8), Array("-rf".utf8),
+            Array("$(touch x)`y`;z".utf8),
+            Array("tab\there".utf8), Array("\u{202E}txt.exe".utf8), Array("back\\slash".utf8), Array(" ".utf8),
+            Array("con".utf8),
         ]
         let entries = names.map { RawObjects.Entry(mode: "100644", name: $0, id: text) }
         let sorted = (entries + [check]).sorted { $0.name.lexicographicallyPrecedes($1.name) }
@@ -119,7 +126,9 @@ struct HostileTrees {
         let count = isLong ? 100_000 : 10_000
         let many = try await objects.tree((0..<count).map { .blob("f\(String($0 + 1_000_000))", text) })
         cases.append(
-            Case(name: "\(count) files in a folder", head: try await objects.commit(try await objects.tree([check, .tree("many", many)]))))
+            Case(
+                name: "\(count) files in a folder",
+                head: try await objects.commit(try await objects.tree([check, .tree("many", many)]))))
         // Each level is one object; the path outgrows what the kernel takes.
         var tree = planted(text)
         var inner = try await objects.tree([tree])
@@ -127,12 +136,18 @@ struct HostileTrees {
             tree = .tree("ddddddddd", inner)
             inner = try await objects.tree([tree])
         }
-        cases.append(Case(name: "deep folders", head: try await objects.commit(try await objects.tree([check, .tree("deep", inner)]))))
+        cases.append(
+            Case(
+                name: "deep folders",
+                head: try await objects.commit(try await objects.tree([check, .tree("deep", inner)]))))
         let size = isLong ? 1 << 30 : 64 << 20
         let blob = "\(objects.bench.root)/huge"
         try await objects.bench.command(["truncate", "-s", "\(size)", blob]).succeeded()
         let huge = try await objects.bench.git(["hash-object", "-w", blob])
-        cases.append(Case(name: "a file of \(size) bytes", head: try await objects.commit(try await objects.tree([check, .blob("huge", huge)]))))
+        cases.append(
+            Case(
+                name: "a file of \(size) bytes",
+                head: try await objects.commit(try await objects.tree([check, .blob("huge", huge)]))))
     }
 
     private func planted(_ id: String) -> RawObjects.Entry { .blob("planted", id) }
@@ -163,8 +178,14 @@ struct HostileTrees {
             ("no author at all", "", "x\n"),
             ("an empty author", "author  <> 0 +0000\ncommitter  <> 0 +0000\n", "x\n"),
             ("a date before 1970", "author A <a@b> -99999999999 +9999\ncommitter A <a@b> -1 -9999\n", "x\n"),
-            ("a date after the end of time", "author A <a@b> 99999999999999999999 +0000\ncommitter A <a@b> 1 +0000\n", "x\n"),
-            ("an author with escapes", "author \u{1B}[31mA\u{07} <$(touch x)> 1 +0000\ncommitter A <a@b> 1 +0000\n", "x\n"),
+            (
+                "a date after the end of time",
+                "author A <a@b> 99999999999999999999 +0000\ncommitter A <a@b> 1 +0000\n", "x\n"
+            ),
+            (
+                "an author with escapes", "author \u{1B}[31mA\u{07} <$(touch x)> 1 +0000\ncommitter A <a@b> 1 +0000\n",
+                "x\n"
+            ),
             ("an encoding that does not exist", ada + "encoding ../../etc/passwd\n", "x\n"),
             ("no message", ada, ""),
             ("a message of a megabyte", ada, "\u{1B}]0;x\u{07}" + String(repeating: "long ", count: 200_000)),

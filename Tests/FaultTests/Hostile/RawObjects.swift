@@ -11,8 +11,12 @@ struct RawObjects {
         var name: [UInt8]
         var id: String
 
-        static func blob(_ name: String, _ id: String) -> Entry { Entry(mode: "100644", name: Array(name.utf8), id: id) }
-        static func link(_ name: String, _ id: String) -> Entry { Entry(mode: "120000", name: Array(name.utf8), id: id) }
+        static func blob(_ name: String, _ id: String) -> Entry {
+            Entry(mode: "100644", name: Array(name.utf8), id: id)
+        }
+        static func link(_ name: String, _ id: String) -> Entry {
+            Entry(mode: "120000", name: Array(name.utf8), id: id)
+        }
         static func tree(_ name: String, _ id: String) -> Entry { Entry(mode: "40000", name: Array(name.utf8), id: id) }
         static func gitlink(_ name: String, _ id: String) -> Entry {
             Entry(mode: "160000", name: Array(name.utf8), id: id)

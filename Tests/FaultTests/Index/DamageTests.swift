@@ -118,10 +118,12 @@ struct DamageTests {
             let tables = try await schema(bench)
             let head = try await bench.change(1, ["a.txt": "a\n"])
             var kills = 0
-            for number in stride(from: 1, to: 400, by: Form.isLong ? 1 : 40) {
+            for number in stride(from: 1, to: 400, by: Form.isLong ? 1 : 12) {
                 // The oldest version of all: a file that SQLite has made and nobody has put a table into.
-                try await bench.command(["sh", "-c", "rm -rf \"$0\"/index.sqlite* && : > \"$0\"/index.sqlite", bench.home])
-                    .succeeded()
+                try await bench.command([
+                    "sh", "-c", "rm -rf \"$0\"/index.sqlite* && : > \"$0\"/index.sqlite", bench.home,
+                ])
+                .succeeded()
                 let moment = Moment(match: "\(bench.home)/index.sqlite", number: number)
                 guard try await bench.look(killedAt: moment, shim) != nil else { break }
                 kills += 1

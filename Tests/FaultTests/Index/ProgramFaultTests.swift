@@ -50,7 +50,8 @@ struct ProgramFaultTests {
         }
     }
 
-    @Test("fault 38: the compiler hangs", .enabled(if: Form.isLong, "its limit is two minutes"), .timeLimit(.minutes(10)))
+    @Test(
+        "fault 38: the compiler hangs", .enabled(if: Form.isLong, "its limit is two minutes"), .timeLimit(.minutes(10)))
     func compilerHangs() async throws {
         let marker = Marker()
         try await Bench.faults { bench in
@@ -67,11 +68,14 @@ struct ProgramFaultTests {
         }
     }
 
-    @Test("fault 39: a compiled workflow was changed on the disk", .timeLimit(.minutes(2)), arguments: ["flip", "cut", "empty"])
+    @Test(
+        "fault 39: a compiled workflow was changed on the disk", .timeLimit(.minutes(2)),
+        arguments: ["flip", "cut", "empty"])
     func damagedProgram(how: String) async throws {
         try await Bench.faults { bench in
             _ = try await bench.look()
-            let found = try await bench.command(["find", "\(bench.home)/programs", "-name", "program", "-type", "f"]).output
+            let found = try await bench.command(["find", "\(bench.home)/programs", "-name", "program", "-type", "f"])
+                .output
             let path = try #require(found.split(separator: "\n").first.map(String.init))
             let whole = try #require(FileManager.default.contents(atPath: path))
             var bytes = whole

@@ -28,14 +28,16 @@ struct OutputTests {
 
             let raw = "\(bench.root)/raw"
             try await bench.command(["sh", "-c", "\"$0\" logs 1 > \"$1\"", Bench.pipectl, raw]).succeeded()
-            #expect(FileManager.default.contents(atPath: raw).map(Array.init) == Self.hostile, "the log is kept as it came")
+            #expect(
+                FileManager.default.contents(atPath: raw).map(Array.init) == Self.hostile, "the log is kept as it came")
 
             let shown = "\(bench.root)/shown"
             for arguments in ["logs 1", "logs 1 --tail 50", "report 1"] {
                 // On a pseudo-terminal, where escapes would work.
                 let command = "\(Bench.pipectl) \(arguments)"
                 _ = try await bench.command(
-                    Machine.isLinux ? ["script", "-qec", command, shown] : ["script", "-q", shown, "sh", "-c", command])
+                    Machine.isLinux
+                        ? ["script", "-qec", command, shown] : ["script", "-q", shown, "sh", "-c", command])
                 let bytes = [UInt8](FileManager.default.contents(atPath: shown) ?? Data())
                 #expect(!bytes.isEmpty)
                 let problem = Self.active(bytes)
@@ -44,7 +46,8 @@ struct OutputTests {
             for format in ["html", "markdown", "text"] {
                 let page = try await bench.pipectl("report", "1", "--format", format).output
                 #expect(page.contains("red"), "\(format) shows the log")
-                #expect(!page.unicodeScalars.contains { $0.value < 32 && !"\n\t".unicodeScalars.contains($0) }, "\(format)")
+                #expect(
+                    !page.unicodeScalars.contains { $0.value < 32 && !"\n\t".unicodeScalars.contains($0) }, "\(format)")
                 if format == "html" {
                     #expect(!page.contains("<script>alert"))
                     #expect(!page.contains("<img"))

@@ -55,14 +55,15 @@ struct LimitTests {
                 let limit = runner + ["prlimit", "--pid", "\(daemon.child.id)"]
                 let before = try await bench.command(limit + ["--nproc", "--noheadings", "--output=SOFT"]).output
                 // So few that the daemon lives on and no stepinit fits beside it.
-                try await bench.command(limit + ["--nproc=\(threads):"]).succeeded()
+                try await bench.command(limit + ["--nproc=\(threads + 2):"]).succeeded()
                 try await push(1, bench, runner)
                 _ = try await daemon.line("run 1 test")
                 try await follow(1, bench, runner)
                 let reason = try await bench.command(runner + [Bench.pipectl, "report", "1", "--format", "json"]).output
                 #expect(reason.contains("Resource temporarily unavailable"), "\(reason)")
                 try await bench.command(
-                    limit + ["--nproc=\(before.trimmingCharacters(in: .whitespacesAndNewlines)):"]).succeeded()
+                    limit + ["--nproc=\(before.trimmingCharacters(in: .whitespacesAndNewlines)):"]
+                ).succeeded()
                 try await push(2, bench, runner)
                 _ = try await daemon.line("run 2 test")
                 try await follow(2, bench, runner)
@@ -80,7 +81,11 @@ struct LimitTests {
         let child = try Child(
             runner + [Bench.pipectl, "--version"], in: "/tmp", environment: ProcessInfo.processInfo.environment,
             output: "/tmp/pipectl-reach-\(getpid())-")
-        defer { for suffix in ["1", "2"] { try? FileManager.default.removeItem(atPath: "/tmp/pipectl-reach-\(getpid())-\(suffix)") } }
+        defer {
+            for suffix in ["1", "2"] {
+                try? FileManager.default.removeItem(atPath: "/tmp/pipectl-reach-\(getpid())-\(suffix)")
+            }
+        }
         return await child.end == 0
     }
 

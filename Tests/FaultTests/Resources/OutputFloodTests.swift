@@ -27,8 +27,10 @@ struct OutputFloodTests {
         try await Bench.faults(["check.sh": "\(flood)\n"]) { bench in
             let clock = ContinuousClock()
             var start = clock.now
-            try await bench.command(["sh", "-c", "\(flood) | cat > \"$0\"; rm \"$0\"", "\(bench.root)/flood"], within: .seconds(1_200))
-                .succeeded()
+            try await bench.command(
+                ["sh", "-c", "\(flood) | cat > \"$0\"; rm \"$0\"", "\(bench.root)/flood"], within: .seconds(1_200)
+            )
+            .succeeded()
             let cat = clock.now - start
             try await bench.withDaemon("--log-limit", "4") { daemon in
                 _ = try await daemon.line("baseline of")
@@ -47,7 +49,9 @@ struct OutputFloodTests {
                 #expect(await daemon.stop() == 0)
                 try Form.report(
                     "flood",
-                    Counts(bytes: bytes, memoryGrowth: growth << 10, seconds: spent / .seconds(1), secondsOfCat: cat / .seconds(1)))
+                    Counts(
+                        bytes: bytes, memoryGrowth: growth << 10, seconds: spent / .seconds(1),
+                        secondsOfCat: cat / .seconds(1)))
             }
             let report = try JSONDecoder().decode(LogFacts.self, from: Data(try await bench.report(1).utf8))
             let log = try #require(report.steps.first?.attempts.first?.log)

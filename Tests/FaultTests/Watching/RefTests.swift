@@ -40,7 +40,8 @@ struct RefTests {
     }
 
     @Test(
-        "fault 28: a thousand refs move in one look", .enabled(if: Machine.isLinux, "the moment is chosen by a library"),
+        "fault 28: a thousand refs move in one look",
+        .enabled(if: Machine.isLinux, "the moment is chosen by a library"),
         .timeLimit(.minutes(5)))
     func thousand() async throws {
         try await Bench.faults(on: Machine.fastDisk) { bench in
@@ -118,7 +119,8 @@ struct RefTests {
     }
 
     @Test(
-        "fault 31: killed in the middle of a checkout", .enabled(if: Machine.isLinux, "the moment is chosen by a library"),
+        "fault 31: killed in the middle of a checkout",
+        .enabled(if: Machine.isLinux, "the moment is chosen by a library"),
         .timeLimit(.minutes(2)), arguments: [30, 300, 590])
     func checkout(call: Int) async throws {
         let files = Dictionary(uniqueKeysWithValues: (1...200).map { ("src/\($0).txt", "file \($0)\n") })
@@ -188,7 +190,8 @@ struct RefTests {
             let names = try await bench.git(["ls-tree", "-r", "--name-only", "refs/notes/pipectl"])
                 .split(separator: "\n").map { $0.replacingOccurrences(of: "/", with: "") }
             for number in 1...last {
-                let name = String(repeating: "0", count: 40 - String(number, radix: 16).count) + String(number, radix: 16)
+                let name =
+                    String(repeating: "0", count: 40 - String(number, radix: 16).count) + String(number, radix: 16)
                 #expect(names.contains(name), "theirs, number \(number)")
             }
             let tested = try await bench.runs().compactMap(\.testedCommit)

@@ -17,7 +17,8 @@ struct RemoteTests {
         try await bench.command(["pgrep", "-f", "fetch-mirror \(bench.home)/"]).output
     }
 
-    @Test("fault 26: a remote takes the connection and stays silent", .timeLimit(.minutes(3)), arguments: ["git", "http"])
+    @Test(
+        "fault 26: a remote takes the connection and stays silent", .timeLimit(.minutes(3)), arguments: ["git", "http"])
     func silence(scheme: String) async throws {
         let server = try SilentServer()
         try await Bench.faults { bench in
@@ -60,7 +61,23 @@ struct RemoteTests {
         }
     }
 
-    @Test("fault 9: SIGTERM and SIGKILL in the middle of a fetch leave the old refs or the new", .timeLimit(.minutes(5)))
+    @Test("fault 9: SIGKILL while a fetch waits for a silent remote", .timeLimit(.minutes(2)))
+    func killWhileWaiting() async throws {
+        let server = try SilentServer()
+        try await Bench.faults { bench in
+            try await bench.withDaemon("git://127.0.0.1:\(server.port)/away.git") { daemon in
+                let isVisited = try await eventually(within: .seconds(30)) { server.visits >= 1 }
+                #expect(isVisited)
+                daemon.child.kill()
+                _ = await daemon.child.end
+                let isGone = try await eventually(within: .seconds(2)) { try await fetching(bench).isEmpty }
+                #expect(isGone, "the fetch outlives the daemon")
+            }
+        }
+    }
+
+    @Test(
+        "fault 9: SIGTERM and SIGKILL in the middle of a fetch leave the old refs or the new", .timeLimit(.minutes(5)))
     func stopWhileFetching() async throws {
         var random = Seeded(Form.seed)
         try await Bench.faults { bench in
@@ -86,7 +103,8 @@ struct RemoteTests {
                 async let _: Void = child.kill(after: .seconds(30))
                 let code = await child.end
                 #expect(round % 2 == 0 || code == 0, "ended with \(code)")
-                #expect(try await eventually(within: .seconds(5)) { try await fetching(bench).isEmpty }, "a fetch lives on")
+                #expect(
+                    try await eventually(within: .seconds(5)) { try await fetching(bench).isEmpty }, "a fetch lives on")
                 let new = try await refs(bench.repository, bench)
                 let now = try await refs(mirror, bench)
                 for (ref, commit) in now { #expect([old[ref], new[ref]].contains(commit), "\(ref) is \(commit)") }
