@@ -46,33 +46,37 @@ struct LimitTests {
         let reachable = try await isReachable(runner)
         guard reachable else { return }
         try await Bench.faults { bench in
+            // Compiled before: what is short of processes here is the run, not the compiler.
+            _ = try await bench.look()
             try await bench.command(["chown", "-R", "\(user):\(user)", bench.root]).succeeded()
             let user = bench.launched(by: runner).with(["HOME": bench.root])
             try await user.withDaemon("--interval", "0.3") { daemon in
-                _ = try await daemon.line("baseline of")
+                try await push(1, bench, runner)
+                _ = try await daemon.line("run 1 test")
+                try await follow(1, bench, runner)
                 let threads = try #require(daemon.status("Threads"))
                 // The soft limit alone, which its own user may lower and raise again.
                 let limit = runner + ["prlimit", "--pid", "\(daemon.child.id)"]
                 let before = try await bench.command(limit + ["--nproc", "--noheadings", "--output=SOFT"]).output
                 // So few that the daemon lives on and no stepinit fits beside it.
                 try await bench.command(limit + ["--nproc=\(threads + 2):"]).succeeded()
-                try await push(1, bench, runner)
-                _ = try await daemon.line("run 1 test")
-                try await follow(1, bench, runner)
-                let reason = try await bench.command(runner + [Bench.pipectl, "report", "1", "--format", "json"]).output
+                try await push(2, bench, runner)
+                _ = try await daemon.line("run 2 test")
+                try await follow(2, bench, runner)
+                let reason = try await bench.command(runner + [Bench.pipectl, "report", "2", "--format", "json"]).output
                 #expect(reason.contains("Resource temporarily unavailable"), "\(reason)")
                 try await bench.command(
                     limit + ["--nproc=\(before.trimmingCharacters(in: .whitespacesAndNewlines)):"]
                 ).succeeded()
-                try await push(2, bench, runner)
-                _ = try await daemon.line("run 2 test")
-                try await follow(2, bench, runner)
+                try await push(3, bench, runner)
+                _ = try await daemon.line("run 3 test")
+                try await follow(3, bench, runner)
                 #expect(await daemon.stop() == 0)
             }
             try await bench.command(["chown", "-R", "0:0", bench.root]).succeeded()
-            let found = try await Invariants(bench: bench, accepted: [1, 2]).check()
+            let found = try await Invariants(bench: bench, accepted: [1, 2, 3]).check()
             #expect(found.isClean, "\(found.problems)")
-            #expect(found.runs.map(\.verdict) == [.passed, .infrastructure])
+            #expect(found.runs.map(\.verdict) == [.passed, .infrastructure, .passed])
         }
     }
 
