@@ -49,7 +49,7 @@ struct LimitTests {
             // Compiled before: what is short of processes here is the run, not the compiler.
             _ = try await bench.look()
             try await bench.command(["chown", "-R", "\(user):\(user)", bench.root]).succeeded()
-            let user = bench.launched(by: runner).with(["HOME": bench.root])
+            let user = bench.launched(by: runner).with(["HOME": bench.root, "TMPDIR": "/tmp"])
             try await user.withDaemon("--interval", "0.3") { daemon in
                 try await push(1, bench, runner)
                 _ = try await daemon.line("run 1 test")
