@@ -71,6 +71,8 @@ let package = Package(
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             swiftSettings: settings),
+        // What tests of the built binary share: a repository, a state folder, a daemon.
+        .target(name: "TestSupport", dependencies: ["Archive"], path: "Tests/Support", swiftSettings: settings),
         .testTarget(name: "GitTests", dependencies: ["Git"], swiftSettings: settings),
         .testTarget(name: "PipelineTests", dependencies: ["Pipeline"], swiftSettings: settings),
         .testTarget(
@@ -84,7 +86,14 @@ let package = Package(
         .testTarget(
             name: "BuildBoxTests", dependencies: ["Archive", "BuildBox", "Engine", "Git"], swiftSettings: settings),
         .testTarget(
-            name: "EndToEndTests", dependencies: ["pipectl", "stepinit", "Archive", "Git"],
+            name: "EndToEndTests", dependencies: ["pipectl", "stepinit", "Archive", "Git", "TestSupport"],
             exclude: ["Escape/probe.c"], swiftSettings: settings),
+        .testTarget(
+            name: "FaultTests",
+            dependencies: [
+                "pipectl", "stepinit", "Archive", "Engine", "TestSupport",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            exclude: ["Shims"], swiftSettings: settings),
     ]
 )

@@ -53,7 +53,9 @@ public actor Box {
         // Without room nothing can be begun, not even the lock's note.
         if let free = BoxTools.freeBytes(at: state.path), free < 1 << 20 { _ = ballast.giveUp() }
         lock = try StateLock.acquire(state, purpose: purpose)
-        let locked = Date()
+        for path in DeadLeftovers.clear(state, olderThan: Date()) {
+            log.notice("removed \(path), which a killed pipectl had left")
+        }
         stepInit = try BoxTools.stepInit(beside: executable)
         self.executable = executable
         self.ballast = ballast
@@ -61,9 +63,6 @@ public actor Box {
         index = try await Box.openIndex(state, store)
         pool = SlotPool(slots: options.slots, capacities: options.capacities)
         (wakes, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
-        for path in StaleLocks.remove(in: state.repositories, olderThan: locked) {
-            log.notice("removed \(path), which a killed process had left")
-        }
         try await settle()
     }
 

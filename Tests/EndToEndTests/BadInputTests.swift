@@ -1,6 +1,7 @@
 import Archive
 import Engine
 import Foundation
+import TestSupport
 import Testing
 
 /// What is wrong is said in a sentence with what to do, and with the exit code that scripts rely on.

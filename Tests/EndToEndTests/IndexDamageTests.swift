@@ -1,6 +1,7 @@
 import Archive
 import Engine
 import Foundation
+import TestSupport
 import Testing
 
 /// An index that is damaged, cut or gone: said, kept, and mended by the one command that is named.

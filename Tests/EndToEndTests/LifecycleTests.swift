@@ -1,6 +1,7 @@
 import Archive
 import Engine
 import Foundation
+import TestSupport
 import Testing
 
 /// What becomes of runs and changes over restarts, deleted branches and mended definitions.

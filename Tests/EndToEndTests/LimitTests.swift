@@ -1,5 +1,6 @@
 import Archive
 import Foundation
+import TestSupport
 import Testing
 
 /// Steps that use more than they may, in the real sandbox.

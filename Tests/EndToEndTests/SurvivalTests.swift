@@ -2,6 +2,7 @@
     import Archive
     import Engine
     import Foundation
+    import TestSupport
     import Glibc
     import Testing
 

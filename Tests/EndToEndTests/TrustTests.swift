@@ -1,6 +1,7 @@
 import Archive
 import Engine
 import Foundation
+import TestSupport
 import Testing
 
 /// What is merged, by whose definition the rest runs, and what a person is asked about.

@@ -2,6 +2,7 @@ import Archive
 import Engine
 import Foundation
 import Pipeline
+import TestSupport
 import Testing
 
 /// `watch --once` against the built binary: what a look starts, and what it says of each change.

@@ -85,11 +85,6 @@ public struct StateFolder: Sendable, Hashable {
     public var caches: String { path + "/caches" }
     /// Logs of running steps.
     public var live: String { path + "/live" }
-    /// The Git repositories that are ours alone.
-    var repositories: [String] {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: mirrors)) ?? []
-        return [archive] + names.filter { $0.hasSuffix(".git") }.sorted().map { "\(mirrors)/\($0)" }
-    }
     /// Given up when the disk is full.
     var ballast: String { path + "/ballast" }
     /// The secrets that `pipectl secrets set` keeps; made with the first one.

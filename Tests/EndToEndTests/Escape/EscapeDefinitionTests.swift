@@ -1,5 +1,6 @@
 #if os(Linux)
     import Foundation
+    import TestSupport
     import Testing
 
     /// A definition is code, too: it is compiled, and runs while it is planned.

@@ -3,6 +3,7 @@
     import Engine
     import Foundation
     import Glibc
+    import TestSupport
     import Testing
 
     /// Changes that would take the box down, all at once; one beside them only wants to be tested.

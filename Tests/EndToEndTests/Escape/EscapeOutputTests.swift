@@ -1,5 +1,6 @@
 #if os(Linux)
     import Foundation
+    import TestSupport
     import Testing
 
     /// What a step leaves behind is read by the box: its files, its results, its repository, its words.

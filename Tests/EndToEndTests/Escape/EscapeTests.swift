@@ -1,5 +1,6 @@
 #if os(Linux)
     import Foundation
+    import TestSupport
     import Testing
 
     /// A change's steps try to get out of their sandbox; what they say, and what is seen from outside, is held against

@@ -1,7 +1,5 @@
-import Archive
+package import Archive
 import Foundation
-import Synchronization
-import Testing
 
 #if canImport(Darwin)
     import Darwin
@@ -10,27 +8,33 @@ import Testing
 #endif
 
 /// A repository, a state folder and the built `pipectl`, for one test; all gone when it ends.
-struct Bench: Sendable {
+package struct Bench: Sendable {
     /// Short, because the daemon's socket is in it.
-    let root: String
+    package let root: String
+    /// Variables of every command, over those that all benches have.
+    package var variables: [String: String] = [:]
+    /// Words before `pipectl watch`: a launcher that sets a limit, as `prlimit --nofile=64`.
+    package var launcher: [String] = []
 
-    var home: String { "\(root)/home" }
-    var repository: String { "\(root)/repo" }
+    package var home: String { "\(root)/home" }
+    package var repository: String { "\(root)/repo" }
     /// The one folder of the bench that steps see in their sandbox, and may write to.
-    var meet: String { "\(root)/meet" }
+    package var meet: String { "\(root)/meet" }
 
     /// How a command ended, and what it printed.
-    struct Ended: Sendable {
-        var code: Int32
-        var output: String
-        var errors: String
+    package struct Ended: Sendable {
+        package var code: Int32
+        package var output: String
+        package var errors: String
     }
 
     /// Makes a bench whose repository has `files` on main, in one commit.
-    static func with(
-        _ files: [String: String] = Workflows.standard, _ body: (Bench) async throws -> Void
+    ///
+    /// - Parameter disk: Where the bench's folder is made.
+    package static func with(
+        _ files: [String: String] = Workflows.standard, on disk: String = "/tmp", _ body: (Bench) async throws -> Void
     ) async throws {
-        let bench = Bench(root: "/tmp/pipectl-e\(getpid())-\(UInt32.random(in: 0 ... .max))")
+        let bench = Bench(root: "\(disk)/pipectl-e\(getpid())-\(UInt32.random(in: 0 ... .max))")
         try FileManager.default.createDirectory(
             atPath: bench.root, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
         defer { try? FileManager.default.removeItem(atPath: bench.root) }
@@ -46,14 +50,14 @@ struct Bench: Sendable {
 
     /// Writes files and commits them on the branch that is checked out.
     @discardableResult
-    func commit(_ files: [String: String], _ message: String) async throws -> String {
+    package func commit(_ files: [String: String], _ message: String) async throws -> String {
         try write(files)
         try await git(["add", "-A"])
         try await git(["commit", "-q", "--allow-empty", "-m", message])
         return try await git(["rev-parse", "HEAD"])
     }
 
-    func write(_ files: [String: String]) throws {
+    package func write(_ files: [String: String]) throws {
         for (path, text) in files {
             let url = URL(fileURLWithPath: "\(repository)/\(path)")
             try FileManager.default.createDirectory(
@@ -64,7 +68,7 @@ struct Bench: Sendable {
 
     /// Pushes a change: one commit on top of `base`, under the ref of a pull request. Main stays checked out.
     @discardableResult
-    func change(_ number: Int, _ files: [String: String], from base: String = "main") async throws -> String {
+    package func change(_ number: Int, _ files: [String: String], from base: String = "main") async throws -> String {
         try await git(["checkout", "-q", "--detach", base])
         let head = try await commit(files, "Change \(number)")
         try await git(["checkout", "-q", "main"])
@@ -73,7 +77,7 @@ struct Bench: Sendable {
     }
 
     @discardableResult
-    func git(_ arguments: [String], in folder: String? = nil) async throws -> String {
+    package func git(_ arguments: [String], in folder: String? = nil) async throws -> String {
         let ended = try await command(["git"] + arguments, in: folder ?? repository)
         guard ended.code == 0 else { throw Failure(description: "git \(arguments): \(ended.errors)") }
         return ended.output.trimmingCharacters(in: .whitespacesAndNewlines)
@@ -82,7 +86,7 @@ struct Bench: Sendable {
     // MARK: The tool
 
     /// The folder of the test bundle, where SwiftPM also puts `pipectl` and `stepinit`.
-    static var products: String {
+    package static var products: String {
         #if canImport(Darwin)
             let tests =
                 Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundlePath ?? CommandLine.arguments[0]
@@ -92,36 +96,44 @@ struct Bench: Sendable {
         return URL(fileURLWithPath: tests).deletingLastPathComponent().path
     }
 
-    static var pipectl: String { "\(products)/pipectl" }
+    package static var pipectl: String { "\(products)/pipectl" }
 
     /// Runs pipectl in the repository to its end.
     @discardableResult
-    func pipectl(_ arguments: String..., in folder: String? = nil) async throws -> Ended {
+    package func pipectl(_ arguments: String..., in folder: String? = nil) async throws -> Ended {
         try await command([Bench.pipectl] + arguments, in: folder ?? repository)
     }
 
     /// One look at the repository.
-    func look(_ options: String...) async throws -> Ended {
-        try await command([Bench.pipectl, "watch", "--once", "--minimum-free", "0"] + options + [repository])
+    package func look(_ options: String...) async throws -> Ended {
+        try await command(
+            launcher + [Bench.pipectl, "watch", "--once", "--minimum-free", "0"] + options + [repository])
     }
 
     /// All runs, newest first.
-    func runs() async throws -> [RunSummary] {
-        let ended = try await pipectl("runs", "--json", "--limit", "100")
-        #expect(ended.code == 0, "\(ended.errors)")
+    package func runs() async throws -> [RunSummary] {
+        let ended = try await pipectl("runs", "--json", "--limit", "1000")
+        guard ended.code == 0 else { throw Failure(description: "pipectl runs: \(ended.errors)") }
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .iso8601
         return try decoder.decode([RunSummary].self, from: Data(ended.output.utf8))
     }
 
-    func run(_ id: Int) async throws -> RunSummary { try #require(await runs().first { $0.id == id }) }
+    package func run(_ id: Int) async throws -> RunSummary {
+        guard let run = try await runs().first(where: { $0.id == id }) else {
+            throw Failure(description: "there is no run \(id)")
+        }
+        return run
+    }
 
-    /// Runs a command to its end; one that takes longer than a minute is killed and fails its test by its code.
-    func command(_ command: [String], in folder: String? = nil) async throws -> Ended {
+    /// Runs a command to its end; one that takes longer than `limit` is killed and fails its test by its code.
+    package func command(
+        _ command: [String], in folder: String? = nil, within limit: Duration = .seconds(60)
+    ) async throws -> Ended {
         let name = "\(root)/out-\(UInt64.random(in: 0 ... .max))"
         defer { for suffix in ["1", "2"] { try? FileManager.default.removeItem(atPath: name + suffix) } }
         let child = try Child(sharing(command), in: folder ?? root, environment: environment, output: name)
-        async let _: Void = child.kill(after: .seconds(60))
+        async let _: Void = child.kill(after: limit)
         let code = await child.end
         func text(_ suffix: String) -> String {
             String(decoding: FileManager.default.contents(atPath: name + suffix) ?? Data(), as: UTF8.self)
@@ -130,14 +142,14 @@ struct Bench: Sendable {
     }
 
     /// The command, with the meeting folder shown to steps if it runs any.
-    private func sharing(_ command: [String]) -> [String] {
+    package func sharing(_ command: [String]) -> [String] {
         guard command.count > 1, command[0] == Bench.pipectl, ["run", "rerun", "watch"].contains(command[1]) else {
             return command
         }
         return Array(command[..<2]) + ["--shared", meet] + command[2...]
     }
 
-    private var environment: [String: String] {
+    package var environment: [String: String] {
         var environment = ProcessInfo.processInfo.environment
         for name in environment.keys where name.hasPrefix("GIT_") || name.hasPrefix("PIPECTL") {
             environment[name] = nil
@@ -150,13 +162,13 @@ struct Bench: Sendable {
             environment["GIT_\(who)_NAME"] = "Ada"
             environment["GIT_\(who)_EMAIL"] = "ada@example.com"
         }
-        return environment
+        return environment.merging(variables) { $1 }
     }
 
     // MARK: Meeting points
 
     /// Makes a named pipe, where a step and the test wait for each other.
-    func meetingPoint(_ name: String) throws {
+    package func meetingPoint(_ name: String) throws {
         guard mkfifo("\(meet)/\(name)", 0o666) == 0, chmod("\(meet)/\(name)", 0o666) == 0 else {
             throw Failure(description: "mkfifo \(name): \(errno)")
         }
@@ -164,14 +176,14 @@ struct Bench: Sendable {
 
     /// Waits for a step that does `echo TEXT > NAME`, and returns what it said; waits for the last writer's end.
     @discardableResult
-    func arrival(at name: String) async throws -> String {
+    package func arrival(at name: String) async throws -> String {
         let ended = try await command(["cat", "\(meet)/\(name)"])
         guard ended.code == 0 else { throw Failure(description: "nobody came to \(name)") }
         return ended.output
     }
 
     /// Lets a step go on that does `cat NAME`.
-    func release(_ name: String) async throws {
+    package func release(_ name: String) async throws {
         let ended = try await command(["sh", "-c", "echo go > \"$0\"", "\(meet)/\(name)"])
         guard ended.code == 0 else { throw Failure(description: "nobody waits at \(name)") }
     }
@@ -181,15 +193,14 @@ struct Bench: Sendable {
     /// Runs `watch` in the background while `body` runs; a daemon that is left is killed.
     ///
     /// - Parameter prefix: Words before the command that become it, as `prlimit --nofile=64`.
-    func withDaemon<T>(
+    package func withDaemon<T>(
         _ options: String..., under prefix: [String] = [], body: (Daemon) async throws -> T
     ) async throws -> T {
         let name = "\(root)/daemon-\(UInt32.random(in: 0 ... .max))-"
         let child = try Child(
-            prefix + sharing([Bench.pipectl, "watch"])
+            launcher + prefix + sharing([Bench.pipectl, "watch"])
                 + (options.contains("--minimum-free") ? [] : ["--minimum-free", "0"])
-                + options
-                + ["--interval", "3600", repository],
+                + options + (options.contains("--interval") ? [] : ["--interval", "3600"]) + [repository],
             in: root, environment: environment, output: name)
         let daemon = Daemon(child: child, log: name + "2", bench: self)
         do {
@@ -201,20 +212,21 @@ struct Bench: Sendable {
         } catch {
             child.kill()
             _ = await child.end
-            Issue.record("the daemon said:\n\(daemon.text)")
-            throw error
+            throw Failure(description: "\(error)\nthe daemon said:\n\(daemon.text)")
         }
     }
 
-    struct Daemon: Sendable {
-        let child: Child
-        let log: String
-        let bench: Bench
+    package struct Daemon: Sendable {
+        package let child: Child
+        package let log: String
+        package let bench: Bench
 
-        var text: String { String(decoding: FileManager.default.contents(atPath: log) ?? Data(), as: UTF8.self) }
+        package var text: String {
+            String(decoding: FileManager.default.contents(atPath: log) ?? Data(), as: UTF8.self)
+        }
 
         /// Waits until the daemon's log has a line with this text.
-        func line(_ part: String) async throws -> String {
+        package func line(_ part: String) async throws -> String {
             let ended = try await bench.command([
                 "sh", "-c", "tail -n +1 -f \"$0\" --pid=\"$2\" | grep -m1 -F -e \"$1\"", log, part, "\(child.id)",
             ])
@@ -223,77 +235,21 @@ struct Bench: Sendable {
         }
 
         /// Asks it to end, and waits for that; returns its exit code.
-        func stop() async -> Int32 {
+        package func stop() async -> Int32 {
             kill(child.id, SIGTERM)
             return await end()
         }
 
         /// Waits for its end, which something else has brought about; returns its exit code.
-        func end() async -> Int32 {
+        package func end() async -> Int32 {
             async let _: Void = child.kill(after: .seconds(60))
             let code = await child.end
             return code
         }
     }
 
-    struct Failure: Error, CustomStringConvertible { var description: String }
-}
-
-/// A process of the test's own.
-final class Child: Sendable {
-    let id: Int32
-    private let stream: AsyncStream<Int32>
-    private let ending: Ending
-
-    /// The exit code, and the number of the signal beyond 128.
-    var end: Int32 { get async { await ending.code(stream) } }
-
-    /// - Parameter output: What it prints goes to this path with `1` and `2` after it.
-    init(_ command: [String], in folder: String, environment: [String: String], output: String) throws {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = command
-        process.currentDirectoryURL = URL(fileURLWithPath: folder)
-        process.environment = environment
-        process.standardInput = FileHandle.nullDevice
-        for suffix in ["1", "2"] { _ = FileManager.default.createFile(atPath: output + suffix, contents: nil) }
-        process.standardOutput = FileHandle(forWritingAtPath: output + "1")
-        process.standardError = FileHandle(forWritingAtPath: output + "2")
-        let (stream, continuation) = AsyncStream<Int32>.makeStream()
-        process.terminationHandler = { ended in
-            continuation.yield(ended.terminationStatus + (ended.terminationReason == .uncaughtSignal ? 128 : 0))
-            continuation.finish()
-        }
-        try process.run()
-        id = process.processIdentifier
-        self.stream = stream
-        ending = Ending()
-    }
-
-    /// Ends it without asking; nothing when it has ended.
-    func kill() {
-        guard ending.isRunning else { return }
-        #if canImport(Darwin)
-            Darwin.kill(id, SIGKILL)
-        #else
-            Glibc.kill(id, SIGKILL)
-        #endif
-    }
-
-    func kill(after limit: Duration) async {
-        do { try await Task.sleep(for: limit) } catch { return }
-        kill()
-    }
-}
-
-/// The end of a process, kept for all who ask.
-private final class Ending: Sendable {
-    private let known = Mutex<Int32?>(nil)
-
-    var isRunning: Bool { known.withLock { $0 == nil } }
-
-    func code(_ stream: AsyncStream<Int32>) async -> Int32 {
-        for await code in stream { known.withLock { $0 = code } }
-        return known.withLock { $0 } ?? -1
+    package struct Failure: Error, CustomStringConvertible {
+        package var description: String
+        package init(description: String) { self.description = description }
     }
 }

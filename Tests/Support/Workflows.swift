@@ -1,9 +1,9 @@
 /// The files of repositories that tests watch.
-enum Workflows {
-    static let main = "@main struct Workflows: WorkflowSet { static let workflows = [test, release] }\n"
+package enum Workflows {
+    package static let main = "@main struct Workflows: WorkflowSet { static let workflows = [test, release] }\n"
 
     /// `check.sh` decides about a change; a merge packs a note of what it brought.
-    static let standard = [
+    package static let standard = [
         "workflows/x.swift": """
         import Pipeline
 
@@ -21,11 +21,11 @@ enum Workflows {
     ]
 
     /// One workflow "test" with these steps, for changes into main.
-    static func test(_ steps: String, files: [String: String] = [:]) -> [String: String] {
+    package static func test(_ steps: String, files: [String: String] = [:]) -> [String: String] {
         files.merging(["workflows/x.swift": source(steps)]) { $1 }
     }
 
-    static func source(_ steps: String) -> String {
+    package static func source(_ steps: String) -> String {
         """
         import Pipeline
 

@@ -1,0 +1,54 @@
+import Foundation
+import TestSupport
+
+/// The workflows of the benches: what their steps do stands in scripts that changes bring, so all benches compile alike.
+enum Definition {
+    /// A change runs `check.sh`; a move of main runs `release.sh` and keeps `dist/`; `four` has four steps side by side.
+    static let files = [
+        "workflows/x.swift": """
+        import Pipeline
+
+        let test = Workflow("test", on: .pullRequest(into: "main")) {
+            Step("check", run: "sh check.sh").timeout(.minutes(30))
+        }
+        let four = Workflow("four", on: .manual) {
+            for part in 1...4 { Step("part \\(part)", run: "sh part.sh \\(part)") }
+        }
+        let release = Workflow("release", on: .merge(into: "main")) {
+            Step("pack", run: "sh release.sh").artifacts("dist/*.bin")
+        }
+        @main struct Workflows: WorkflowSet { static let workflows = [test, four, release] }
+
+        """,
+        "check.sh": "echo checked\n", "part.sh": "echo part $1\n",
+        "release.sh": "mkdir dist; echo released > dist/note.bin\n",
+    ]
+
+    static func with(_ more: [String: String]) -> [String: String] { files.merging(more) { $1 } }
+}
+
+extension Bench {
+    /// A bench with the workflows of ``Definition``.
+    static func faults(
+        _ more: [String: String] = [:], on disk: String = "/tmp", _ body: (Bench) async throws -> Void
+    ) async throws {
+        try await with(Definition.with(more), on: disk, body)
+    }
+
+    /// A shell line that says to the outside that it has been run once more.
+    func effect(_ name: String) -> String { "echo \(name) >> \(meet)/effects" }
+
+    /// What ``effect(_:)`` lines have said, in order.
+    var effects: [String] {
+        let data = FileManager.default.contents(atPath: "\(meet)/effects") ?? Data()
+        return String(decoding: data, as: UTF8.self).split(separator: "\n").map(String.init)
+    }
+
+    /// The report of a run as JSON text.
+    func report(_ run: Int) async throws -> String {
+        try await pipectl("report", "\(run)", "--format", "json").output
+    }
+
+    /// Waits until the daemon has ended a run.
+    func follow(_ run: Int) async throws { _ = try await pipectl("logs", "\(run)", "--follow") }
+}

@@ -1,0 +1,51 @@
+import Foundation
+
+/// How much the suite does: the short form belongs to every test run, the long one to `script/faults`.
+enum Form {
+    static let environment = ProcessInfo.processInfo.environment
+    static let isLong = environment["FAULTS_FORM"] == "long"
+    /// Decides every random choice; printed with what fails.
+    static let seed = environment["FAULTS_SEED"].flatMap(UInt64.init) ?? 20_261_121
+    /// How often the kill loop kills.
+    static let kills = environment["FAULTS_KILLS"].flatMap(Int.init) ?? (isLong ? 1_000 : 20)
+    /// A folder that gets the numbers of loops and sweeps as JSON.
+    static let reports = environment["FAULTS_REPORTS"]
+
+    /// Keeps what a loop counted, for `script/faults`.
+    static func report(_ name: String, _ facts: some Encodable) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+        let data = try encoder.encode(facts)
+        print("\(name): \(String(decoding: data, as: UTF8.self))")
+        guard let reports else { return }
+        try data.write(to: URL(fileURLWithPath: "\(reports)/\(name).json"))
+    }
+}
+
+/// What tests ask of the machine that they run on.
+enum Machine {
+    #if os(Linux)
+        static let isLinux = true
+    #else
+        static let isLinux = false
+    #endif
+    /// Small disks are mounted, and other users' limits set, by root only.
+    static let isRootOnLinux = isLinux && geteuid() == 0
+    /// The fastest disk there is: loops of thousands of starts would otherwise measure the disk.
+    static let fastDisk = FileManager.default.isWritableFile(atPath: "/dev/shm") ? "/dev/shm" : "/tmp"
+}
+
+/// Random numbers that come again with the same seed (SplitMix64, Steele et al. 2014).
+struct Seeded: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(_ seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}

@@ -1,0 +1,98 @@
+import Archive
+import Engine
+import Foundation
+import GRDB
+import TestSupport
+
+/// What must hold of a state folder whenever everything that was accepted has ended, whatever died before.
+struct Invariants {
+    let bench: Bench
+    /// Heads of which exactly one run of a workflow must exist: `test 1a2b…`.
+    var expected: Set<String> = []
+    /// Heads of which one run may exist: a look may have missed them.
+    var possible: Set<String> = []
+    /// Numbers of runs that pipectl has told somebody.
+    var accepted: Set<Int64> = []
+    /// Words that steps have among their arguments.
+    var marker: Marker?
+
+    struct Found {
+        var runs: [RunSummary] = []
+        var lost: [String] = []
+        var doubled: [String] = []
+        var unfinished: [String] = []
+        var processes: [Int32] = []
+        var damage: [String] = []
+        var leftovers: [String] = []
+
+        var isClean: Bool { problems.isEmpty }
+        var problems: [String] {
+            lost.map { "lost: \($0)" } + doubled.map { "doubled: \($0)" } + unfinished.map { "no verdict: \($0)" }
+                + processes.map { "process \($0) is left" } + damage.map { "damaged: \($0)" }
+                + leftovers.map { "left over: \($0)" }
+        }
+    }
+
+    /// Looks at everything. No pipectl may run.
+    func check() async throws -> Found {
+        var found = Found()
+        found.runs = try await bench.runs()
+        let ids = Set(found.runs.map(\.id))
+        found.lost += accepted.subtracting(ids).sorted().map { "run \($0), which was told" }
+        let byHead = Dictionary(grouping: found.runs.filter { $0.rerunOf == nil }) { "\($0.workflow) \($0.head)" }
+        found.lost += expected.subtracting(byHead.keys).sorted()
+        for (head, runs) in byHead where runs.count > 1 { found.doubled.append("\(head): runs \(runs.map(\.id))") }
+        if !expected.isEmpty {
+            found.doubled += Set(byHead.keys).subtracting(expected).subtracting(possible).map { "unwanted: \($0)" }
+        }
+        for run in found.runs where run.state != .ended || run.verdict == nil {
+            found.unfinished.append("run \(run.id) is \(run.state)")
+        }
+        for run in found.runs where run.verdict == .passed && run.attempt < 1 {
+            found.unfinished.append("run \(run.id) passed and was never started")
+        }
+        try await reports(ids, &found)
+        effects(&found)
+        found.processes = marker?.processes ?? []
+        try database(&found)
+        for folder in ["workspaces", "live"] {
+            let names = (try? FileManager.default.contentsOfDirectory(atPath: "\(bench.home)/\(folder)")) ?? []
+            found.leftovers += names.map { "\(folder)/\($0)" }
+        }
+        return found
+    }
+
+    /// Exactly one report for each run, and the archive's own word that it is sound.
+    private func reports(_ ids: Set<Int64>, _ found: inout Found) async throws {
+        let names = try await bench.git(
+            ["for-each-ref", "--format=%(refname)", "refs/runs"], in: "\(bench.home)/archive.git")
+        let reported = names.split(separator: "\n").compactMap { Int64($0.dropFirst("refs/runs/".count)) }
+        found.lost += ids.subtracting(reported).sorted().map { "the report of run \($0)" }
+        found.doubled += Set(reported).subtracting(ids).sorted().map { "a report of run \($0), which is unknown" }
+        let verified = try await bench.pipectl("archive", "verify")
+        if verified.code != 0 { found.damage.append("archive verify: \(verified.output)\(verified.errors)") }
+        let checked = try await bench.command(["git", "-C", "\(bench.home)/archive.git", "fsck", "--no-progress"])
+        if checked.code != 0 { found.damage.append("git fsck: \(checked.output)\(checked.errors)") }
+    }
+
+    /// A step that acts on the world was run once at most, and exactly once where its run passed.
+    private func effects(_ found: inout Found) {
+        let counts = Dictionary(bench.effects.map { ($0, 1) }, uniquingKeysWith: +)
+        for (name, count) in counts where count > 1 { found.doubled.append("effect \(name), \(count) times") }
+        for run in found.runs where run.workflow == "release" && run.verdict == .passed {
+            if counts["release-\(run.id)"] == nil { found.lost.append("the effect of run \(run.id), which passed") }
+        }
+        for run in found.runs where run.workflow == "release" && run.verdict == .infrastructure {
+            if run.reason?.contains("person") != true {
+                found.unfinished.append("run \(run.id) does not say who must look: \(run.reason ?? "")")
+            }
+        }
+    }
+
+    private func database(_ found: inout Found) throws {
+        let queue = try DatabaseQueue(path: "\(bench.home)/index.sqlite")
+        let findings = try queue.read { try String.fetchAll($0, sql: "PRAGMA integrity_check") }
+        if findings != ["ok"] { found.damage += findings }
+        try queue.close()
+    }
+}

@@ -1,0 +1,70 @@
+import Foundation
+import TestSupport
+
+/// A library that is loaded into pipectl before all others, compiled from `Shims/` for the test that uses it.
+struct Shim {
+    /// The name of the C file.
+    enum Name: String { case disk, clock }
+
+    let path: String
+
+    /// Compiles the shim into the bench's folder.
+    init(_ name: Name, _ bench: Bench) async throws {
+        path = "\(bench.root)/\(name.rawValue).so"
+        let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .appendingPathComponent("Shims/\(name.rawValue).c").path
+        let ended = try await bench.command(["cc", "-shared", "-fPIC", "-O1", "-o", path, source, "-ldl"])
+        guard ended.code == 0 else { throw Bench.Failure(description: "cc \(source): \(ended.errors)") }
+    }
+
+    /// The variables that put it into pipectl.
+    func variables(_ more: [String: String]) -> [String: String] { more.merging(["LD_PRELOAD": path]) { $1 } }
+}
+
+/// The moment at which the disk shim ends pipectl.
+struct Moment {
+    /// Only calls whose `CALL PATH` contains this are counted: `"write ROOT/home/index.sqlite-wal"`.
+    var match = ""
+    /// The number of the counted call, from 1.
+    var number: Int
+    /// Whether a write that is hit writes its first half before.
+    var isTorn = false
+
+    func variables(_ bench: Bench) -> [String: String] {
+        var variables = [
+            "FAULT_ROOT": bench.home, "FAULT_KILL_AT": String(number), "FAULT_MATCH": match,
+            "FAULT_COUNT": "\(bench.root)/calls", "FAULT_TRACE": "\(bench.root)/hit",
+        ]
+        if isTorn { variables["FAULT_TORN"] = "1" }
+        return variables
+    }
+}
+
+extension Bench {
+    /// The same bench with other variables.
+    func with(_ variables: [String: String]) -> Bench {
+        var copy = self
+        copy.variables.merge(variables) { $1 }
+        return copy
+    }
+
+    /// The same bench with words before `pipectl watch`.
+    func launched(by launcher: [String]) -> Bench {
+        var copy = self
+        copy.launcher = launcher
+        return copy
+    }
+
+    /// One look that the disk shim ends at `moment`; returns the call that was hit, or nil if there were not so many.
+    func look(killedAt moment: Moment, _ shim: Shim) async throws -> String? {
+        let hit = "\(root)/hit"
+        try? FileManager.default.removeItem(atPath: hit)
+        let ended = try await with(shim.variables(moment.variables(self))).look()
+        guard let text = FileManager.default.contents(atPath: hit), !text.isEmpty else { return nil }
+        guard ended.code == 128 + SIGKILL else {
+            throw Failure(description: "hit, but it ended with \(ended.code): \(ended.errors)")
+        }
+        return String(decoding: text, as: UTF8.self).trimmingCharacters(in: .newlines)
+            .replacingOccurrences(of: home, with: "")
+    }
+}

@@ -1,0 +1,35 @@
+import Foundation
+import TestSupport
+
+/// A disk of a chosen size under the state folder of a bench; needs root on Linux.
+struct SmallDisk {
+    let bench: Bench
+    private var ballast: String { "\(bench.home)/ballast" }
+
+    /// Makes a bench whose state is on a small disk while `body` runs.
+    static func with(
+        megabytes: Int, _ more: [String: String] = [:], _ body: (Bench, SmallDisk) async throws -> Void
+    ) async throws {
+        try await Bench.faults(more) { bench in
+            try await bench.command(["mkdir", "-m", "700", bench.home]).succeeded()
+            try await bench.command(
+                ["mount", "-t", "tmpfs", "-o", "size=\(megabytes)m,mode=700", "pipectl-test", bench.home]
+            ).succeeded()
+            do {
+                try await body(bench, SmallDisk(bench: bench))
+            } catch {
+                _ = try await bench.command(["umount", "-l", bench.home])
+                throw error
+            }
+            _ = try await bench.command(["umount", "-l", bench.home])
+        }
+    }
+
+    /// Fills the disk to the last page; what others write from now on finds no room.
+    func fill() async throws {
+        // dd ends with an error when the disk is full, which is what is wanted.
+        _ = try await bench.command(["dd", "if=/dev/zero", "of=\(ballast)", "bs=4096"])
+    }
+
+    func makeRoom() throws { try FileManager.default.removeItem(atPath: ballast) }
+}

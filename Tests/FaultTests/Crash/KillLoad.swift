@@ -1,0 +1,93 @@
+import Archive
+import Foundation
+import TestSupport
+
+/// The pushes of a kill loop, and what pipectl has said that it accepted.
+struct KillLoad {
+    private let bench: Bench
+    private let marker: Marker
+    /// Commits that no ref of a change names yet, by the number of the change.
+    private var prepared: [(number: Int, head: String)]
+    private var pushed: [String] = []
+    private var tips: [String] = []
+    private var commits = 0
+    private(set) var accepted: Set<Int64> = []
+
+    init(_ bench: Bench, marker: Marker, changes: Int) async throws {
+        self.bench = bench
+        self.marker = marker
+        // All commits at once, out of sight of the watcher: it looks at refs only.
+        var script = ""
+        for number in 1...changes {
+            let text = "\(number)\n"
+            script +=
+                "commit refs/prepared/\(number)\ncommitter Ada <ada@example.com> \(1_700_000_000 + number) +0000\n"
+            script += "data 7\nChange\n\nfrom refs/heads/main^0\nM 644 inline change-\(number).txt\n"
+            script += "data \(text.utf8.count)\n\(text)\n"
+        }
+        try Data(script.utf8).write(to: URL(fileURLWithPath: "\(bench.root)/script"))
+        try await bench.command(
+            ["sh", "-c", "git fast-import --quiet < \"$0\"", "\(bench.root)/script"], in: bench.repository
+        ).succeeded()
+        let refs = try await bench.git(["for-each-ref", "--format=%(refname) %(objectname)", "refs/prepared"])
+        prepared = refs.split(separator: "\n").compactMap { line in
+            let words = line.split(separator: " ")
+            guard let number = words.first.flatMap({ Int($0.dropFirst("refs/prepared/".count)) }) else { return nil }
+            return (number, String(words[1]))
+        }
+        .sorted { $0.number > $1.number }
+        try await bench.git(["pack-refs", "--all"])
+    }
+
+    /// Moves refs in the watched repository: new changes, and main by one commit.
+    mutating func push(changes: Int, releases: Int) async throws {
+        var updates = ""
+        for _ in 0..<min(changes, prepared.count) {
+            let change = prepared.removeLast()
+            updates += "update refs/pull/\(change.number)/head \(change.head)\n"
+            pushed.append(change.head)
+        }
+        for _ in 0..<releases {
+            commits += 1
+            let tip = try await bench.git(
+                ["commit-tree", "-p", "main", "-m", "Merge \(commits)", "main^{tree}"])
+            try await bench.git(["update-ref", "refs/heads/main", tip])
+            tips.append(tip)
+        }
+        guard !updates.isEmpty else { return }
+        try Data(updates.utf8).write(to: URL(fileURLWithPath: "\(bench.root)/updates"))
+        try await bench.command(
+            ["sh", "-c", "git update-ref --stdin < \"$0\"", "\(bench.root)/updates"], in: bench.repository
+        ).succeeded()
+    }
+
+    /// Starts the daemon, and ends it by SIGKILL after the delay.
+    mutating func killDaemon(after delay: Duration) async throws {
+        let name = "\(bench.root)/daemon-"
+        let child = try Child(
+            [Bench.pipectl, "watch", "--minimum-free", "0", "--interval", "0.2", "--slots", "4", bench.repository],
+            in: bench.root, environment: bench.environment, output: name)
+        // The moment is what is tested: nothing waits for anything here.
+        await child.kill(after: delay)
+        _ = await child.end
+        hear(String(decoding: FileManager.default.contents(atPath: name + "2") ?? Data(), as: UTF8.self))
+    }
+
+    /// Takes note of runs that a process has said to be there: `repo: run 12 test, change 3 into main`.
+    mutating func hear(_ text: String) {
+        for line in text.split(separator: "\n") {
+            guard let words = line.firstRange(of: "repo: run ").map({ line[$0.upperBound...].split(separator: " ") }),
+                let id = words.first.flatMap({ Int64($0) })
+            else { continue }
+            accepted.insert(id)
+        }
+    }
+
+    /// What must hold now. Tips of main that were overwritten before a look have no run.
+    func invariants() -> Invariants {
+        let last = tips.last.map { ["release \($0)"] } ?? []
+        return Invariants(
+            bench: bench, expected: Set(pushed.map { "test \($0)" } + last),
+            possible: Set(tips.map { "release \($0)" }), accepted: accepted, marker: marker)
+    }
+}

@@ -1,0 +1,164 @@
+import Archive
+import Engine
+import Foundation
+import TestSupport
+import Testing
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+/// The daemon ends by SIGKILL at one chosen moment: faults 1 to 6.
+@Suite(.enabled(if: Machine.isLinux, "the moment is chosen by a preloaded library"))
+struct MomentTests {
+    @Test("fault 1: killed between the look at the refs and the record of the run", .timeLimit(.minutes(2)))
+    func betweenSnapshotAndInsert() async throws {
+        try await Bench.faults { bench in
+            let shim = try await Shim(.disk, bench)
+            _ = try await bench.look()
+            let head = try await bench.change(1, ["a.txt": "a\n"])
+            // The first frame of the transaction: the refs were read, nothing is recorded.
+            let moment = Moment(match: "write \(bench.home)/index.sqlite-wal", number: 2)
+            #expect(try await bench.look(killedAt: moment, shim) == "write /index.sqlite-wal")
+            let after = try await bench.look()
+            #expect(after.errors.contains("run 1 test"), "it was not recorded before: \(after.errors)")
+            #expect(try await bench.look().errors.contains("nothing to run"))
+            let found = try await Invariants(bench: bench, expected: ["test \(head)"]).check()
+            #expect(found.isClean, "\(found.problems)")
+            #expect(found.runs.map(\.verdict) == [.passed])
+        }
+    }
+
+    @Test("fault 2: killed between the record of the run and its first process", .timeLimit(.minutes(2)))
+    func betweenInsertAndSpawn() async throws {
+        try await Bench.faults(["check.sh": "echo attempt $PIPECTL_RUN_ATTEMPT\n"]) { bench in
+            let shim = try await Shim(.disk, bench)
+            _ = try await bench.look()
+            let head = try await bench.change(1, ["a.txt": "a\n"])
+            let hit = try await bench.look(killedAt: Moment(match: "stepinit", number: 1), shim)
+            #expect(hit?.hasPrefix("spawn ") == true, "\(hit ?? "nothing was hit")")
+            let after = try await bench.look()
+            #expect(after.errors.contains("run 1 was interrupted and waits for attempt 2"), "\(after.errors)")
+            #expect(!after.errors.contains("run 2"))
+            let found = try await Invariants(bench: bench, expected: ["test \(head)"], accepted: [1]).check()
+            #expect(found.isClean, "\(found.problems)")
+            #expect(found.runs.map(\.verdict) == [.passed])
+            #expect(found.runs.map(\.attempt) == [2])
+        }
+    }
+
+    @Test("fault 3: killed while four steps run", .timeLimit(.minutes(2)))
+    func whileFourStepsRun() async throws {
+        let marker = Marker()
+        // Each step has a child in a session of its own that ignores SIGTERM.
+        let part = """
+            test "$PIPECTL_RUN_ATTEMPT" = 2 && exit 0
+            setsid sh -c 'trap "" TERM; sleep 1000.\(marker)' &
+            sleep 1000.\(marker)
+            """
+        try await Bench.faults(["part.sh": part]) { bench in
+            try await bench.withDaemon("--slots", "4") { daemon in
+                _ = try await daemon.line("baseline of")
+                let started = try await bench.pipectl("run", "four", "--ref", "main", "--detach")
+                #expect(started.output == "1\n", "\(started.errors)")
+                #expect(try await eventually(within: .seconds(20)) { marker.processes.count >= 12 })
+                daemon.child.kill()
+                #expect(await daemon.child.end == 128 + SIGKILL)
+                #expect(try await marker.isGone(within: .seconds(1)), "\(marker.processes) live on")
+            }
+            let after = try await bench.look()
+            #expect(after.errors.contains("run 1 was interrupted and waits for attempt 2"), "\(after.errors)")
+            let found = try await Invariants(bench: bench, accepted: [1], marker: marker).check()
+            #expect(found.isClean, "\(found.problems)")
+            #expect(found.runs.map(\.verdict) == [.passed])
+            #expect(try await bench.report(1).contains("the box went down during attempt 1"))
+        }
+    }
+
+    @Test("fault 4: killed after a release step acted, before its result is stored", .timeLimit(.minutes(2)))
+    func afterTheEffectOfARelease() async throws {
+        try await Bench.faults { bench in
+            let shim = try await Shim(.disk, bench)
+            _ = try await bench.look()
+            try await bench.commit(["release.sh": bench.effect("release-$PIPECTL_RUN") + "\n"], "Release")
+            // The first byte of the report: the step has ended.
+            let moment = Moment(match: "create \(bench.home)/archive.git/objects", number: 1)
+            #expect(try await bench.look(killedAt: moment, shim) != nil)
+            #expect(bench.effects == ["release-1"])
+            for _ in 1...2 {
+                _ = try await bench.look()
+                #expect(bench.effects == ["release-1"], "a release must not be run again by itself")
+            }
+            let found = try await Invariants(bench: bench, accepted: [1]).check()
+            #expect(found.isClean, "\(found.problems)")
+            #expect(found.runs.map(\.verdict) == [.infrastructure])
+            #expect(found.runs.first?.reason?.contains("not known") == true, "\(found.runs.first?.reason ?? "")")
+        }
+    }
+
+    @Test("fault 5: killed while an artifact is archived", .timeLimit(.minutes(2)), arguments: [false, true])
+    func whileAnArtifactIsArchived(isTorn: Bool) async throws {
+        // A change keeps artifacts too when the workflow says so: a test run, because it may be run again.
+        let workflow = Workflows.source("Step(\"check\", run: \"sh check.sh\").artifacts(\"dist/*\")")
+        let check = "mkdir dist; seq 1 200000 > dist/a.bin; seq 5 300000 > dist/b.bin\n"
+        try await Bench.with(["workflows/x.swift": workflow, "check.sh": check]) { bench in
+            let shim = try await Shim(.disk, bench)
+            _ = try await bench.look()
+            let head = try await bench.change(1, ["a.txt": "a\n"])
+            var hits: [String] = []
+            // Every write, rename and flush of the second artifact's way into the archive, one after the other.
+            for number in 1...40 {
+                let moment = Moment(match: " \(bench.home)/artifacts", number: number, isTorn: isTorn)
+                guard let hit = try await bench.look(killedAt: moment, shim) else { break }
+                hits.append(hit)
+                let kept = try await bench.command(["find", "\(bench.home)/artifacts", "-type", "f", "-size", "+0"])
+                for path in kept.output.split(separator: "\n") where !path.contains("tmp") {
+                    let sum = try await bench.command(["sha256sum", String(path)]).output.prefix(64)
+                    let name = path.split(separator: "/").suffix(2).joined()
+                    #expect(name == sum, "a file under its digest's name is whole at any time: \(path)")
+                }
+            }
+            #expect(hits.count >= 4, "\(hits)")
+            _ = try await bench.look()
+            let found = try await Invariants(bench: bench, expected: ["test \(head)"], accepted: [1]).check()
+            #expect(found.isClean, "\(found.problems)")
+            #expect(found.runs.map(\.verdict) == [.passed])
+            let left = try await bench.command(["find", "\(bench.home)/artifacts", "-type", "f"]).output
+            #expect(left.split(separator: "\n").count == 2, "two artifacts, and nothing half-written: \(left)")
+        }
+    }
+
+    @Test("fault 6: killed while a log is written", .timeLimit(.minutes(2)))
+    func whileALogIsWritten() async throws {
+        let check = """
+            test "$PIPECTL_RUN_ATTEMPT" = 2 && exit 0
+            seq -f 'line %.0f of the log' 1 100000000
+            """
+        try await Bench.faults(["check.sh": check]) { bench in
+            let log = "\(bench.home)/live/1-1/logs/001-1.log"
+            var text = Data()
+            try await bench.withDaemon { daemon in
+                _ = try await daemon.line("baseline of")
+                try await bench.change(1, ["a.txt": "a\n"])
+                let size = { (try? FileManager.default.attributesOfItem(atPath: log)[.size] as? Int) ?? 0 }
+                #expect(try await eventually(within: .seconds(30)) { size() > 1_000_000 })
+                daemon.child.kill()
+                #expect(await daemon.child.end == 128 + SIGKILL)
+                text = try #require(FileManager.default.contents(atPath: log))
+            }
+            var expected = Data()
+            var line = 1
+            while expected.count < text.count {
+                expected += Data("line \(line) of the log\n".utf8)
+                line += 1
+            }
+            #expect(expected.prefix(text.count) == text, "the log is the exact start of the output")
+            _ = try await bench.look()
+            #expect(try await bench.report(1).contains("the box went down during attempt 1"))
+            let found = try await Invariants(bench: bench, accepted: [1]).check()
+            #expect(found.isClean, "\(found.problems)")
+        }
+    }
+}

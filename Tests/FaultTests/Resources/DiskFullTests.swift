@@ -1,0 +1,115 @@
+import Archive
+import Engine
+import Foundation
+import TestSupport
+import Testing
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+/// A disk that is full: faults 16 and 17.
+@Suite(.enabled(if: Machine.isRootOnLinux, "a small disk is mounted by root only"))
+struct DiskFullTests {
+    @Test("fault 16: the disk is full while a log is written", .timeLimit(.minutes(3)))
+    func whileLogging() async throws {
+        try await SmallDisk.with(megabytes: 64) { bench, disk in
+            for name in ["started", "go"] { try bench.meetingPoint(name) }
+            let script = """
+                echo begin; echo up > \(bench.meet)/started; cat \(bench.meet)/go
+                head -c 2000000 /dev/zero | tr '\\0' x; \(bench.effect("through"))
+                """
+            try await bench.withDaemon { daemon in
+                _ = try await daemon.line("baseline of")
+                try await bench.change(1, ["check.sh": script])
+                try await bench.arrival(at: "started")
+                try await disk.fill()
+                try await bench.release("go")
+                #expect(
+                    try await eventually(within: .seconds(20)) { bench.effects == ["through"] },
+                    "the step is not blocked by a log that can't be written")
+                _ = try await daemon.line("trying again")
+                try disk.makeRoom()
+                try await bench.follow(1)
+                let report = try await bench.report(1)
+                #expect(report.contains("No space left on device"), "\(report.prefix(3000))")
+                try await bench.change(2, ["a.txt": "a\n"])
+                _ = try await daemon.line("run 2 test")
+                try await bench.follow(2)
+                #expect(await daemon.stop() == 0)
+            }
+            let found = try await Invariants(bench: bench, accepted: [1, 2]).check()
+            #expect(found.isClean, "\(found.problems)")
+            #expect(found.runs.map(\.verdict) == [.passed, .infrastructure], "space is back: the next run passes")
+        }
+    }
+
+    @Test("fault 16: a log fills the disk by itself", .timeLimit(.minutes(3)))
+    func aLogThatIsTooLarge() async throws {
+        try await SmallDisk.with(megabytes: 64) { bench, _ in
+            // What can't be packed, and more than the disk holds.
+            let script = "head -c 200000000 /dev/urandom; \(bench.effect("through"))\n"
+            try await bench.withDaemon("--log-limit", "400") { daemon in
+                _ = try await daemon.line("baseline of")
+                try await bench.change(1, ["check.sh": script])
+                #expect(try await eventually(within: .seconds(60)) { bench.effects == ["through"] })
+                #expect(
+                    try await eventually(within: .seconds(60)) { try await bench.run(1).state == .ended },
+                    "nobody but the run itself can make room, so it must: \(daemon.text)")
+                #expect(await daemon.stop() == 0)
+            }
+            #expect(try await bench.runs().map(\.verdict) == [.infrastructure])
+        }
+    }
+
+    @Test("fault 17: the disk is full when a run is recorded", .timeLimit(.minutes(3)))
+    func whileRecording() async throws {
+        try await SmallDisk.with(megabytes: 64) { bench, disk in
+            try await bench.withDaemon("--interval", "0.3") { daemon in
+                _ = try await daemon.line("baseline of")
+                try await disk.fill()
+                let head = try await bench.change(1, ["check.sh": bench.effect("tested")])
+                let line = try await daemon.line("can't be looked at")
+                #expect(line.contains("full") || line.contains("No space"), "it says why: \(line)")
+                #expect(bench.effects.isEmpty)
+                try disk.makeRoom()
+                _ = try await daemon.line("can be read again")
+                _ = try await daemon.line("run 1 test")
+                try await bench.follow(1)
+                #expect(bench.effects == ["tested"])
+                let errors = daemon.text.split(separator: "\n").count { $0.contains("can't be looked at") }
+                #expect(errors <= 3, "a full disk does not fill the log")
+                #expect(await daemon.stop() == 0)
+                let found = try await Invariants(bench: bench, expected: ["test \(head)"], accepted: [1]).check()
+                #expect(found.isClean, "\(found.problems)")
+                #expect(found.runs.map(\.verdict) == [.passed])
+            }
+        }
+    }
+
+    @Test("fault 17: the disk is full when a verdict is recorded", .timeLimit(.minutes(3)))
+    func whileFinishing() async throws {
+        try await SmallDisk.with(megabytes: 64) { bench, disk in
+            for name in ["started", "go"] { try bench.meetingPoint(name) }
+            let script = "echo up > \(bench.meet)/started; cat \(bench.meet)/go; \(bench.effect("tested"))\n"
+            try await bench.withDaemon("--interval", "0.3") { daemon in
+                _ = try await daemon.line("baseline of")
+                let head = try await bench.change(1, ["check.sh": script])
+                try await bench.arrival(at: "started")
+                try await disk.fill()
+                try await bench.release("go")
+                let line = try await daemon.line("can't be archived")
+                #expect(line.contains("trying again"), "\(line)")
+                try disk.makeRoom()
+                try await bench.follow(1)
+                #expect(await daemon.stop() == 0)
+                #expect(bench.effects == ["tested"], "the verdict was kept: nothing is run twice")
+                let found = try await Invariants(bench: bench, expected: ["test \(head)"], accepted: [1]).check()
+                #expect(found.isClean, "\(found.problems)")
+                #expect(found.runs.first?.verdict != nil)
+            }
+        }
+    }
+}

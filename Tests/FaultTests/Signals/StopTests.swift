@@ -1,0 +1,114 @@
+import Archive
+import Engine
+import Foundation
+import TestSupport
+import Testing
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+/// What the daemon does with SIGTERM, and steps with the daemon's: faults 8 and 10.
+struct StopTests {
+    /// A change's script that says that it is there and waits to be let go.
+    private func waiting(_ bench: Bench, _ name: String) -> String {
+        "\(bench.effect(name)); echo up > \(bench.meet)/started; cat \(bench.meet)/go\n"
+    }
+
+    @Test("fault 8: SIGTERM lets what runs end, and starts nothing more", .timeLimit(.minutes(2)))
+    func drain() async throws {
+        try await Bench.faults { bench in
+            for name in ["started", "go"] { try bench.meetingPoint(name) }
+            try await bench.withDaemon("--slots", "4") { daemon in
+                _ = try await daemon.line("baseline of")
+                try await bench.change(1, ["check.sh": waiting(bench, "first")])
+                try await bench.arrival(at: "started")
+                daemon.signal(SIGTERM)
+                _ = try await daemon.line("shutting down")
+                try await bench.change(2, ["check.sh": bench.effect("second")])
+                _ = try await bench.pipectl("notify")
+                try await bench.release("go")
+                #expect(await daemon.end() == 0)
+            }
+            #expect(bench.effects == ["first"], "nothing was started after SIGTERM")
+            _ = try await bench.look()
+            #expect(bench.effects == ["first", "second"], "the next start takes what came meanwhile")
+            let found = try await Invariants(bench: bench, accepted: [1, 2]).check()
+            #expect(found.isClean, "\(found.problems)")
+            #expect(found.runs.map(\.verdict) == [.passed, .passed])
+        }
+    }
+
+    @Test("fault 8: a second SIGTERM cancels what runs, with grace", .timeLimit(.minutes(2)))
+    func cancel() async throws {
+        try await Bench.faults { bench in
+            for name in ["started", "go"] { try bench.meetingPoint(name) }
+            let script = "trap '\(bench.effect("tidied")); exit 7' TERM\n\(waiting(bench, "first"))"
+            try await bench.withDaemon { daemon in
+                _ = try await daemon.line("baseline of")
+                try await bench.change(1, ["check.sh": script])
+                try await bench.arrival(at: "started")
+                daemon.signal(SIGTERM)
+                _ = try await daemon.line("shutting down")
+                daemon.signal(SIGTERM)
+                _ = try await daemon.line("cancelling what runs")
+                #expect(await daemon.end() == 0)
+            }
+            #expect(bench.effects == ["first", "tidied"], "the step had time to tidy up")
+            let found = try await Invariants(bench: bench, accepted: [1]).check()
+            #expect(found.isClean, "\(found.problems)")
+            #expect(found.runs.map(\.verdict) == [.cancelled])
+        }
+    }
+
+    @Test("fault 8: a third SIGTERM ends the daemon at once", .timeLimit(.minutes(2)))
+    func endAtOnce() async throws {
+        let marker = Marker()
+        try await Bench.faults { bench in
+            try bench.meetingPoint("started")
+            let script = """
+                test "$PIPECTL_RUN_ATTEMPT" = 2 && exit 0
+                trap '' TERM; echo up > \(bench.meet)/started; sleep 1000.\(marker)
+                """
+            try await bench.withDaemon("--grace", "600") { daemon in
+                _ = try await daemon.line("baseline of")
+                try await bench.change(1, ["check.sh": script])
+                try await bench.arrival(at: "started")
+                for line in ["shutting down", "cancelling what runs"] {
+                    daemon.signal(SIGTERM)
+                    _ = try await daemon.line(line)
+                }
+                daemon.signal(SIGTERM)
+                #expect(await daemon.end() == 130)
+                #expect(try await marker.isGone(within: .seconds(2)), "\(marker.processes) live on")
+            }
+            _ = try await bench.look()
+            let found = try await Invariants(bench: bench, accepted: [1], marker: marker).check()
+            #expect(found.isClean, "\(found.problems)")
+        }
+    }
+
+    @Test("fault 10: a step that ignores SIGTERM is killed after the grace", .timeLimit(.minutes(2)))
+    func deafStep() async throws {
+        let marker = Marker()
+        try await Bench.faults { bench in
+            try bench.meetingPoint("started")
+            let script = "trap '' TERM; echo up > \(bench.meet)/started; while :; do sleep 1000.\(marker); done\n"
+            try await bench.withDaemon("--grace", "1") { daemon in
+                _ = try await daemon.line("baseline of")
+                try await bench.change(1, ["check.sh": script])
+                try await bench.arrival(at: "started")
+                #expect(try await bench.pipectl("cancel", "1").code == 0)
+                try await bench.follow(1)
+                #expect(try await marker.isGone(within: .seconds(1)), "\(marker.processes) live on")
+                #expect(try await bench.report(1).contains("it ignored SIGTERM for 1 s and was killed"))
+                #expect(await daemon.stop() == 0)
+            }
+            let found = try await Invariants(bench: bench, accepted: [1], marker: marker).check()
+            #expect(found.isClean, "\(found.problems)")
+            #expect(found.runs.map(\.verdict) == [.cancelled])
+        }
+    }
+}
