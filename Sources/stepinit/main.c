@@ -18,6 +18,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +26,7 @@
 #include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -564,20 +566,41 @@ static int run_one(char **words) {
     struct sigaction action = {.sa_handler = pass_on};
     for (size_t i = 0; i < sizeof passed / sizeof *passed; i++) sigaction(passed[i], &action, NULL);
 #ifdef __linux__
-    // Becoming another user has taken back that we end with bwrap, which ends with the box.
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    // Killed by whoever asked for it, bwrap can't take us along: it may not signal another user's process. But nobody
+    // reads our output then, which the pipe tells.
+    struct stat output;
+    int is_watched = fstat(1, &output) == 0 && S_ISFIFO(output.st_mode);
+    sigset_t child, open_mask;
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &child, &open_mask);
+    struct sigaction reaction = {.sa_handler = child_ended};
+    sigaction(SIGCHLD, &reaction, NULL);
 #endif
     only_child = fork();
     if (only_child < 0) return 125;
     if (only_child == 0) {
         for (size_t i = 0; i < sizeof passed / sizeof *passed; i++) signal(passed[i], SIG_DFL);
+#ifdef __linux__
+        sigprocmask(SIG_SETMASK, &open_mask, NULL);
+#endif
         execvp(words[0], words);
         dprintf(2, "%s can't be started: %s\n", words[0], strerror(errno));
         _exit(errno == ENOENT ? 127 : 126);
     }
     for (;;) {
         int status;
+#ifdef __linux__
+        pid_t pid = waitpid(-1, &status, WNOHANG);
+        if (pid == 0) {
+            struct pollfd reader = {1, 0, 0};
+            if (ppoll(&reader, is_watched ? 1 : 0, NULL, &open_mask) <= 0) continue;
+            kill(only_child, SIGKILL);
+            return 128 + SIGPIPE;
+        }
+#else
         pid_t pid = wait(&status);
+#endif
         if (pid < 0 && errno != EINTR) return 125;
         if (pid != only_child) continue;
         return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);

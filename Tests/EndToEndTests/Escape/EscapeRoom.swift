@@ -18,9 +18,7 @@
         var outside: String { "\(bench.root)/outside" }
         var heard: String { Self.text("\(bench.root)/listen/heard") }
 
-        /// - Parameters:
-        ///   - steps: Of the workflow "test", for changes into main.
-        ///   - further: What the definition has beside it.
+        /// - Parameter steps: Of the workflow "test", for changes into main.
         static func with(
             steps: String, _ body: (EscapeRoom) async throws -> Void
         ) async throws {
