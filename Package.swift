@@ -86,6 +86,13 @@ let package = Package(
         .testTarget(
             name: "BuildBoxTests", dependencies: ["Archive", "BuildBox", "Engine", "Git"], swiftSettings: settings),
         .testTarget(
+            name: "FuzzTests",
+            dependencies: [
+                "Archive", "BuildBox", "Engine", "Git", "Pipeline", "stepinit",
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            swiftSettings: settings),
+        .testTarget(
             name: "EndToEndTests", dependencies: ["pipectl", "stepinit", "Archive", "Git", "TestSupport"],
             exclude: ["Escape/probe.c"], swiftSettings: settings),
         .testTarget(

@@ -1,0 +1,13 @@
+import Testing
+
+/// Each parser of foreign bytes, over inputs that nobody would write: shortly here, for an hour by `script/fuzz`.
+@Suite(.serialized) struct FuzzTests {
+    @Test(.timeLimit(.minutes(120)), arguments: FuzzTarget.all.filter(FuzzPlan.includes))
+    func everyInputIsSurvived(_ target: FuzzTarget) async throws {
+        let plan = try FuzzPlan.fromEnvironment()
+        let outcome = try await Fuzzer(target: target, plan: plan).run()
+        print("fuzz: \(target.name): \(outcome.executions) inputs, \(outcome.failures.count) failures")
+        for failure in outcome.failures { Issue.record("\(failure)") }
+        #expect(outcome.executions > 0)
+    }
+}

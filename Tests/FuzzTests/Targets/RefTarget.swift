@@ -1,0 +1,98 @@
+import Archive
+import Foundation
+import Git
+import Pipeline
+
+@testable import BuildBox
+
+extension FuzzTarget {
+    /// Names of refs, which whoever may push chooses: what they stand for, what a run is asked to do for them, and Git.
+    static let refs = FuzzTarget(
+        name: "refs",
+        corpus: {
+            Corpus.texts(
+                "refs/heads/main", "refs/heads/agent/fix-7", "refs/tags/v1.2.0", "refs/pull/7/head",
+                "refs/merge-requests/12/head", "refs/pull-requests/3/from", "refs/pull/7/merge", "refs/notes/commits",
+                "refs/heads/\u{301}x", "refs/heads/a\u{200D}b", "refs/heads/e\u{301}/é")
+        },
+        words: ["refs/", "heads/", "/head", "/from", "tags/", "//", ".lock", "@{", "\u{301}", "~", "^", ":", "?", "*"],
+        limit: 16 << 10
+    ) { loop in
+        try await withFuzzFolder { folder in
+            let repository = try Repository.create(bareAt: folder + "/r.git")
+            let author = Signature(name: "a", email: "a@x", time: Date(timeIntervalSince1970: 1_790_000_000))
+            let commit = try repository.createCommit(
+                tree: repository.createTree([:]), parents: [], author: author, committer: author, message: "m")
+            try await loop { input, random in
+                let name = String(decoding: input.bytes, as: UTF8.self)
+                try classify(name, &random)
+                try decide(name, commit)
+                try store(name, commit, repository)
+            }
+        }
+    }
+
+    /// No ref is taken for something else because of what its name is combined of.
+    private static func classify(_ ref: String, _ random: inout SplitMix64) throws {
+        let pattern = random.pick(["agent/*", "**", "*", "[!a]*", "x"])
+        let kind = try ChangeRefs(branchPatterns: [pattern]).kind(of: ref)
+        let bytes = Array(ref.utf8)
+        func rest(of prefix: String) -> [UInt8]? {
+            bytes.starts(with: prefix.utf8) ? Array(bytes.dropFirst(prefix.utf8.count)) : nil
+        }
+        if let branch = rest(of: "refs/heads/") {
+            switch kind {
+            case .branch(let name), .change(let name):
+                try demand(Array(name.utf8) == branch, "the branch of \(ref) is called \(name)")
+            default: throw FuzzViolation("\(ref.debugDescription) is a branch, not \(kind)")
+            }
+        } else if let tag = rest(of: "refs/tags/") {
+            guard case .tag(let name) = kind else { throw FuzzViolation("\(ref) is a tag, not \(kind)") }
+            try demand(Array(name.utf8) == tag, "the tag of \(ref) is called \(name)")
+        } else if case .change(let name) = kind {
+            try demand(!name.isEmpty && !name.utf8.contains(UInt8(ascii: "/")), "\(ref) is the change \(name)")
+        } else if case .other = kind {
+        } else {
+            throw FuzzViolation("\(ref) is taken for \(kind)")
+        }
+    }
+
+    /// The request of a run carries every name to the archive and back as it is.
+    private static func decide(_ name: String, _ commit: OID) throws {
+        var sighting = Sighting()
+        sighting.changes = [
+            .init(
+                name: name, ref: name, head: commit, target: name, targetCommit: commit, title: name, author: name,
+                isLanded: false)
+        ]
+        sighting.branches = [.init(name: name, ref: name, old: commit, new: commit, landings: [])]
+        sighting.tags = [.init(name: name, ref: name, commit: commit)]
+        sighting.closed = [name]
+        let declaration = WorkflowDeclaration(
+            name: "test",
+            triggers: [.pullRequest(into: "**"), .push(to: "**"), .tag(matching: "**")])
+        let decision = Decision.make(
+            repository: "r", sighting: sighting, known: [], definition: { _ in .workflows([declaration]) },
+            paths: { _, _ in [name] })
+        for request in decision.requests {
+            let copy = try JSONDecoder().decode(RunRequest.self, from: JSONEncoder().encode(request))
+            try demand(
+                copy == request && Array(copy.ref.utf8) == Array(name.utf8), "the request for \(name) is another as JSON")
+        }
+        // A repository and a change are matched by any glob of any depth, so a name starts what it should.
+        let parts = name.unicodeScalars.split(separator: "/")
+        if !parts.isEmpty { try demand(decision.requests.count >= 2, "\(name.debugDescription) starts nothing") }
+    }
+
+    /// Git takes the name as it is, or refuses it; it never becomes another ref or a file elsewhere.
+    private static func store(_ name: String, _ commit: OID, _ repository: Repository) throws {
+        guard name.utf8.starts(with: "refs/".utf8) else { return }
+        do throws(GitError) { try repository.setRef(name, to: commit, message: "fuzz") } catch { return }
+        let refs = try repository.snapshot().refs
+        // A NUL ends a name in C: Git can't have meant what comes after it.
+        try demand(
+            refs.keys.contains { Array($0.utf8) == Array(name.utf8) },
+            "\(name.debugDescription) became \(refs.keys.sorted().map(\.debugDescription))")
+        for ref in refs.keys { try repository.deleteRef(ref) }
+    }
+}
