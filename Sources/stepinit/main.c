@@ -222,7 +222,10 @@ static void become_command(const struct command *command, int failure) {
         sigset_t none;
         sigemptyset(&none);
         sigprocmask(SIG_SETMASK, &none, NULL);
-        execvp(command->words[0], command->words);
+        if (command->words[0])
+            execvp(command->words[0], command->words);
+        else
+            errno = EINVAL;
     }
 failed:
     problem[1] = errno;
@@ -303,14 +306,15 @@ static void watch_over(const int *groups) {
     struct command command = {.groups = groups};
     struct launch *launch = &command.launch;
     if (!read_all(control_fd, launch, sizeof *launch)) _exit(0);
-    char *text = malloc((size_t)launch->bytes + 1);
+    // Two ends more than were sent: the folders are read even if nothing was.
+    char *text = malloc((size_t)launch->bytes + 2);
     char **words = calloc((size_t)launch->words + launch->variables + launch->secrets + 3, sizeof *words);
     if (!text || !words) {
         say(control_fd, report_no_process, ENOMEM, 0);
         _exit(0);
     }
     if (!read_all(control_fd, text, launch->bytes)) _exit(0);
-    text[launch->bytes] = 0;
+    text[launch->bytes] = text[(size_t)launch->bytes + 1] = 0;
     char *next = text, *end = text + launch->bytes;
     command.folder = next;
     next += strlen(next) + 1;
@@ -534,8 +538,12 @@ static int serve_request(void) {
     int files[2 + most_groups + 1];
     if (!header || header->cmsg_type != SCM_RIGHTS) return 1;
     size_t number = (header->cmsg_len - CMSG_LEN(0)) / sizeof *files;
-    if (number < 2 || number > 2 + most_groups) return 1;
+    if (number > 2 + most_groups) return 1;
     memcpy(files, CMSG_DATA(header), number * sizeof *files);
+    if (number < 2) {
+        for (size_t i = 0; i < number; i++) close(files[i]);
+        return 1;
+    }
     files[number] = -1;
     // Above those that a warden gives its own places to.
     for (size_t i = 0; i < number; i++) {

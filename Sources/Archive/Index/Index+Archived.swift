@@ -25,10 +25,26 @@ extension Index {
         var artifacts: [String] = []
     }
 
-    /// Puts runs back that only the archive knows, under their numbers; returns how many were not there.
-    func restore(_ runs: [Restored]) async throws -> Int {
-        guard !runs.isEmpty else { return 0 }
-        return try await write { db in try runs.count { try Self.restore($0, db) } }
+    /// Puts runs back that only the archive knows, under their numbers.
+    ///
+    /// - Returns: How many were not there, and which the index can't take as the archive tells them, and why.
+    func restore(_ runs: [Restored]) async throws -> (added: Int, refused: [(id: RunID, why: String)]) {
+        guard !runs.isEmpty else { return (0, []) }
+        return try await write { db in
+            var (added, refused): (Int, [(id: RunID, why: String)]) = (0, [])
+            for run in runs {
+                do {
+                    try db.inSavepoint {
+                        if try Self.restore(run, db) { added += 1 }
+                        return .commit
+                    }
+                } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
+                    // The schema guards what a report may say; one that breaks it must not keep the others out.
+                    refused.append((run.report.id, error.message ?? "it breaks a rule of the index"))
+                }
+            }
+            return (added, refused)
+        }
     }
 
     /// The runs that the index takes for archived, ascending.

@@ -79,7 +79,12 @@ extension ArchiveStore {
                 "The report of run \(id) has the schema version \(version); this pipectl reads up to "
                     + "\(Report.currentSchemaVersion). Use the pipectl that wrote it, or a newer one.", run: id)
         }
-        return try decode(Report.self, "report.json", id, bytes)
+        let report = try decode(Report.self, "report.json", id, bytes)
+        // Under another number it would take that one's place in an index, or every number there is.
+        guard report.id == id else {
+            throw damaged(id, "report.json", "it is the report of run \(report.id).")
+        }
+        return report
     }
 
     static func request(_ id: RunID, _ commit: OID, _ repository: Repository) throws -> RunRequest {

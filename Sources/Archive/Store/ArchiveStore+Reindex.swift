@@ -53,9 +53,12 @@ extension ArchiveStore {
                     outcome.problems.append(ArchiveProblem(error, ref.id))
                 }
             }
-            let added = try await index.restore(runs)
+            let (added, refused) = try await index.restore(runs)
             outcome.restored += added
-            outcome.known += runs.count - added
+            outcome.known += runs.count - added - refused.count
+            outcome.problems += refused.map { id, why in
+                ArchiveProblem(Self.damaged(id, "report.json", why + "."), id)
+            }
             progress(min(start + 64, refs.count), refs.count)
         }
         return outcome

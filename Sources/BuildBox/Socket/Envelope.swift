@@ -99,7 +99,9 @@ enum Envelope {
     private static func place(_ context: DecodingError.Context) -> String {
         let path = context.codingPath.filter { !$0.stringValue.isEmpty }
         // Keys that are ours by type or the sender's by dictionary: only plain ones are repeated.
-        let isPlain = path.allSatisfy { $0.stringValue.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f } }
+        let isPlain = path.allSatisfy { key in
+            key.stringValue.utf8.count <= 64 && key.stringValue.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f }
+        }
         return path.isEmpty || !isPlain ? "a value" : "\"\(path.map(\.stringValue).joined(separator: "."))\""
     }
 }

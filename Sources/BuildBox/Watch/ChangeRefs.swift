@@ -39,15 +39,26 @@ public struct ChangeRefs: Sendable, Equatable {
         + forges.map { "+\($0.0)*\($0.1):\($0.0)*\($0.1)" }
 
     public func kind(of ref: String) -> Kind {
-        if ref.hasPrefix("refs/heads/") {
-            let name = String(ref.dropFirst("refs/heads/".count))
+        if let name = ChangeRefs.part(of: ref, after: "refs/heads/") {
             return globs.contains { $0.matches(name) } ? .change(name) : .branch(name)
         }
-        if ref.hasPrefix("refs/tags/") { return .tag(String(ref.dropFirst("refs/tags/".count))) }
-        for (prefix, suffix) in ChangeRefs.forges where ref.hasPrefix(prefix) && ref.hasSuffix(suffix) {
-            let number = ref.dropFirst(prefix.count).dropLast(suffix.count)
-            if !number.isEmpty && !number.contains("/") { return .change(String(number)) }
+        if let name = ChangeRefs.part(of: ref, after: "refs/tags/") { return .tag(name) }
+        for (prefix, suffix) in ChangeRefs.forges {
+            guard let number = ChangeRefs.part(of: ref, after: prefix, before: suffix), !number.isEmpty else {
+                continue
+            }
+            if !number.utf8.contains(UInt8(ascii: "/")) { return .change(number) }
         }
         return .other
+    }
+
+    /// What is between the two, compared as bytes like Git does: a combining character that follows a slash makes one
+    /// character of both, and with `hasPrefix` `refs/heads/` would not be found any more.
+    private static func part(of ref: String, after prefix: String, before suffix: String = "") -> String? {
+        let bytes = ref.utf8
+        guard bytes.count >= prefix.utf8.count + suffix.utf8.count, bytes.starts(with: prefix.utf8),
+            bytes.suffix(suffix.utf8.count).elementsEqual(suffix.utf8)
+        else { return nil }
+        return String(Substring(bytes.dropFirst(prefix.utf8.count).dropLast(suffix.utf8.count)))
     }
 }

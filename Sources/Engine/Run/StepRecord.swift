@@ -127,7 +127,13 @@ public struct TestCounts: Sendable, Equatable, Codable {
         }
     }
 
-    public var total: Int { passed + failed + skipped + expectedFailures }
+    /// The largest number there is, where a report claims more.
+    public var total: Int {
+        [passed, failed, skipped, expectedFailures].reduce(0) { sum, count in
+            let (next, isTooLarge) = sum.addingReportingOverflow(count)
+            return isTooLarge ? (count < 0 ? .min : .max) : next
+        }
+    }
 }
 
 /// A file that a step left for the report.

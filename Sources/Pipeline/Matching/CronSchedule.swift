@@ -38,6 +38,10 @@ public struct CronSchedule: Sendable, Equatable {
         guard minutes.contains(minuteCount % 60), hours.contains(minuteCount / 60 % 24), months.contains(month) else {
             return false
         }
+        return isMeant(day: day, dayOfMonth)
+    }
+
+    private func isMeant(day: Int, _ dayOfMonth: Int) -> Bool {
         let inDays = days.contains(dayOfMonth)
         let inWeekdays = weekdays.contains((day + 4) % 7)  // 1 January 1970 was a Thursday
         return limitsDays && limitsWeekdays ? inDays || inWeekdays : inDays && inWeekdays
@@ -51,9 +55,9 @@ public struct CronSchedule: Sendable, Equatable {
         let end = time + 9 * 366 * 86_400
         while minute <= end {
             if matches(secondsSince1970: minute) { return minute }
-            let (month, _) = CronSchedule.civil(daysSince1970: minute / 86_400)
+            let (month, day) = CronSchedule.civil(daysSince1970: minute / 86_400)
             // Whole days and hours that can't match are skipped at once.
-            if !months.contains(month) {
+            if !months.contains(month) || !isMeant(day: minute / 86_400, day) {
                 minute = (minute / 86_400 + 1) * 86_400
             } else if !hours.contains(minute / 3_600 % 24) {
                 minute = (minute / 3_600 + 1) * 3_600

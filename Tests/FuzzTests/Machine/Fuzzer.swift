@@ -20,7 +20,7 @@ struct Fuzzer {
         let end = clock.now + plan.duration
         try await target.scope { check in
             var iteration = plan.first
-            var kinds: Set<Substring> = []
+            var kinds: Set<String> = []
             while clock.now < end, outcome.executions < plan.iterations, outcome.failures.count < 10 {
                 var random = SplitMix64(seed: plan.seed, iteration: iteration)
                 let input = plan.input.map { FuzzInput(bytes: $0) } ?? mutator.input(&random)
@@ -31,7 +31,7 @@ struct Fuzzer {
                     if !plan.sharesProcess { try MemoryBudget.hold(input.bytes.count) }
                 } catch {
                     // The rule, without the values in it: one failure of each kind is enough.
-                    if kinds.insert("\(error)".prefix { !$0.isNumber && $0 != "\"" }).inserted {
+                    if kinds.insert(Self.kind(of: error)).inserted {
                         outcome.failures.append(
                             try describe(error, iteration: iteration, input: input.bytes))
                     }
@@ -42,6 +42,12 @@ struct Fuzzer {
         }
         mark.remove()
         return outcome
+    }
+
+    private static func kind(of error: any Error) -> String {
+        let parts = "\(error)".split(separator: "\"", omittingEmptySubsequences: false).enumerated()
+        let words = parts.filter { $0.offset.isMultiple(of: 2) }.map(\.element).joined()
+        return String(words.filter { $0.isASCII && $0.isLetter }.prefix(60))
     }
 
     private func describe(_ error: any Error, iteration: Int, input: [UInt8]) throws -> String {

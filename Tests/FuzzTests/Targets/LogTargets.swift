@@ -14,7 +14,8 @@ extension FuzzTarget {
         try Corpus.results(".txt")
             + Corpus.texts(
                 "\u{1B}[1mCompiling\u{1B}[0m 3 files\n\u{1B}[31merror:\u{1B}[0m no\n", "10%\r20%\r\u{1B}[2K100%\nend",
-                "\u{1B}]8;;http://x.example\u{1B}\\link\u{1B}]8;;\u{1B}\\\n", "<a href=\"x\">&amp;</a>\n\u{202E}txt\u{202C}")
+                "\u{1B}]8;;http://x.example\u{1B}\\link\u{1B}]8;;\u{1B}\\\n",
+                "<a href=\"x\">&amp;</a>\n\u{202E}txt\u{202C}")
     }
 
     static let logs: [FuzzTarget] = [

@@ -23,7 +23,8 @@ enum PageRules {
             let tag = String(decoding: bytes[..<end], as: UTF8.self)
             let name = tag.drop { $0 == "/" }.prefix { $0.isLetter || $0.isNumber }
             try demand(sample.contains(String(name)), "a page with <\(tag.prefix(80))>")
-            try demand(tag.utf8.count(where: { $0 == UInt8(ascii: "\"") }).isMultiple(of: 2), "quotes in <\(tag.prefix(80))>")
+            try demand(
+                tag.utf8.count(where: { $0 == UInt8(ascii: "\"") }).isMultiple(of: 2), "quotes in <\(tag.prefix(80))>")
             for attribute in tag.split(separator: "\"", omittingEmptySubsequences: false).enumerated()
             where attribute.offset.isMultiple(of: 2) {
                 let words = attribute.element.lowercased()

@@ -77,11 +77,18 @@ extension FuzzTarget {
         for request in decision.requests {
             let copy = try JSONDecoder().decode(RunRequest.self, from: JSONEncoder().encode(request))
             try demand(
-                copy == request && Array(copy.ref.utf8) == Array(name.utf8), "the request for \(name) is another as JSON")
+                copy == request && Array(copy.ref.utf8) == Array(name.utf8),
+                "the request for \(name) is another as JSON")
         }
         // A repository and a change are matched by any glob of any depth, so a name starts what it should.
         let parts = name.unicodeScalars.split(separator: "/")
         if !parts.isEmpty { try demand(decision.requests.count >= 2, "\(name.debugDescription) starts nothing") }
+    }
+
+    /// Git itself takes `a//b` for `a/b`, so no other name has two.
+    private static func withSingleSlashes(_ name: String) -> [UInt8] {
+        let parts = Array(name.utf8).split(separator: UInt8(ascii: "/"))
+        return Array(parts.joined(separator: [UInt8(ascii: "/")]))
     }
 
     /// Git takes the name as it is, or refuses it; it never becomes another ref or a file elsewhere.
@@ -91,7 +98,7 @@ extension FuzzTarget {
         let refs = try repository.snapshot().refs
         // A NUL ends a name in C: Git can't have meant what comes after it.
         try demand(
-            refs.keys.contains { Array($0.utf8) == Array(name.utf8) },
+            refs.keys.contains { Array($0.utf8) == withSingleSlashes(name) },
             "\(name.debugDescription) became \(refs.keys.sorted().map(\.debugDescription))")
         for ref in refs.keys { try repository.deleteRef(ref) }
     }

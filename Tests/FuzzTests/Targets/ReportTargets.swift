@@ -9,7 +9,8 @@ extension FuzzTarget {
     /// A report of the archive, with results and a log, in every format.
     static let report = FuzzTarget.pure(
         "report", words: ["<", "\"", "'", "`", "|", "]]>", "\u{1B}["], isJSON: true, limit: 256 << 10,
-        corpus: { [Array(try ReportJSON.encoder().encode(sampleReport))] + (try Corpus.results(".xml")) }, check: checkReport)
+        corpus: { [Array(try ReportJSON.encoder().encode(sampleReport))] + (try Corpus.results(".xml")) },
+        check: checkReport)
 
     static var sampleReport: Report {
         let start = Date(timeIntervalSince1970: 1_795_269_802.5)
@@ -33,7 +34,9 @@ extension FuzzTarget {
         report.testCounts = TestCounts(passed: 3, failed: 1)
         report.findings = [Finding(rule: "r", severity: .error, message: "m", file: "f", line: 3, suggestion: "s")]
         report.conflicts = [.init(path: "a/b", kind: "content")]
-        report.artifacts = [ArtifactRecord(step: "test", path: "out/a", bytes: 14_204_332, sha256: "ab")]
+        report.artifacts = [
+            ArtifactRecord(step: "test", path: "out/a", bytes: 3, sha256: String(repeating: "ab", count: 32))
+        ]
         report.comparison = Comparison(
             against: 3, commit: change.head, alsoFailing: ["S/also"], newlyFailing: ["S/new"], vanished: ["S/gone"],
             newlySkipped: ["S/skip"])
@@ -107,7 +110,7 @@ extension FuzzTarget {
             concurrency: .queue(max: 3))
     }
 
-    private static func replace(_ file: String, with bytes: [UInt8], in store: ArchiveStore) async throws {
+    static func replace(_ file: String, with bytes: [UInt8], in store: ArchiveStore) async throws {
         let (report, request) = (try ArchiveJSON.pretty(sampleReport), try ArchiveJSON.pretty(sampleRequest))
         try await withRepository(at: store.repositoryPath) { repository in
             var files: [String: TreeFile] = [

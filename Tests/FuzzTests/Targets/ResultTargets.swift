@@ -3,7 +3,8 @@ import Foundation
 
 extension FuzzTarget {
     private static let xml = [
-        "<", ">", "</", "/>", "&", "<![CDATA[", "]]>", "<!DOCTYPE", "<!ENTITY x 'y'>", "&x;", "<?xml encoding='utf-16'?>",
+        "<", ">", "</", "/>", "&", "<![CDATA[", "]]>", "<!DOCTYPE", "<!ENTITY x 'y'>", "&x;",
+        "<?xml encoding='utf-16'?>",
         "<testcase>", "<testcase name='t' classname='c'>", "</testcase>", "<testsuite name='x'>", "</testsuite>",
         "<failure message='m'>", "<system-out>", "<stackTrace>", "<rerunFailure>", "<flakyError>", "<skipped/>",
         " time=\"1e999\"", " time='1,234.5'", " line=\"-1\"", " name=''", "=", "\"", "'", "=== RUN\n", "\nE  x",
@@ -11,11 +12,14 @@ extension FuzzTarget {
     ]
     private static let console = [
         "Test Suite 'x' started at 2026-11-21 14:03:22.123\n", "Test Case 'A.b' started\n", "Test Case 'A.b' failed (",
-        "Test Case '-[A b]' passed (0.1 seconds)\n", "\u{25C7} Test run started.\n", "\u{2714} Test ", "\u{2718} Test \"",
-        " recorded an issue at ", " with 1 test case passed after ", " seconds.\n", "A.swift:1:2: ", ": error: ", "\n", "\u{21B3} ",
+        "Test Case '-[A b]' passed (0.1 seconds)\n", "\u{25C7} Test run started.\n", "\u{2714} Test ",
+        "\u{2718} Test \"",
+        " recorded an issue at ", " with 1 test case passed after ", " seconds.\n", "A.swift:1:2: ", ": error: ", "\n",
+        "\u{21B3} ",
     ]
     private static let events = [
-        "{\"version\":\"6.3\",\"kind\":\"event\",\"payload\":{\"kind\":\"testEnded\",\"testID\":\"x\"}}\n", "\n", "{}\n",
+        "{\"version\":\"6.3\",\"kind\":\"event\",\"payload\":{\"kind\":\"testEnded\",\"testID\":\"x\"}}\n", "\n",
+        "{}\n",
         "\"testStarted\"", "\"issueRecorded\"", "\"runEnded\"", "\"line\":-9223372036854775808", "\"absolute\":1e308",
     ]
 
@@ -47,7 +51,8 @@ extension FuzzTarget {
                     total += text.utf8.count
                 }
                 try demand(!test.name.utf8.contains(0) && !test.suite.utf8.contains(0), "a name with NUL")
-                try demand(test.attempt >= 1 && (test.line ?? 1) >= 1, "attempt \(test.attempt), line \(test.line ?? 0)")
+                try demand(
+                    test.attempt >= 1 && (test.line ?? 1) >= 1, "attempt \(test.attempt), line \(test.line ?? 0)")
                 try demand(0...1e9 ~= test.duration ?? 0, "a duration of \(test.duration ?? 0)")
             }
             try demand(total <= limits.totalBytes, "\(total) bytes of text")

@@ -44,7 +44,9 @@ extension FuzzTarget {
     private static func hold(_ error: DaemonError) throws {
         try demand([.badRequest, .otherVersion].contains(error.code), "the error \(error.code.rawValue)")
         try demand(error.message.utf8.count < 2_000, "a message of \(error.message.utf8.count) bytes")
-        try demand(error.message.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F }, "a message with \(error.message.debugDescription)")
+        try demand(
+            error.message.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F },
+            "a message with \(error.message.debugDescription)")
     }
 
     private static func checkLines(_ bytes: [UInt8], _ random: inout SplitMix64) async throws {

@@ -50,7 +50,9 @@ struct StepinitAttempt {
         files = 2
         if !isSound {
             if random.once(in: 4) { launch.removeLast(random.below(launch.count)) }
-            if random.once(in: 8) { launch += (0..<random.below(64)).map { _ in UInt8.random(in: 0...255, using: &random) } }
+            if random.once(in: 8) {
+                launch += (0..<random.below(64)).map { _ in UInt8.random(in: 0...255, using: &random) }
+            }
             if random.once(in: 4) { files = random.pick([0, 1, 3, 6, 7, 12]) }
         }
         let kind: UInt32 = !isSound && random.once(in: 12) ? random.pick([0, 2, 3, .max]) : 1

@@ -122,7 +122,9 @@ final class StepinitHost {
             }
             try demand(left.isEmpty, "processes are left: \(left)")
             // As another user its descriptors can't be seen.
-            guard let open = try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/fd").count else { return }
+            guard let open = try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/fd").count else {
+                return
+            }
             if let descriptors {
                 try demand(open <= descriptors, "\(open) descriptors are open, \(descriptors) were before")
             } else {

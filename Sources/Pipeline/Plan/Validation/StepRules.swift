@@ -170,8 +170,9 @@ struct ConsistentResources: PlanRule {
                 }
                 capacities[resource.name] = resource.capacity
                 if use.units < 1 { report(step.name, "it uses \(use.units) of \"\(resource.name)\"; 1 is the least") }
-                units[resource.name, default: 0] += use.units
-                if units[resource.name, default: 0] > resource.capacity {
+                let (sum, isTooLarge) = units[resource.name, default: 0].addingReportingOverflow(use.units)
+                units[resource.name] = isTooLarge ? .max : sum
+                if isTooLarge || sum > resource.capacity {
                     report(
                         step.name,
                         "it uses \(units[resource.name, default: 0]) of \"\(resource.name)\", more than there are (\(resource.capacity)): it could never start"

@@ -1,0 +1,72 @@
+import Foundation
+import Testing
+
+@testable import Archive
+@testable import BuildBox
+@testable import Engine
+@testable import Pipeline
+
+/// What the fuzzers, and reading the parsers for them, have found; each input once more.
+@Suite struct FoundTests {
+    @Test func countsBeyondTheLargestNumberAreNoCrash() {
+        #expect(TestCounts(passed: .max, failed: 1).total == .max)
+        #expect(TestCounts(passed: .min, failed: -1).total == .min)
+    }
+
+    @Test func unitsBeyondTheLargestNumberAreAFinding() {
+        var step = PlannedStep(name: "a", action: .closure)
+        let use = ResourceUse(resource: Resource("r", capacity: .max), units: .max)
+        step.resources = [use]
+        #expect(Plan(workflow: "w", steps: [step]).validate().isEmpty)
+        step.resources = [use, use]
+        #expect(Plan(workflow: "w", steps: [step]).validate().contains { $0.rule == "resource" })
+    }
+
+    @Test(arguments: ["refs/heads/\u{301}x", "refs/heads/\u{200D}"])
+    func aBranchStaysOneWhateverItsNameBeginsWith(_ ref: String) throws {
+        let name = String(decoding: ref.utf8.dropFirst(11), as: UTF8.self)
+        #expect(try ChangeRefs().kind(of: ref) == .branch(name))
+        #expect(try ChangeRefs(branchPatterns: ["**"]).kind(of: ref) == .change(name))
+    }
+
+    @Test func aSlashInTheNumberOfAChangeIsSeen() throws {
+        #expect(try ChangeRefs().kind(of: "refs/pull/7/\u{301}x/head") == .other)
+    }
+
+    @Test func aScheduleThatNeverComesIsToldAtOnce() throws {
+        let schedule = try CronSchedule("* * 30 2 *")
+        var random = SplitMix64(seed: 1, iteration: 0)
+        try CPUBudget.hold(FuzzInput(bytes: []), &random) { _, _ in
+            for _ in 0..<50 { #expect(schedule.next(after: 0) == nil) }
+        }
+    }
+
+    @Test func aRequestWithALongKeyGetsAShortAnswer() throws {
+        let key = String(repeating: "k", count: 500_000)
+        let line =
+            "{\"version\":1,\"request\":{\"start\":{\"_0\":{\"location\":\".\",\"workflow\":\"w\",\"subject\":"
+            + "{\"change\":{\"_0\":\"7\"}},\"parameters\":{\"\(key)\":1},\"steps\":[],\"isForeground\":false}}}}"
+        let error = #expect(throws: DaemonError.self) {
+            let _: BoxRequest = try Envelope.question(Array(line.utf8))
+        }
+        #expect(error?.code == .badRequest)
+        #expect((error?.message.utf8.count ?? .max) < 2_000)
+    }
+
+    @Test(arguments: [("\"sha256\" : \"ab\"", "sha256"), ("\"id\" : 99", "run 99")])
+    func aReportThatTheIndexCannotTakeKeepsNoOtherOut(_ replacement: String, _ reason: String) async throws {
+        try await withFuzzFolder { folder in
+            let store = try ArchiveStore(home: folder)
+            let key = replacement.prefix { $0 != ":" }
+            let text = String(decoding: try ArchiveJSON.pretty(FuzzTarget.sampleReport), as: UTF8.self)
+            var lines = text.split(separator: "\n").map(String.init)
+            let index = try #require(lines.firstIndex { $0.contains(key) })
+            lines[index] = replacement + (lines[index].hasSuffix(",") ? "," : "")
+            try await FuzzTarget.replace("report.json", with: Array(lines.joined(separator: "\n").utf8), in: store)
+            let outcome = try await store.reindex(into: Index.inMemory())
+            #expect(outcome.restored == 0)
+            #expect(outcome.problems.map(\.kind) == [.damagedRun])
+            #expect(outcome.problems.first?.description.contains(reason) == true)
+        }
+    }
+}
