@@ -63,6 +63,7 @@ extension Repository {
 
     /// The id a ref holds, symbolic refs followed, tags not peeled; `nil` if there is no such ref.
     public func ref(_ name: String) throws(GitError) -> OID? {
+        guard !name.utf8.contains(0) else { return nil }
         var id = git_oid()
         let found = try gitFinds("git_reference_name_to_id") { git_reference_name_to_id(&id, pointer, name) }
         return found ? OID(id) : nil
@@ -74,6 +75,10 @@ extension Repository {
     /// `old`". Throws `.modified` when the expectation is wrong and `.locked` while another process holds the ref.
     /// `message` goes to the reflog where there is one.
     public func setRef(_ name: String, to id: OID, expecting: OID?? = .none, message: String) throws(GitError) {
+        // In C the name would end there, and another ref be set.
+        guard !name.utf8.contains(0) else {
+            throw GitError(call: "git_reference_create", code: .invalidName, message: "the name of the ref contains a NUL")
+        }
         var (raw, out): (git_oid, OpaquePointer?) = (id.raw, nil)
         defer { git_reference_free(out) }
         guard let expected = expecting else {
@@ -104,6 +109,7 @@ extension Repository {
     ///
     /// With `expecting`, throws `.modified` if the ref has another value.
     public func deleteRef(_ name: String, expecting: OID? = nil) throws(GitError) {
+        guard !name.utf8.contains(0) else { return }
         var out: OpaquePointer?
         guard try gitFinds("git_reference_lookup", { git_reference_lookup(&out, pointer, name) }), let out else {
             return

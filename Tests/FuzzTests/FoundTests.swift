@@ -1,4 +1,5 @@
 import Foundation
+import Git
 import Testing
 
 @testable import Archive
@@ -31,6 +32,21 @@ import Testing
 
     @Test func aSlashInTheNumberOfAChangeIsSeen() throws {
         #expect(try ChangeRefs().kind(of: "refs/pull/7/\u{301}x/head") == .other)
+    }
+
+    @Test func aNameWithNULIsNoOtherRef() async throws {
+        try await withFuzzFolder { folder in
+            let repository = try Repository.create(bareAt: folder + "/r.git")
+            let id = try repository.createBlob([1])
+            let error = #expect(throws: GitError.self) {
+                try repository.setRef("refs/tags/a\0b", to: id, message: "m")
+            }
+            #expect(error?.code == .invalidName)
+            try repository.setRef("refs/tags/a", to: id, message: "m")
+            #expect(try repository.ref("refs/tags/a\0b") == nil)
+            try repository.deleteRef("refs/tags/a\0b")
+            #expect(try repository.ref("refs/tags/a") == id)
+        }
     }
 
     @Test func aScheduleThatNeverComesIsToldAtOnce() throws {

@@ -25,7 +25,7 @@ extension FuzzTarget {
         test.reads = ["version"]
         var report = PlannedStep(name: "report", action: .closure, needs: ["test"])
         report.condition = .onFailure
-        report.secrets = ["TOKEN"]
+        report.secrets = [SecretUse("TOKEN")]
         var last = PlannedStep(name: "last", action: .shell("true"))
         last.condition = .always
         last.allowsFailure = true
