@@ -77,7 +77,8 @@ extension Repository {
     public func setRef(_ name: String, to id: OID, expecting: OID?? = .none, message: String) throws(GitError) {
         // In C the name would end there, and another ref be set.
         guard !name.utf8.contains(0) else {
-            throw GitError(call: "git_reference_create", code: .invalidName, message: "the name of the ref contains a NUL")
+            throw GitError(
+                call: "git_reference_create", code: .invalidName, message: "the name of the ref contains a NUL")
         }
         var (raw, out): (git_oid, OpaquePointer?) = (id.raw, nil)
         defer { git_reference_free(out) }

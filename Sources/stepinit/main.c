@@ -529,18 +529,18 @@ static int serve_request(void) {
     ssize_t count = recvmsg(STDIN_FILENO, &message, receive_flags);
     if (count < 0) return errno == EINTR || errno == EAGAIN;
     if (count != sizeof request) return 0;
+    struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+    int files[2 + most_groups + 1];
+    size_t number = 0;
+    if (header && header->cmsg_type == SCM_RIGHTS) number = (header->cmsg_len - CMSG_LEN(0)) / sizeof *files;
+    if (number > 2 + most_groups) number = 2 + most_groups;
+    if (number > 0) memcpy(files, CMSG_DATA(header), number * sizeof *files);
     if (request.kind == request_kill) {
         for (size_t i = 0; i < warden_count; i++)
             if (wardens[i].id == request.id && wardens[i].pid != 0) kill(wardens[i].pid, SIGKILL);
-        return 1;
     }
-    struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-    int files[2 + most_groups + 1];
-    if (!header || header->cmsg_type != SCM_RIGHTS) return 1;
-    size_t number = (header->cmsg_len - CMSG_LEN(0)) / sizeof *files;
-    if (number > 2 + most_groups) return 1;
-    memcpy(files, CMSG_DATA(header), number * sizeof *files);
-    if (number < 2) {
+    // What is not used is closed: whoever has the other end waits for its end.
+    if (request.kind != request_start || number < 2) {
         for (size_t i = 0; i < number; i++) close(files[i]);
         return 1;
     }

@@ -88,7 +88,7 @@ final class StepinitHost {
         // As root it gives that up first: no mistake of a test may reach the machine's own files.
         let arguments = [program] + (geteuid() == 0 ? ["--user", "65534:65534"] : [])
         var words: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]
-        let checks = "ASAN_OPTIONS=detect_leaks=0:log_path=\(folder)/asan:exitcode=99"
+        let checks = "ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:log_path=\(folder)/asan:exitcode=99"
         var variables: [UnsafeMutablePointer<CChar>?] = [strdup(checks), nil]
         defer { for text in words + variables { free(text) } }
         var pid: pid_t = 0
@@ -122,8 +122,11 @@ final class StepinitHost {
             }
             try demand(left.isEmpty, "processes are left: \(left)")
             // As another user its descriptors can't be seen.
-            guard let open = try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/fd").count else {
-                return
+            guard var open = descriptorCount else { return }
+            // The warden's end is told by a signal: what it had is closed a moment later.
+            for _ in 0..<5_000 where open > descriptors ?? .max {
+                usleep(1_000)
+                open = descriptorCount ?? open
             }
             if let descriptors {
                 try demand(open <= descriptors, "\(open) descriptors are open, \(descriptors) were before")
@@ -131,6 +134,10 @@ final class StepinitHost {
                 descriptors = open
             }
         #endif
+    }
+
+    private var descriptorCount: Int? {
+        try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/fd").count
     }
 
     // MARK: Bytes
