@@ -1,5 +1,4 @@
 import Foundation
-import TestSupport
 
 /// How much the suite does: the short form belongs to every test run, the long one to `script/faults`.
 enum Form {
@@ -32,9 +31,8 @@ enum Machine {
     #endif
     /// Small disks are mounted, and other users' limits set, by root only.
     static let isRootOnLinux = isLinux && geteuid() == 0
-    /// What the spawn of a run's first process starts with: the sandbox's launcher, found as pipectl finds it.
-    static let stepLauncher = ["/usr/bin", "/usr/local/bin"].map { "\($0)/bwrap" }
-        .first { FileManager.default.isExecutableFile(atPath: $0) } ?? "\(Bench.products)/stepinit"
+    /// The start of the first process of the first run. The sandbox's first use is pipectl's own trial of it.
+    static let firstProcess = Moment(match: "/bwrap", number: 2)
     /// The fastest disk there is: loops of thousands of starts would otherwise measure the disk.
     static let fastDisk = FileManager.default.isWritableFile(atPath: "/dev/shm") ? "/dev/shm" : "/tmp"
 }

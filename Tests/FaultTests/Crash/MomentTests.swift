@@ -37,7 +37,7 @@ struct MomentTests {
             let shim = try await Shim(.disk, bench)
             _ = try await bench.look()
             let head = try await bench.change(1, ["a.txt": "a\n"])
-            let hit = try await bench.look(killedAt: Moment(match: "spawn \(Machine.stepLauncher)", number: 1), shim)
+            let hit = try await bench.look(killedAt: Machine.firstProcess, shim)
             #expect(hit?.hasPrefix("spawn ") == true, "\(hit ?? "nothing was hit")")
             let after = try await bench.look()
             #expect(after.errors.contains("run 1 was interrupted and waits for attempt 2"), "\(after.errors)")
