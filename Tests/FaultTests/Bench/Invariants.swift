@@ -83,7 +83,11 @@ struct Invariants {
             if counts["release-\(run.id)"] == nil { found.lost.append("the effect of run \(run.id), which passed") }
         }
         for run in found.runs where run.workflow == "release" && run.verdict == .infrastructure {
-            if run.reason?.contains("person") != true {
+            // The second is of releases of which no step was started, and still the box went down each time.
+            let isClear = ["needs a person", "it is not started again by itself"].contains {
+                run.reason?.contains($0) == true
+            }
+            if !isClear {
                 found.unfinished.append("run \(run.id) does not say who must look: \(run.reason ?? "")")
             }
         }

@@ -4,7 +4,7 @@ import TestSupport
 /// A disk of a chosen size under the state folder of a bench; needs root on Linux.
 struct SmallDisk {
     let bench: Bench
-    private var ballast: String { "\(bench.home)/ballast" }
+    private var filler: String { "\(bench.home)/filler" }
 
     /// Makes a bench whose state is on a small disk while `body` runs.
     static func with(
@@ -26,10 +26,13 @@ struct SmallDisk {
     }
 
     /// Fills the disk to the last page; what others write from now on finds no room.
-    func fill() async throws {
+    ///
+    /// - Parameter hasBallast: Whether pipectl keeps the file that it can give up for a verdict.
+    func fill(hasBallast: Bool = true) async throws {
+        if !hasBallast { try FileManager.default.removeItem(atPath: "\(bench.home)/ballast") }
         // dd ends with an error when the disk is full, which is what is wanted.
-        _ = try await bench.command(["dd", "if=/dev/zero", "of=\(ballast)", "bs=4096"])
+        _ = try await bench.command(["dd", "if=/dev/zero", "of=\(filler)", "bs=4096"])
     }
 
-    func makeRoom() throws { try FileManager.default.removeItem(atPath: ballast) }
+    func makeRoom() throws { try FileManager.default.removeItem(atPath: filler) }
 }

@@ -65,8 +65,9 @@ struct KillLoad {
     mutating func killDaemon(after delay: Duration) async throws {
         let name = "\(bench.root)/daemon-"
         let child = try Child(
-            [Bench.pipectl, "watch", "--minimum-free", "0", "--interval", "0.2", "--slots", "4", bench.repository],
-            in: bench.root, environment: bench.environment, output: name)
+            bench.sharing([
+                Bench.pipectl, "watch", "--minimum-free", "0", "--interval", "0.2", "--slots", "4", bench.repository,
+            ]), in: bench.root, environment: bench.environment, output: name)
         // The moment is what is tested: nothing waits for anything here.
         await child.kill(after: delay)
         _ = await child.end

@@ -19,6 +19,8 @@ struct KillLoopTests {
         var accepted = 0
         var withOneVerdict = 0
         var passed = 0
+        /// False verdicts: none of the steps can fail.
+        var failed = 0
         var superseded = 0
         var needAPerson = 0
         /// Runs that needed more than one attempt.
@@ -97,6 +99,11 @@ struct KillLoopTests {
             let found = try await load.invariants().check()
             #expect(found.isClean, "seed \(Form.seed): \(found.problems)")
             counts.take(found, load.accepted)
+            // No step of this load can fail: a verdict that says so is false.
+            for run in found.runs where run.verdict == .failed {
+                let log = try await bench.pipectl("logs", "\(run.id)")
+                Issue.record("run \(run.id) failed: \(try await bench.report(Int(run.id)))\n\(log.output)\(log.errors)")
+            }
             counts.meanRun = try await meanRun(bench)
         }
     }
@@ -115,6 +122,7 @@ extension KillLoopTests.Counts {
         accepted += told.union(found.runs.map(\.id)).count
         withOneVerdict += found.runs.count { $0.verdict != nil && $0.isArchived }
         passed += found.runs.count { $0.verdict == .passed }
+        failed += found.runs.count { $0.verdict == .failed }
         superseded += found.runs.count { $0.verdict == .superseded }
         needAPerson += found.runs.count { $0.verdict == .infrastructure }
         repeated += found.runs.count { $0.attempt > 1 }

@@ -80,7 +80,7 @@ struct SweepTests {
     private func reset(_ bench: Bench, _ template: String) async throws {
         let script = """
             cd "$0" && find . -mindepth 1 -maxdepth 1 ! -name programs -exec rm -rf {} + && cp -a "$1"/. . \
-            && rm -f "$2/effects" "$2/hit" "$2/calls"
+            && : > "$2/meet/effects" && rm -f "$2/hit" "$2/calls"
             """
         try await bench.command(["sh", "-c", script, bench.home, template, bench.root]).succeeded()
     }

@@ -54,7 +54,7 @@ struct RefTests {
             let middle = Moment(match: "write \(bench.home)/index.sqlite-wal", number: 300)
             #expect(try await bench.look(killedAt: middle, shim) != nil)
             #expect(try await queued(bench) == [])
-            #expect(try await bench.look(killedAt: Moment(match: "stepinit", number: 1), shim) != nil)
+            #expect(try await bench.look(killedAt: Machine.firstProcess, shim) != nil)
             let order = try await queued(bench)
             #expect(order.count == 1_000)
             #expect(Set(order) == Set(1...1_000))
