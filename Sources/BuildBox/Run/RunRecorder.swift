@@ -18,6 +18,7 @@ struct RunRecorder: Sendable {
     func record(_ report: Report, _ request: RunRequest, tests: [TestResult] = [], files: RunFiles = RunFiles()) async
         -> Bool
     {
+        var (report, files) = (report, files)
         var pause = Duration.seconds(1)
         var tries = 0
         while true {
@@ -42,6 +43,7 @@ struct RunRecorder: Sendable {
                     )
                     continue
                 }
+                if isFull, tries >= 4, dropsLogs(of: &report, &files) { continue }
                 if tries >= 8 && !isFull {
                     log.error(
                         "run \(report.id) (\(report.verdict.title)) stays without a report in the archive: \(error)")
@@ -61,6 +63,29 @@ struct RunRecorder: Sendable {
                 pause = min(pause * 2, .seconds(5))
             }
         }
+    }
+
+    /// Removes the run's logs when it is they that fill the disk: nobody else could make the space they wait for.
+    private func dropsLogs(of report: inout Report, _ files: inout RunFiles) -> Bool {
+        guard let folder = files.logs, let free = BoxTools.freeBytes(at: state.path) else { return false }
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        let bytes = names.reduce(0) { sum, name in
+            let facts = try? FileManager.default.attributesOfItem(atPath: "\(folder)/\(name)")
+            return sum + (facts?[.size] as? Int ?? 0)
+        }
+        guard bytes > max(free, Ballast.bytes) else { return false }
+        try? FileManager.default.removeItem(atPath: folder)
+        files.logs = nil
+        for step in report.steps.indices {
+            for attempt in report.steps[step].attempts.indices { report.steps[step].attempts[attempt].log = nil }
+        }
+        let message = "its logs (\(bytes >> 20) MiB) filled the disk and were given up for this report"
+        report.findings.append(
+            Finding(
+                rule: "disk-full", severity: .warning, message: message, file: nil, line: nil, column: nil,
+                suggestion: "give the state folder more space, or keep less of each log: --log-limit"))
+        log.error("run \(report.id): \(message)")
+        return true
     }
 
     /// Where the steps of a run write down what they are about to do; nil where they may be done again after a crash.
