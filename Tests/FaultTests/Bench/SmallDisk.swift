@@ -26,10 +26,7 @@ struct SmallDisk {
     }
 
     /// Fills the disk to the last page; what others write from now on finds no room.
-    ///
-    /// - Parameter hasBallast: Whether pipectl keeps the file that it can give up for a verdict.
-    func fill(hasBallast: Bool = true) async throws {
-        if !hasBallast { try FileManager.default.removeItem(atPath: "\(bench.home)/ballast") }
+    func fill() async throws {
         // dd ends with an error when the disk is full, which is what is wanted.
         _ = try await bench.command(["dd", "if=/dev/zero", "of=\(filler)", "bs=4096"])
     }
