@@ -535,6 +535,12 @@ static int serve_request(void) {
     if (header && header->cmsg_type == SCM_RIGHTS) number = (header->cmsg_len - CMSG_LEN(0)) / sizeof *files;
     if (number > 2 + most_groups) number = 2 + most_groups;
     if (number > 0) memcpy(files, CMSG_DATA(header), number * sizeof *files);
+    // Some did not fit into our table: without all of them a step would run outside its control group.
+    if (message.msg_flags & MSG_CTRUNC) {
+        if (number > 0) say(files[0], report_no_process, EMFILE, 0);
+        for (size_t i = 0; i < number; i++) close(files[i]);
+        return 1;
+    }
     if (request.kind == request_kill) {
         for (size_t i = 0; i < warden_count; i++)
             if (wardens[i].id == request.id && wardens[i].pid != 0) kill(wardens[i].pid, SIGKILL);

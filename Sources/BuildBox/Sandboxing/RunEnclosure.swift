@@ -29,14 +29,6 @@ struct RunEnclosure: Sendable {
             }
             return RunEnclosure()
         }
-        if let place = Sandbox.Place.writable.first(where: { (state.path + "/").hasPrefix($0 + "/") }),
-            Sandbox.hasMounts
-        {
-            throw EarlyVerdict(
-                verdict: .infrastructure,
-                reason: "the state folder \(state.path) is below \(place), which steps have as their own in a sandbox; "
-                    + "set PIPECTL_HOME to another place")
-        }
         if StepUsers.isPossible { for folder in prepared.program.folders { try Ownership.open(folder) } }
         var mounts = prepared.program.folders.map { SandboxMount($0) }
         mounts.append(
@@ -47,8 +39,18 @@ struct RunEnclosure: Sendable {
         }
         mounts += options.shared.map { SandboxMount($0, .write) }
         mounts += options.writable.map { SandboxMount($0, isMerged ? .write : .read) }
+        // Below a folder that steps write to, a link of theirs would lead bubblewrap astray, which makes the places of
+        // its mounts with our rights.
+        for target in mounts.map(\.target) + sandbox.readable + [state.path] where Sandbox.hasMounts {
+            guard let place = Sandbox.Place.writable.first(where: { (target + "/").hasPrefix($0 + "/") }) else {
+                continue
+            }
+            throw EarlyVerdict(
+                verdict: .infrastructure,
+                reason: "\(target) is below \(place), which steps have as their own in a sandbox; move it elsewhere")
+        }
         var made = RunEnclosure(
-            enclosure: Enclosure(sandbox: sandbox, user: sandboxing.users.take(), mounts: mounts))
+            enclosure: Enclosure(sandbox: sandbox, user: try sandboxing.users.take(), mounts: mounts))
         do {
             try made.addCaches(of: prepared.plan, at: "\(state.caches)/\(repository.name)", isMerged, sandboxing.caches)
         } catch {
@@ -65,7 +67,16 @@ struct RunEnclosure: Sendable {
             if mayWrite {
                 written.append(path)
                 try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-                if let user = enclosure?.user { try Ownership.give(path, to: user) }
+                if let user = enclosure?.user {
+                    do {
+                        try Ownership.give(path, to: user)
+                    } catch {
+                        // What can't be walked can't be handed over: one run must not spoil it for all that follow.
+                        try FolderRemoval.remove(path)
+                        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+                        try Ownership.give(path, to: user)
+                    }
+                }
             }
             guard mayWrite || FileManager.default.fileExists(atPath: path) else { continue }
             enclosure?.caches[name] = SandboxMount(

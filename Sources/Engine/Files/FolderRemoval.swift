@@ -50,7 +50,7 @@ package enum FolderRemoval {
             guard fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) == 0, info.st_mode & S_IFMT == S_IFDIR else {
                 throw Errno(rawValue: problem)
             }
-            fchmodat(folder, name, 0o700, 0)
+            fchmodat(folder, name, 0o700, AT_SYMLINK_NOFOLLOW)
             if depth >= deepest {
                 let place = ".removed-\(UInt64.random(in: .min ... .max))"
                 guard renameat(folder, name, top, place) == 0 else { throw Errno(rawValue: errno) }

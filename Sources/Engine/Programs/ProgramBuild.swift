@@ -52,12 +52,17 @@ struct ProgramBuild {
                     .compile, command, in: folder.path, writes: [folder.path, modules], reads: [libraryFolder]),
                 environment: ProgramEnvironment.forCompiler(cache.environment), deadline: cache.limits.compile)
         }
-        var result = try await run()
-        if !result.succeeded, result.text.contains(modules) {
+        func runTwice() async throws -> ToolResult {
+            let result = try await run()
+            guard !result.succeeded, result.text.contains(modules) else { return result }
             // The compiler complains of its own kept modules: a crash or a full disk has left half a file there.
             try? FileManager.default.removeItem(atPath: modules)
-            result = try await run()
+            return try await run()
         }
+        // One compiler at a time writes the kept modules: as root each is another user, who owns them meanwhile.
+        let result =
+            cache.isUntrusted
+            ? try await runTwice() : try await withFileLock("\(cache.directory)/locks/modules") { try await runTwice() }
         try check(result, limit: cache.limits.compile, hiding: folder.path)
         try FileManager.default.removeItem(atPath: "\(folder.path)/workflows")
         if cache.isUntrusted { try? FileManager.default.removeItem(atPath: modules) }
@@ -74,8 +79,18 @@ struct ProgramBuild {
 
     /// Built where it stays: the program may use bundles and libraries of its build folder, by absolute path.
     private func package() async throws -> WorkflowProgram {
-        try? FileManager.default.removeItem(atPath: "\(entry)/manifest.json")
-        try? FileManager.default.removeItem(atPath: "\(entry)/plans")
+        // What an earlier build ran could write here: a link it left would lead our own writing anywhere.
+        try FolderRemoval.remove(entry)
+        do {
+            return try await packageInFreshEntry()
+        } catch {
+            try? FolderRemoval.remove(entry)
+            throw error
+        }
+    }
+
+    private func packageInFreshEntry() async throws -> WorkflowProgram {
+        guard mkdir(entry, 0o700) == 0 else { throw ProgramCacheError(path: entry, errno: errno) }
         try write(sources.files, to: entry)
         let folder = "\(entry)/workflows"
         let name = try await executableName(folder)
@@ -97,6 +112,8 @@ struct ProgramBuild {
                 output: shown.text)
         }
         let program = String(path.dropFirst(real.count + 1))
+        // The box's own files of the entry; nothing that the build could write to is running any more.
+        for name in ["manifest.json", "description.json", "plans"] { try FolderRemoval.remove("\(entry)/\(name)") }
         let description = try await describe("\(entry)/\(program)", in: entry)
         try seal(entry, program: program, description)
         return cache.program(inputs, executable: "\(entry)/\(program)", description, in: entry)

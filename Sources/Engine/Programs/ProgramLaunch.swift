@@ -40,7 +40,7 @@ public struct ProgramLaunch: Sendable, Equatable {
 /// What stands between the box and a compiler or program that works on foreign files.
 public struct Confinement: Sendable {
     /// The command to start instead, and the user whom it becomes if that is another one.
-    private let enclose: @Sendable (ProgramLaunch) -> (command: [String], user: StepUser?)
+    private let enclose: @Sendable (ProgramLaunch) throws -> (command: [String], user: StepUser?)
     private let isSandbox: Bool
     private let release: @Sendable (StepUser?) -> Void
 
@@ -55,7 +55,7 @@ public struct Confinement: Sendable {
     public init(_ sandbox: Sandbox, users: StepUsers) {
         isSandbox = true
         enclose = { launch in
-            let user = users.take()
+            let user = try users.take()
             let mounts =
                 launch.reads.map { SandboxMount($0, isOptional: true) } + launch.writes.map { SandboxMount($0, .write) }
             let command = sandbox.command(
@@ -73,7 +73,7 @@ public struct Confinement: Sendable {
     func run(
         _ launch: ProgramLaunch, environment: [String: String], deadline: Duration
     ) async throws -> ToolResult {
-        let (command, user) = enclose(launch)
+        let (command, user) = try enclose(launch)
         defer { release(user) }
         guard let executable = command.first else { throw CancellationError() }
         var environment = environment

@@ -484,8 +484,10 @@ extension Runner {
                 )
             }
             for match in search.matches where !outcome.artifacts.contains(where: { $0.path == match.path }) {
-                total += match.bytes
-                guard total <= setting.fileLimits.totalBytes else {
+                // A file may say any size of itself: the sum must not overflow.
+                let fits = match.bytes <= setting.fileLimits.totalBytes - total
+                if fits { total += match.bytes }
+                guard fits else {
                     problems.append(
                         "with \(match.path) the artifacts go beyond \(grouped(setting.fileLimits.totalBytes)) bytes for a step; pack or leave out some"
                     )

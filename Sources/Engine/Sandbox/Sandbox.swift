@@ -82,7 +82,7 @@ public struct Sandbox: Sendable {
         let sandbox = Sandbox(program: program, stepInit: stepInit, readable: folders)
         let users = StepUsers()
         let trial = sandbox.command(
-            SandboxPolicy(), mounts: [], user: users.take(), lifetime: .withParent, directory: "/",
+            SandboxPolicy(), mounts: [], user: try users.take(), lifetime: .withParent, directory: "/",
             ["/bin/sh", "-c", "exit 0"])
         let result = try await Tool(
             trial[0], Array(trial.dropFirst()), in: "/", environment: linkerPath(environment), deadline: .seconds(20)

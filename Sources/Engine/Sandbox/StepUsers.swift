@@ -26,9 +26,11 @@ public final class StepUsers: Sendable {
     public static var isPossible: Bool { geteuid() == 0 }
 
     /// A user that no other run has; nil where the box is not root.
-    public func take() -> StepUser? {
+    ///
+    /// - Throws: ``SandboxProblem`` when all are taken: nothing may be run as root instead.
+    public func take() throws -> StepUser? {
         guard StepUsers.isPossible else { return nil }
-        return taken.withLock { state in
+        let found: StepUser? = taken.withLock { state in
             for _ in StepUsers.range {
                 let candidate = state.next
                 state.next = candidate == StepUsers.range.upperBound ? StepUsers.range.lowerBound : candidate + 1
@@ -36,6 +38,10 @@ public final class StepUsers: Sendable {
             }
             return nil
         }
+        guard let found else {
+            throw SandboxProblem("all \(StepUsers.range.count) users for steps are taken; let some runs end first")
+        }
+        return found
     }
 
     public func giveBack(_ user: StepUser?) {
