@@ -130,7 +130,6 @@ struct RunExecutor: Sendable {
             prepared, of: run, isMerged: prepared.trust == .merged, contextFile: contextFile, in: repository,
             state: state,
             options: options, sandboxing: sandboxing)
-        defer { enclosed.close(sandboxing) }
         let seenContext =
             enclosed.enclosure != nil && Sandbox.hasMounts ? Sandbox.Place.context : contextFile
         var setting = RunSetting(
@@ -155,6 +154,12 @@ struct RunExecutor: Sendable {
         // Beside the steps, so that a long compilation costs the run nothing while its steps take longer.
         async let review = review(prepared, in: repository, stop)
         var outcome = await runner.run(prepared.plan, stop: stop)
+        if outcome.isAllEnded {
+            enclosed.close(sandboxing)
+        } else {
+            log.error(
+                "run \(run.id): something of it could not be ended; its user and caches stay taken until the box starts again")
+        }
         outcome.findings = secrets.findings(for: prepared.plan) + outcome.findings
         return (outcome, await review)
     }

@@ -84,7 +84,7 @@ struct RunEnclosure: Sendable {
         }
     }
 
-    /// Gives back what no other run could have meanwhile.
+    /// Gives back what no other run could have meanwhile; not to be called while something of the run may live.
     func close(_ sandboxing: Sandboxing) {
         sandboxing.caches.giveBack(written)
         sandboxing.users.giveBack(enclosure?.user)

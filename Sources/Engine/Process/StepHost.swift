@@ -26,9 +26,14 @@ final class StepHost: Sendable {
     /// The control group that it and all it starts are in.
     private let group: ControlGroup?
 
-    init(command: [String], group: ControlGroup? = nil) {
+    /// How long everything may take to be gone once it is asked to.
+    private let patience: Duration
+
+    /// - Parameter isEnclosed: Whether it is the first process of a sandbox, which no step can stop.
+    init(command: [String], group: ControlGroup? = nil, isEnclosed: Bool = false) {
         self.command = command
         self.group = group
+        patience = isEnclosed ? .seconds(20) : .seconds(2)
     }
 
     /// Asks for a warden that gets `control`, `output` and the control groups' `cgroup.procs`; all stay the caller's to
@@ -59,24 +64,32 @@ final class StepHost: Sendable {
     }
 
     /// Ends stepinit and waits for it; to be called when the run's last attempt has ended.
-    func close() { state.withLock { end(&$0) } }
+    ///
+    /// - Returns: Whether it is certain that nothing of it lives.
+    func close() -> Bool { state.withLock { end(&$0) } }
 
-    private func end(_ state: inout State) {
-        guard state.socket >= 0 else { return }
+    @discardableResult private func end(_ state: inout State) -> Bool {
+        guard state.socket >= 0 else { return true }
         closeFile(state.socket)
         // With its socket it ends, and in a sandbox everything with it: bwrap waits for that. Unconfined, a step that
         // runs as our own user may have stopped it.
         var status: Int32 = 0
-        for pause in [100, 400, 2_000, 10_000, 100_000, 400_000, 1_500_000] as [UInt32] {
+        let clock = ContinuousClock()
+        let limit = clock.now + patience
+        var pause: UInt32 = 100
+        while clock.now < limit {
             if waitpid(state.pid, &status, WNOHANG) != 0 {
                 state = State(nextID: state.nextID)
-                return
+                return true
             }
             usleep(pause)
+            pause = min(pause * 2, 100_000)
         }
+        // What hangs in the kernel can't be ended from here: killing bwrap frees us of waiting, not the box of it.
         _ = killProcess(state.pid, SIGKILL)
         while waitpid(state.pid, &status, 0) < 0 && errno == EINTR {}
         state = State(nextID: state.nextID)
+        return false
     }
 
     private func start(_ state: inout State) throws {
@@ -126,41 +139,8 @@ final class StepHost: Sendable {
 
     /// Returns an errno; 0 when it was sent.
     private static func send(request: UInt32, id: UInt32, files: [Int32], over socket: Int32) -> Int32 {
-        var payload = (request, id)
-        // struct cmsghdr of the machine, which Swift can't import because of its flexible array.
-        #if os(Linux)
-            typealias Length = Int
-        #else
-            typealias Length = UInt32
-        #endif
-        let head = (MemoryLayout<Length>.size + 8 + MemoryLayout<Length>.size - 1) & ~(MemoryLayout<Length>.size - 1)
-        var control = [UInt8](repeating: 0, count: files.isEmpty ? 0 : (head + files.count * 4 + 7) & ~7)
-        if !files.isEmpty {
-            control.withUnsafeMutableBytes { buffer in
-                buffer.storeBytes(of: Length(head + files.count * 4), as: Length.self)
-                buffer.storeBytes(of: SOL_SOCKET, toByteOffset: MemoryLayout<Length>.size, as: Int32.self)
-                buffer.storeBytes(of: 1, toByteOffset: MemoryLayout<Length>.size + 4, as: Int32.self)  // SCM_RIGHTS
-                for (index, file) in files.enumerated() {
-                    buffer.storeBytes(of: file, toByteOffset: head + index * 4, as: Int32.self)
-                }
-            }
-        }
-        return withUnsafeMutableBytes(of: &payload) { bytes in
-            control.withUnsafeMutableBytes { control in
-                var part = iovec(iov_base: bytes.baseAddress, iov_len: bytes.count)
-                return withUnsafeMutablePointer(to: &part) { part in
-                    var message = msghdr()
-                    message.msg_iov = part
-                    message.msg_iovlen = 1
-                    message.msg_control = control.isEmpty ? nil : control.baseAddress
-                    message.msg_controllen = .init(control.count)
-                    while true {
-                        if sendmsg(socket, &message, noSignal) == bytes.count { return 0 }
-                        if errno != EINTR { return errno == 0 ? EIO : errno }
-                    }
-                }
-            }
-        }
+        let bytes = [request, id].withUnsafeBytes { Array($0) }
+        return DescriptorMessage.send(bytes, files: files, over: socket)
     }
 }
 

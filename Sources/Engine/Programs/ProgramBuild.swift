@@ -53,6 +53,7 @@ struct ProgramBuild {
                 environment: ProgramEnvironment.forCompiler(cache.environment), deadline: cache.limits.compile)
         }
         func runTwice() async throws -> ToolResult {
+            removeLocks(in: modules)
             let result = try await run()
             guard !result.succeeded, result.text.contains(modules) else { return result }
             // The compiler complains of its own kept modules: a crash or a full disk has left half a file there.
@@ -73,6 +74,17 @@ struct ProgramBuild {
         if rename(entry, old) == 0 { try? FileManager.default.removeItem(atPath: old) }
         guard rename(folder.path, entry) == 0 else { throw ProgramCacheError(path: entry, errno: errno) }
         return cache.program(inputs, executable: "\(entry)/program", description, in: entry)
+    }
+
+    /// Removes what a compiler that was killed has left: the next one would wait for it for minutes.
+    ///
+    /// A lock names its owner by host and process number. In a sandbox both are the same for every compiler, so a dead
+    /// owner always looks alive. Whoever calls this is the only one who uses the folder.
+    private func removeLocks(in modules: String) {
+        let names = FileManager.default.enumerator(atPath: modules)
+        while let name = names?.nextObject() as? String {
+            if name.contains(".lock") { unlink("\(modules)/\(name)") }
+        }
     }
 
     // MARK: - SwiftPM

@@ -106,4 +106,6 @@ public struct RunOutcome: Sendable {
     public var artifacts: [ArtifactRecord]
     /// Paths below ``RunSetting/results``.
     public var resultFiles: [String]
+    /// Whether nothing that a step started can be alive; the run's user and caches are no other run's before.
+    public var isAllEnded = true
 }

@@ -118,11 +118,11 @@ public struct Runner: Sendable {
             records[index].reason = "what it needs can never end; `pipectl validate` shows why"
             await emit(.stepEnded(records[index]))
         }
-        @Sendable func close() {
-            hosts.close()
-            quota.close()
+        @Sendable func close() -> Bool {
+            defer { quota.close() }
+            return hosts.close()
         }
-        do { try await onOwnThread { close() } } catch { close() }
+        do { collected.isAllEnded = try await onOwnThread { close() } } catch { collected.isAllEnded = close() }
         collected.steps = records
         (collected.verdict, collected.reason) = Runner.verdict(of: records, stopped: stop.request, flaky: flaky)
         return collected

@@ -129,14 +129,15 @@ final class StepHosts: Sendable {
         let key = setting.enclosure == nil ? SandboxPolicy() : policy
         return hosts.withLock { hosts in
             if let host = hosts[key] { return host }
-            let host = StepHost(command: setting.hostCommand(policy, groups: group?.count ?? 0), group: group)
+            let host = StepHost(command: setting.hostCommand(policy, groups: group?.count ?? 0), group: group,
+                isEnclosed: setting.enclosure != nil)
             hosts[key] = host
             return host
         }
     }
 
-    /// Ends them all and waits for that.
-    func close() {
-        for host in hosts.withLock({ $0.values }) { host.close() }
+    /// Ends them all and waits for that; false when something of them may still live.
+    func close() -> Bool {
+        hosts.withLock { $0.values }.reduce(true) { $1.close() && $0 }
     }
 }

@@ -19,10 +19,7 @@ struct WorkflowFolder {
         try state.create()
         var files: [WorkflowFile] = []
         var ids: [String: TreeFile] = [:]
-        let path = "\(state.mirrors)/.working.git"
-        let store =
-            try FileManager.default.fileExists(atPath: "\(path)/HEAD")
-            ? Repository(opening: path) : Repository.create(bareAt: path)
+        let store = try store(in: state)
         let names = FileManager.default.enumerator(atPath: root)
         while let name = names?.nextObject() as? String {
             if name.split(separator: "/").contains(where: { $0.hasPrefix(".") }) { continue }
@@ -40,6 +37,17 @@ struct WorkflowFolder {
             cache: ProgramCache(
                 directory: state.programs, library: try PipelineLibrary.find(), toolchain: toolchain,
                 confinement: await .workingTree(state, toolchain)))
+    }
+
+    /// Where trees of working trees are kept. Another command may make it at the same moment: the first one stays.
+    private static func store(in state: StateFolder) throws -> Repository {
+        let path = "\(state.mirrors)/.working.git"
+        if !FileManager.default.fileExists(atPath: "\(path)/HEAD") {
+            let made = "\(state.mirrors)/.making-\(UInt64.random(in: .min ... .max)).git"
+            _ = try Repository.create(bareAt: made)
+            if rename(made, path) != 0 { try FileManager.default.removeItem(atPath: made) }
+        }
+        return try Repository(opening: path)
     }
 
     func program() async throws -> WorkflowProgram { try await cache.program(for: sources) }

@@ -23,7 +23,7 @@ import Testing
         on process: StepProcess? = nil
     ) async throws -> (end: ProcessEnd, output: [UInt8]) {
         let process = process ?? self.process()
-        defer { process.host.close() }
+        defer { _ = process.host.close() }
         let bytes = ByteList()
         let end = try await process.run(command(["/bin/sh", "-c", line]), timeout: timeout, stop: stop) {
             bytes.add($0)
@@ -105,7 +105,7 @@ import Testing
 
     @Test func aSlowReaderHoldsTheCommandUp() async throws {
         let process = process()
-        defer { process.host.close() }
+        defer { _ = process.host.close() }
         let gate = DispatchSemaphore(value: 0)
         let isOpen = Mutex(false)
         async let end = process.run(
@@ -141,7 +141,7 @@ import Testing
 
     @Test func aHostThatAStepKilledIsStartedAgain() async throws {
         let process = process()
-        defer { process.host.close() }
+        defer { _ = process.host.close() }
         // The step's warden's parent is the host itself.
         let end = try await process.run(
             command(["/bin/sh", "-c", "kill -9 $(cut -d' ' -f4 /proc/$PPID/stat); sleep 0.05; exit 6"]),

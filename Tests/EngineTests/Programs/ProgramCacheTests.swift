@@ -235,6 +235,25 @@ import Testing
         #expect(program.names == ["test"])
     }
 
+    @Test func locksOfACompilerThatWasKilledHoldNobodyUp() async throws {
+        let modules = "\(room.path)/modules"
+        let cache = ProgramCache(
+            directory: room.programs, library: try PipelineLibrary.find(), toolchain: try await Toolchain.find(),
+            limits: ProgramLimits(compile: .seconds(40)), modules: modules)
+        _ = try await cache.program(for: good)
+        // As the compiler leaves them: the module is missing, and its lock names an owner that is alive.
+        let owner = "\(ProcessInfo.processInfo.hostName) \(getpid())"
+        let made = FileManager.default.enumerator(atPath: modules)?.compactMap { $0 as? String } ?? []
+        let kept = made.filter { $0.hasSuffix(".pcm") }.map { "\(modules)/\($0)" }
+        try #require(!kept.isEmpty)
+        for path in kept {
+            try FileManager.default.removeItem(atPath: path)
+            try Data(owner.utf8).write(to: URL(fileURLWithPath: path + ".lock"))
+        }
+        let program = try await cache.program(for: .steps(#"Step("other", run: "true")"#))
+        #expect(program.names == ["test"])
+    }
+
     @Test func aKeptPlanIsReadAndABrokenOneIsNot() async throws {
         let program = try await room.cache().program(for: good)
         let plan = try await program.plan(workflow: "test", context: .example)

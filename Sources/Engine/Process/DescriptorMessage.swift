@@ -1,8 +1,10 @@
-import Foundation
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
 
-@testable import Engine
-
-/// A message with descriptors, as many as one likes.
+/// A message over a unix socket with open descriptors beside it (SCM_RIGHTS, unix(7)).
 enum DescriptorMessage {
     /// Returns an errno; 0 when it was sent.
     static func send(_ bytes: [UInt8], files: [Int32], over socket: Int32) -> Int32 {

@@ -1,0 +1,82 @@
+import Foundation
+import Pipeline
+import SystemPackage
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// The files that a step leaves for the report.
+extension Runner {
+    func collectArtifacts(of step: PlannedStep, into outcome: inout StepOutcome) {
+        let files = WorkspaceFiles(root: setting.workspace, limits: setting.fileLimits)
+        var total = 0
+        var problems: [String] = []
+        for pattern in step.artifacts {
+            guard let glob = try? Glob(pattern) else { continue }
+            let search = files.matching([glob])
+            problems += search.problems
+            if search.matches.isEmpty && search.problems.isEmpty {
+                problems.append(
+                    "no file matches the artifact pattern \"\(pattern)\"; check the pattern, or the command that makes it"
+                )
+            }
+            for match in search.matches where !outcome.artifacts.contains(where: { $0.path == match.path }) {
+                // A file may say any size of itself: the sum must not overflow.
+                let fits = match.bytes <= setting.fileLimits.totalBytes - total
+                if fits { total += match.bytes }
+                guard fits else {
+                    problems.append(
+                        "with \(match.path) the artifacts go beyond \(grouped(setting.fileLimits.totalBytes)) bytes for a step; pack or leave out some"
+                    )
+                    break
+                }
+                let temporary = setting.artifacts.appending(".\(UInt64.random(in: .min ... .max))")
+                do {
+                    if let name = setting.secrets.masker?.secret(in: match.path) {
+                        throw WorkspaceFileProblem(
+                            path: match.path, reason: "it is named by secret \(name)", secret: name)
+                    }
+                    let (digest, bytes) = try files.copy(match.path, to: temporary, masker: setting.secrets.masker)
+                    try FileManager.default.moveReplacing(
+                        temporary.string, to: setting.artifacts.appending(digest).string)
+                    outcome.artifacts.append(
+                        ArtifactRecord(
+                            step: step.name, path: match.path, bytes: bytes, sha256: digest,
+                            isExecutable: match.isExecutable))
+                } catch {
+                    _ = temporary.withPlatformString { unlink($0) }
+                    if let secret = (error as? WorkspaceFileProblem)?.secret {
+                        // Before all others: whoever reads one reason must read this one.
+                        problems.insert("artifact \(match.path) contains secret \(secret) and was not kept", at: 0)
+                    } else {
+                        problems.append("\(error)")
+                    }
+                }
+            }
+        }
+        guard let problem = problems.first else { return }
+        // A step that promised files and left none has not done its work, whatever its exit code says; one that
+        // failed anyway may never have come to make them.
+        let isCause = outcome.record.status == .passed
+        outcome.findings += problems.map {
+            Finding(
+                rule: "artifact", severity: isCause ? .error : .note, message: "step \"\(step.name)\": \($0)",
+                file: nil, line: nil, column: nil, suggestion: nil)
+        }
+        if isCause {
+            outcome.record.status = .failed
+            outcome.record.reason = problem
+            outcome.isFlaky = false
+        }
+    }
+}
+
+extension FileManager {
+    /// Renames over whatever is there.
+    func moveReplacing(_ source: String, to target: String) throws {
+        guard rename(source, target) == 0 else { throw Errno(rawValue: errno) }
+    }
+}

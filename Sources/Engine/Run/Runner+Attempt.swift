@@ -1,0 +1,189 @@
+import Foundation
+import Pipeline
+import SystemPackage
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+extension Runner {
+    struct Attempt {
+        var record: AttemptRecord
+        var tests: [TestResult] = []
+        var findings: [Finding] = []
+        var resultFiles: [String] = []
+    }
+
+    func runAttempt(
+        _ number: Int, of step: PlannedStep, at index: Int, on hosts: StepHosts, within quota: RunQuota,
+        stop: StopSignal
+    ) async -> Attempt {
+        let start = Date()
+        await emit(.stepStarted(step: step.name, attempt: number, at: start))
+        let label = "\(String(index + 1).leftPadded(to: 3))-\(number)"
+        let log = AttemptLog(
+            folder: setting.logs, name: label + ".log", limits: setting.logLimits, masker: setting.secrets.masker)
+        let published = setting.published.appending(label)
+        var attempt = Attempt(record: AttemptRecord(number: number, startedAt: start))
+        do {
+            var command = try prepare(step, attempt: number, published: published)
+            let allowance = try quota.allowance(of: step, label: label)
+            defer { allowance.close() }
+            command.limits = allowance.processLimits
+            command.group = allowance.group
+            let host = hosts.host(for: setting.policy(of: step, hasSecrets: setting.secrets.areGiven(to: step)))
+            defer { setting.removeSecretsFolder(of: command) }
+            let before = step.testResults.isEmpty ? [:] : try await onOwnThread { resultFiles(of: step) }
+            if let journal = setting.journal {
+                let intent = StepIntent(
+                    step: step.name, attempt: number, command: step.commandLine, isIdempotent: step.isIdempotent,
+                    startedAt: start)
+                do { try await journal.begin(intent) } catch { throw UnrecordedIntent(cause: error) }
+            }
+            // Progress goes out beside the output, so a slow listener never slows the bytes.
+            async let progress: Void = {
+                for await (line, bytes) in log.lastLines {
+                    await emit(.stepOutput(step: step.name, attempt: number, lastLine: line, bytes: bytes))
+                }
+            }()
+            let end: Result<ProcessEnd, any Error>
+            do {
+                end = .success(
+                    try await StepProcess(host: host, grace: setting.grace).run(
+                        command, timeout: .seconds(step.timeout), stop: stop, watch: allowance.breach
+                    ) { bytes in
+                        allowance.count(output: bytes.count)
+                        log.append(bytes)
+                    })
+            } catch {
+                end = .failure(error)
+            }
+            log.finishLines()
+            await progress
+            switch end {
+            case .success(let end):
+                attempt.record.exitCode = end.exitCode
+                attempt.record.signal = end.signal
+                (attempt.record.status, attempt.record.reason) = judge(end)
+                if end.stopped == nil, let cause = allowance.cause(of: end) {
+                    (attempt.record.status, attempt.record.reason) = (.failed, cause)
+                } else if attempt.record.status == .passed, let survived = allowance.survivedBreach {
+                    attempt.findings.append(
+                        Finding(
+                            rule: "limit", severity: .warning, message: survived, file: nil, line: nil, column: nil,
+                            suggestion: "see what of the step was ended, or raise the limit"))
+                }
+            case .failure(let problem):
+                judge(problem, step, &attempt.record)
+                log.append("pipectl: \(attempt.record.reason ?? "")\n")
+            }
+            if attempt.record.status == .passed, !step.publishes.isEmpty,
+                let missing = try await onOwnThread({ adoptValues(of: step, from: published) })
+            {
+                (attempt.record.status, attempt.record.reason) = (.failed, missing)
+            }
+            finish(log, start, &attempt.record)
+            if !step.testResults.isEmpty {
+                let ended = attempt
+                attempt = try await onOwnThread {
+                    var attempt = ended
+                    readResults(of: step, at: index, since: before, into: &attempt)
+                    return attempt
+                }
+            }
+        } catch let unrecorded as UnrecordedIntent {
+            finish(log, start, &attempt.record)
+            attempt.record.status = .infrastructure
+            attempt.record.reason = "it was not started: \(unrecorded)"
+        } catch {
+            finish(log, start, &attempt.record)
+            attempt.record.status = .infrastructure
+            attempt.record.reason = "it could not be run: \(error)"
+        }
+        return attempt
+    }
+
+    func finish(_ log: AttemptLog, _ start: Date, _ record: inout AttemptRecord) {
+        guard record.endedAt == nil else { return }
+        let ended = log.finish()
+        record.log = ended.log
+        record.endedAt = start.addingTimeInterval(log.elapsed.inSeconds)
+        if let problem = ended.problem, record.status != .cancelled {
+            record.status = .infrastructure
+            record.reason =
+                problem == .noSpace || problem == .diskQuotaExceeded
+                ? "disk full: its log could not be written to the end. Free space on the state folder's disk, then rerun."
+                : "its log could not be written: \(problem). Check the state folder's disk, then rerun."
+        }
+    }
+
+    func judge(_ end: ProcessEnd) -> (StepStatus, String?) {
+        if let stopped = end.stopped {
+            let killed = end.wasKilled ? "; it ignored SIGTERM for \(setting.grace.inWords) and was killed" : ""
+            let status: StepStatus =
+                switch stopped.kind {
+                case .timedOut: .timedOut
+                case .limitReached: .failed
+                default: .cancelled
+                }
+            return (status, stopped.reason + killed)
+        }
+        if let signal = end.signal {
+            return (.failed, "ended by signal \(signal) (\(String(cString: strsignal(signal))))")
+        }
+        switch end.exitCode {
+        case 0: return (.passed, nil)
+        case let code?: return (.failed, "exit code \(code)")
+        case nil: return (.infrastructure, "how it ended is not known")
+        }
+    }
+
+    func judge(_ problem: any Error, _ step: PlannedStep, _ record: inout AttemptRecord) {
+        record.status = .infrastructure
+        switch problem {
+        case StepProcessProblem.command(let code):
+            let program =
+                switch step.action {
+                case .shell: "/bin/sh"
+                case .command(let words): words.first ?? ""
+                case .closure, .approval: "the compiled workflow"
+                }
+            record.reason = "\"\(program)\" can't be started: \(code)"
+            // The box's own programs are the box's fault, the step's own are the step's.
+            guard case .command = step.action else { return }
+            record.status = .failed
+            // As a shell has it.
+            record.exitCode = code == .noSuchFileOrDirectory ? 127 : 126
+            if code == .noSuchFileOrDirectory { record.reason? += "; is it installed, and in the step's PATH?" }
+        case StepProcessProblem.folder(let code):
+            if let folder = step.workingDirectory {
+                record.status = .failed
+                record.reason =
+                    "its working directory \"\(folder)\" can't be entered: \(code); it must be there when the step starts"
+            } else {
+                record.reason = "the workspace can't be entered: \(code)"
+            }
+        case StepProcessProblem.system(let code):
+            record.reason = "it could not be started: \(code); the box is overloaded: run fewer steps at a time"
+        case let problem as StepHostProblem where StepProcess.passes(problem.errno):
+            record.reason =
+                "it could not be started: \(problem.errno); the box is overloaded: run fewer steps at a time"
+        case let code as Errno where StepProcess.passes(code):
+            record.reason = "it could not be started: \(code); the box is overloaded: run fewer steps at a time"
+        case StepProcessProblem.lost:
+            record.reason =
+                "stepinit, which watched over it, was killed; everything that the step had started was ended"
+        case StepProcessProblem.secret(let code):
+            record.reason = "its secrets could not be handed over: \(code)"
+        case StepProcessProblem.group(let code):
+            record.reason = "it could not enter its control group: \(code); see `pipectl doctor`"
+        case StepProcessProblem.nulByte:
+            record.status = .failed
+            record.reason = "its command or environment contains a NUL byte, which no program can be given"
+        default:
+            record.reason = "it could not be started: \(problem)"
+        }
+    }
+}

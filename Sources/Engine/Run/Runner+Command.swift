@@ -1,0 +1,90 @@
+import Foundation
+import Pipeline
+import SystemPackage
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// What a step is given before it starts, and the values that are taken over when it has passed.
+extension Runner {
+    func prepare(_ step: PlannedStep, attempt: Int, published: FilePath) throws -> StepCommand {
+        var folder = setting.workspace
+        if let relative = step.workingDirectory { folder = folder.appending(relative) }
+        var environment = setting.environment
+        environment.merge(step.environment) { _, new in new }
+        environment["PIPECTL_STEP"] = step.name
+        environment[StepVariable.workspace] = setting.seen(setting.workspace).string
+        environment[StepVariable.attempt] = String(attempt)
+        environment[StepVariable.valuesIn] = setting.seen(setting.values).string
+        if let enclosure = setting.enclosure {
+            environment["HOME"] = setting.seen(setting.home).string
+            environment["TMPDIR"] = setting.seen(setting.temporary).string
+            environment["USER"] = "pipectl"
+            environment["LOGNAME"] = "pipectl"
+            for (name, cache) in enclosure.caches where step.caches.contains(where: { $0.name == name }) {
+                environment[StepVariable.cache(name)] = Sandbox.hasMounts ? cache.target : cache.source
+            }
+        }
+        // A step that publishes nothing has nowhere to publish to, which also saves it a folder.
+        if !step.publishes.isEmpty || step.action == .closure {
+            // It must be new: with our own rights, a step could have put a link in its place.
+            guard mkdir(published.string, 0o700) == 0 else { throw Errno(rawValue: errno) }
+            if let user = setting.enclosure?.user { try Ownership.give(published.string, to: user) }
+            environment[StepVariable.valuesOut] = setting.seen(published).string
+        }
+        let arguments =
+            switch step.action {
+            case .shell(let line): ["/bin/sh", "-ec", line]
+            case .command(let words): words
+            case .closure: setting.closureCommand(step.name)
+            // Never reached: such a step waits in ``awaitApproval(of:_:)`` and starts nothing.
+            case .approval: ["true"]
+            }
+        var command = StepCommand(
+            arguments: arguments, workingDirectory: setting.seen(folder), environment: environment,
+            hasTerminal: step.hasTerminal)
+        if setting.secrets.areGiven(to: step) { command.secretsFolder = try setting.makeSecretsFolder() }
+        setting.secrets.handOver(to: &command, of: step)
+        return command
+    }
+
+    /// Takes over what a step that passed has published, or says what it has not.
+    ///
+    /// Only declared values are taken, from a folder that no other attempt could write to.
+    func adoptValues(of step: PlannedStep, from published: FilePath) -> String? {
+        var limits = setting.fileLimits
+        limits.fileBytes = min(limits.fileBytes, 16 << 20)
+        let files = WorkspaceFiles(root: published, limits: limits)
+        for name in step.publishes {
+            let target = setting.values.appending("\(name).json")
+            let temporary = setting.values.appending(".\(UInt64.random(in: .min ... .max))")
+            defer { _ = temporary.withPlatformString { unlink($0) } }
+            do {
+                _ = try files.copy("\(name).json", to: temporary, masker: setting.secrets.masker)
+            } catch let problem as WorkspaceFileProblem where problem.isMissing {
+                let place = "$\(StepVariable.valuesOut)/\(name).json"
+                return "it declares .publishes(\"\(name)\") but published nothing: write \(place)"
+            } catch let problem as WorkspaceFileProblem where problem.secret != nil {
+                // The folder is below the state; a value that is refused is not left there until the run ends.
+                _ = published.appending("\(name).json").withPlatformString { unlink($0) }
+                return
+                    "what it published as \"\(name)\" contains secret \(problem.secret ?? ""); publish something else, "
+                    + "and name the secret in the step that needs it"
+            } catch {
+                return "what it published as \"\(name)\" can't be read: \(error)"
+            }
+            guard let data = FileManager.default.contents(atPath: temporary.string),
+                (try? JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed)) != nil
+            else { return "what it published as \"\(name)\" is not JSON; a text needs quotes" }
+            do {
+                try FileManager.default.moveReplacing(temporary.string, to: target.string)
+            } catch {
+                return "what it published as \"\(name)\" can't be kept: \(error)"
+            }
+        }
+        return nil
+    }
+}

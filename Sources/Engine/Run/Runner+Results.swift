@@ -1,0 +1,94 @@
+import Foundation
+import Pipeline
+import SystemPackage
+
+/// The test results that an attempt leaves.
+extension Runner {
+    /// The result files that are there already, which an attempt has to change or replace to count as its own.
+    func resultFiles(of step: PlannedStep) -> [String: WorkspaceFiles.Stamp] {
+        let globs = step.testResults.compactMap { source -> Glob? in
+            switch source {
+            case .junit(let pattern), .swiftTestingEvents(let pattern): try? Glob(pattern)
+            case .swiftPMConsole: nil
+            }
+        }
+        guard !globs.isEmpty else { return [:] }
+        let found = WorkspaceFiles(root: setting.workspace, limits: setting.fileLimits).matching(globs).matches
+        return Dictionary(found.map { ($0.path, $0.stamp) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    func readResults(
+        of step: PlannedStep, at index: Int, since before: [String: WorkspaceFiles.Stamp], into attempt: inout Attempt
+    ) {
+        let reader = TestResultReader()
+        let files = WorkspaceFiles(root: setting.workspace, limits: setting.fileLimits)
+        var sets: [TestResults] = []
+        func find(_ rule: String, _ message: String) {
+            attempt.findings.append(
+                Finding(
+                    rule: rule, severity: .warning, message: "step \"\(step.name)\": \(message)", file: nil, line: nil,
+                    column: nil, suggestion: nil))
+        }
+        for source in step.testResults {
+            switch source {
+            case .swiftPMConsole:
+                guard let log = attempt.record.log else {
+                    find("no-results", "it printed nothing, so there are no results to read in its output")
+                    continue
+                }
+                do {
+                    sets.append(
+                        try reader.read(
+                            file: setting.logs.appending(log.file).string, named: "the output of \"\(step.name)\"",
+                            format: .swiftpmConsole))
+                } catch { find("result-file", "its output can't be read for results: \(error)") }
+            case .junit(let pattern), .swiftTestingEvents(let pattern):
+                guard let glob = try? Glob(pattern) else { continue }
+                let format: ResultFormat = if case .junit = source { .junit } else { .swiftTestingEvents }
+                let search = files.matching([glob])
+                for problem in search.problems { find("result-file", problem) }
+                let own = search.matches.filter { before[$0.path] != $0.stamp }
+                if own.isEmpty {
+                    find(
+                        "no-results",
+                        "it wrote no file that \"\(pattern)\" matches"
+                            + (search.matches.isEmpty
+                                ? "; check the pattern or the command's options"
+                                : "; \(search.matches.count) from before it started are not counted"))
+                }
+                for match in own {
+                    // The name is the step's choice, and the archive keeps it.
+                    let isSecret = setting.secrets.masker?.secret(in: match.path) != nil
+                    let name = isSecret ? nil : FilePath(match.path).lastComponent?.string
+                    let copied =
+                        "\(String(index + 1).leftPadded(to: 3))-\(attempt.record.number)-\(attempt.resultFiles.count + 1)-\(name ?? "results")"
+                    do {
+                        _ = try files.copy(
+                            match.path, to: setting.results.appending(copied), masker: setting.secrets.masker,
+                            policy: .mask)
+                        attempt.resultFiles.append(copied)
+                        sets.append(
+                            try reader.read(
+                                file: setting.results.appending(copied).string, named: match.path, format: format))
+                    } catch { find("result-file", "\(error)") }
+                }
+            }
+        }
+        let merged = sets.reduce(TestResults()) { $0.merging($1) }
+        attempt.findings += merged.findings
+        attempt.tests = merged.tests.map { test in
+            var test = test
+            // A runner's own reruns count on from the attempts of the step before.
+            test.attempt += attempt.record.number - 1
+            return test
+        }
+        if attempt.record.status == .passed,
+            let failed = merged.tests.first(where: { $0.status == .failed || $0.status == .errored }),
+            !merged.tests.contains(where: { $0.id == failed.id && $0.attempt > failed.attempt })
+        {
+            find(
+                "failed-test-passed-step",
+                "the command ended with 0 although \(failed.id) failed; its exit code decides")
+        }
+    }
+}
