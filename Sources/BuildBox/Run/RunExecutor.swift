@@ -117,23 +117,31 @@ struct RunExecutor: Sendable {
                         name: $0.name, command: $0.commandLine, needs: $0.needs, allowsFailure: $0.allowsFailure))
             }
         }
-        _ = try await Workspace.make(at: workspace, commit: prepared.tested, store: repository.store)
         let contextFile = "\(folder)/context.json"
         try await offThread {
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
             try WorkflowProgram.contextData(prepared.context).write(to: URL(fileURLWithPath: contextFile))
         }
         let secrets = try await secrets(for: prepared, of: run)
-        await board.update(run.id) { $0.phase = "running" }
         let workflow = run.request.workflow
         let enclosed = try RunEnclosure.make(
             prepared, of: run, isMerged: prepared.trust == .merged, contextFile: contextFile, in: repository,
             state: state,
             options: options, sandboxing: sandboxing)
+        let space: Workspace
+        do {
+            space = try await Workspace.make(
+                at: workspace, commit: prepared.tested, store: repository.store, user: enclosed.enclosure?.user,
+                layering: sandboxing.layering)
+        } catch {
+            enclosed.close(sandboxing)
+            throw error
+        }
+        await board.update(run.id) { $0.phase = "running" }
         let seenContext =
             enclosed.enclosure != nil && Sandbox.hasMounts ? Sandbox.Place.context : contextFile
         var setting = RunSetting(
-            workspace: FilePath(workspace), folder: FilePath(folder),
+            workspace: FilePath(space.path), folder: FilePath(folder),
             environment: environment(prepared, run),
             closureCommand: { [program = prepared.program] step in
                 program.closureCommand(workflow: workflow, step: step, contextFile: seenContext)
@@ -141,6 +149,7 @@ struct RunExecutor: Sendable {
             stepInit: FilePath(stepInit), grace: options.grace,
             logLimits: LogLimits(head: options.logBytes, tail: options.logBytes), secrets: secrets,
             approval: { step, stop in await decision(on: step, of: run, prepared, stop) })
+        setting.workspaceMount = space.mount
         setting.enclosure = enclosed.enclosure
         setting.stepLimits = options.stepLimits
         setting.runLimits = options.runLimits
@@ -154,11 +163,13 @@ struct RunExecutor: Sendable {
         // Beside the steps, so that a long compilation costs the run nothing while its steps take longer.
         async let review = review(prepared, in: repository, stop)
         var outcome = await runner.run(prepared.plan, stop: stop)
+        await space.close()
         if outcome.isAllEnded {
             enclosed.close(sandboxing)
         } else {
             log.error(
-                "run \(run.id): something of it could not be ended; its user and caches stay taken until the box starts again")
+                "run \(run.id): something of it could not be ended; its user and caches stay taken until the box starts again"
+            )
         }
         outcome.findings = secrets.findings(for: prepared.plan) + outcome.findings
         return (outcome, await review)

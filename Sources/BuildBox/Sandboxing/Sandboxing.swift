@@ -12,6 +12,10 @@ struct Sandboxing: Sendable {
     let controlGroups: ControlGroups?
     let users: StepUsers
     let caches: CacheLocks
+    /// Nil where workspaces can't be laid over others: see ``layeringObstacle``.
+    var layering: Layering?
+    /// Why they can't, and what to do about it.
+    var layeringObstacle: String?
 
     /// Tries it out on this machine.
     static func find(

@@ -21,7 +21,7 @@ final class RunQuota: Sendable {
             named: name, GroupLimits(memory: limits.memory, processes: limits.processes))
         group?.delegate()
         meter = WorkspaceMeter(
-            folders: [setting.workspace.string]
+            folders: [(setting.workspaceMount?.upper ?? setting.workspace).string]
                 + (setting.enclosure == nil
                     ? [] : [setting.home.string, setting.temporary.string, setting.published.string]))
     }

@@ -3,8 +3,10 @@ public import SystemPackage
 
 /// Where and with what a plan is run.
 public struct RunSetting: Sendable {
-    /// The folder that steps work in.
+    /// The folder that steps work in, as sandboxes are told to show it.
     public var workspace: FilePath
+    /// Set where that folder is mounted for the run alone, which the box itself does not see.
+    public var workspaceMount: WorkspaceMount?
     /// An existing folder of the run's own outside the workspace: logs, values, result files, artifacts.
     public var folder: FilePath
     /// Environment of every step, without what the step itself declares: see ``baseEnvironment(_:)``.
@@ -51,6 +53,8 @@ public struct RunSetting: Sendable {
         self.secrets = secrets
     }
 
+    /// Where the box itself finds what steps see as their workspace.
+    public var workspaceView: FilePath { workspaceMount?.view ?? workspace }
     /// Where the logs are, while they grow and after.
     public var logs: FilePath { folder.appending("logs") }
     /// Where copies of result files are.

@@ -11,7 +11,7 @@ import SystemPackage
 /// The files that a step leaves for the report.
 extension Runner {
     func collectArtifacts(of step: PlannedStep, into outcome: inout StepOutcome) {
-        let files = WorkspaceFiles(root: setting.workspace, limits: setting.fileLimits)
+        let files = WorkspaceFiles(root: setting.workspaceView, limits: setting.fileLimits)
         var total = 0
         var problems: [String] = []
         for pattern in step.artifacts {

@@ -13,7 +13,7 @@ extension Runner {
             }
         }
         guard !globs.isEmpty else { return [:] }
-        let found = WorkspaceFiles(root: setting.workspace, limits: setting.fileLimits).matching(globs).matches
+        let found = WorkspaceFiles(root: setting.workspaceView, limits: setting.fileLimits).matching(globs).matches
         return Dictionary(found.map { ($0.path, $0.stamp) }, uniquingKeysWith: { first, _ in first })
     }
 
@@ -21,7 +21,7 @@ extension Runner {
         of step: PlannedStep, at index: Int, since before: [String: WorkspaceFiles.Stamp], into attempt: inout Attempt
     ) {
         let reader = TestResultReader()
-        let files = WorkspaceFiles(root: setting.workspace, limits: setting.fileLimits)
+        let files = WorkspaceFiles(root: setting.workspaceView, limits: setting.fileLimits)
         var sets: [TestResults] = []
         func find(_ rule: String, _ message: String) {
             attempt.findings.append(

@@ -41,10 +41,11 @@ extension RunSetting {
         let entering = groups > 0 ? ["--enter", String(groups)] : []
         guard let enclosure else { return [stepInit.string] + entering }
         let caches = enclosure.caches.sorted { $0.key < $1.key }.map(\.value)
-        return enclosure.sandbox.command(
-            policy, mounts: ownMounts + enclosure.mounts + caches, user: enclosure.user,
-            lifetime: .withSocket(groups: groups),
-            directory: Sandbox.hasMounts ? Sandbox.Place.workspace : workspace.string, [])
+        return (workspaceMount?.enter ?? [])
+            + enclosure.sandbox.command(
+                policy, mounts: ownMounts + enclosure.mounts + caches, user: enclosure.user,
+                lifetime: .withSocket(groups: groups),
+                directory: Sandbox.hasMounts ? Sandbox.Place.workspace : workspace.string, [])
     }
 
     /// Where an attempt finds its secrets: in memory where that is possible.
@@ -95,7 +96,9 @@ extension RunSetting {
         for file in ["passwd", "group"] { chmod(folder.appending(file).string, 0o644) }
         try linkCaches(of: plan, enclosure)
         guard let user = enclosure.user else { return }
-        for owned in [workspace, home, temporary] { try Ownership.give(owned.string, to: user) }
+        // What is mounted is theirs already.
+        let plain = workspaceMount == nil ? [workspace] : []
+        for owned in plain + [home, temporary] { try Ownership.give(owned.string, to: user) }
     }
 
     /// In a home that is still empty; steps find their caches there as links.
@@ -129,7 +132,8 @@ final class StepHosts: Sendable {
         let key = setting.enclosure == nil ? SandboxPolicy() : policy
         return hosts.withLock { hosts in
             if let host = hosts[key] { return host }
-            let host = StepHost(command: setting.hostCommand(policy, groups: group?.count ?? 0), group: group,
+            let host = StepHost(
+                command: setting.hostCommand(policy, groups: group?.count ?? 0), group: group,
                 isEnclosed: setting.enclosure != nil)
             hosts[key] = host
             return host
