@@ -31,6 +31,7 @@ let package = Package(
     targets: [
         .systemLibrary(
             name: "CGit", pkgConfig: "libgit2", providers: [.apt(["libgit2-dev"]), .brew(["libgit2"])]),
+        .systemLibrary(name: "CLinux"),
         .target(name: "Git", dependencies: ["CGit"], swiftSettings: settings),
         .target(name: "Pipeline", swiftSettings: settings),
         .executableTarget(name: "stepinit", cSettings: [.treatAllWarnings(as: .error)]),
@@ -54,7 +55,7 @@ let package = Package(
         .target(
             name: "BuildBox",
             dependencies: [
-                "Archive", "Engine", "Git", "Pipeline",
+                "Archive", "CLinux", "Engine", "Git", "Pipeline",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "Subprocess", package: "swift-subprocess"),

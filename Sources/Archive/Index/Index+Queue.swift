@@ -27,8 +27,15 @@ extension Index {
     ///
     /// The repository whose last start is longest ago comes first, and of it the oldest run. A run whose concurrency is
     /// `.queue` or `.latestOnly` waits until the older ones of its subject have ended.
-    /// - Parameter excluding: Runs that the caller can't start now, for want of a resource.
-    public func claimNext(excluding: Set<RunID> = []) async throws -> QueuedRun? {
+    /// - Parameters:
+    ///   - excluding: Runs that the caller can't start now, for want of a resource.
+    ///   - isIdle: Whether nothing runs: only then, and when nothing else waits, the box's own upkeep has its turn.
+    public func claimNext(excluding: Set<RunID> = [], isIdle: Bool = true) async throws -> QueuedRun? {
+        if let run = try await claimNext(excluding: excluding, upkeep: false) { return run }
+        return isIdle ? try await claimNext(excluding: excluding, upkeep: true) : nil
+    }
+
+    private func claimNext(excluding: Set<RunID>, upkeep: Bool) async throws -> QueuedRun? {
         let at = now().milliseconds
         return try await write { db in
             let excluded = excluding.map(String.init).joined(separator: ",")
@@ -40,6 +47,7 @@ extension Index {
                         SELECT turn, (
                             SELECT id FROM run
                             WHERE run.repository = repository.id AND state = 'queued' AND id NOT IN (\(excluded))
+                                AND isUpkeep = \(upkeep ? "TRUE" : "FALSE")
                                 AND \(Self.blocker) IS NULL AND \(Self.heldFor) IS NULL
                             ORDER BY id LIMIT 1
                         ) AS next FROM repository

@@ -19,6 +19,9 @@ extension Index {
             try createIntent(db)
             try nameTargets(db)
         }
+        migrator.registerMigration("6 upkeep") { db in
+            try db.alter(table: "run") { table in table.add(column: "isUpkeep", .boolean).notNull().defaults(to: false) }
+        }
         return migrator
     }
 

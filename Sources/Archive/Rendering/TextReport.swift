@@ -65,6 +65,7 @@ struct TextReport {
             row("parameter", "\(TerminalText.name(key))=\(TerminalText.name(value))")
         }
         if let trust = report.trust { row("trust", trust.rawValue) }
+        if let base = facts.base { row("workspace", base) }
         for approval in facts.approvals { row("approval", approval) }
         let start = report.startedAt ?? report.createdAt
         row("when", "\(Wording.dateAndTime(start)), took \(Wording.duration(from: start, to: report.endedAt))")

@@ -20,6 +20,13 @@ public struct BoxOptions: Sendable {
     /// Bytes kept of each log's start, and of its end.
     public var logBytes = 16 << 20
 
+    /// Bytes on disk of all workspaces that runs begin from; with 0 every run begins from nothing.
+    public var baseBytes = 20 << 30
+    /// Whether idle time is used to keep these new.
+    public var refreshesBases = true
+    /// How often what passes in a warm workspace is tested from nothing.
+    public var cleanRoomInterval = Duration.seconds(86_400)
+
     /// Whether steps of unread code may run although nothing can enclose them here.
     public var allowsUnsandboxed = false
     /// Folders of the box that steps see at the same path: read-only, for writing by merged code, for writing by all.

@@ -19,6 +19,7 @@ struct RunExecutor: Sendable {
     let sandboxing: Sandboxing
     let log: Logger
     let desk: ApprovalDesk
+    let bases: BaseStore
     /// Tells the dispatcher that a run has come to wait for nothing but a person.
     let wake: @Sendable () -> Void
 
@@ -48,8 +49,9 @@ struct RunExecutor: Sendable {
             report.parameters = prepared.context.parameters
             report.trust = prepared.trust
             report.findings += prepared.notes
-            let (outcome, review) = try await runSteps(
+            let (outcome, review, base) = try await runSteps(
                 prepared, of: run, in: repository, folder, workspace, stop)
+            report.base = base
             report.findings += review.map { [$0] } ?? []
             report.approvals = await approvals(prepared, run.id)
             report.verdict = outcome.verdict
@@ -60,6 +62,7 @@ struct RunExecutor: Sendable {
             tests = outcome.tests
             resultFiles = outcome.resultFiles
             report.testCounts = TestCounts(lastAttempts(of: tests))
+            await compareWithWarm(&report, run)
             report.comparison = try? await comparison(of: report, tests)
             if await desk.leave(run.id), stop.request == nil, report.verdict == .cancelled {
                 switch await park(run, prepared, outcome.steps) {
@@ -108,7 +111,7 @@ struct RunExecutor: Sendable {
     private func runSteps(
         _ prepared: RunPreparation, of run: QueuedRun, in repository: WatchedRepository, _ folder: String,
         _ workspace: String, _ stop: StopSignal
-    ) async throws -> (RunOutcome, Finding?) {
+    ) async throws -> (RunOutcome, Finding?, Report.Base?) {
         await board.update(run.id) { live in
             live.phase = "preparing the workspace"
             live.steps = prepared.plan.steps.map {
@@ -128,13 +131,16 @@ struct RunExecutor: Sendable {
             prepared, of: run, isMerged: prepared.trust == .merged, contextFile: contextFile, in: repository,
             state: state,
             options: options, sandboxing: sandboxing)
+        let beginning = enclosed.enclosure == nil ? .nothing : await beginning(prepared, run, repository)
         let space: Workspace
         do {
             space = try await Workspace.make(
-                at: workspace, commit: prepared.tested, store: repository.store, user: enclosed.enclosure?.user,
-                layering: sandboxing.layering)
+                at: workspace, commit: prepared.tested, store: repository.store,
+                base: beginning.use?.base.workspaceBase, user: enclosed.enclosure?.user,
+                keepsLayers: beginning.leaves != nil, layering: sandboxing.layering)
         } catch {
             enclosed.close(sandboxing)
+            await bases.giveBack(beginning.use)
             throw error
         }
         await board.update(run.id) { $0.phase = "running" }
@@ -164,6 +170,10 @@ struct RunExecutor: Sendable {
         async let review = review(prepared, in: repository, stop)
         var outcome = await runner.run(prepared.plan, stop: stop)
         await space.close()
+        if let key = beginning.leaves, outcome.verdict == .passed, outcome.isAllEnded {
+            await leaveBase(key, space, prepared, run, over: beginning.use, store: repository.store)
+        }
+        await bases.giveBack(beginning.use)
         if outcome.isAllEnded {
             enclosed.close(sandboxing)
         } else {
@@ -172,7 +182,7 @@ struct RunExecutor: Sendable {
             )
         }
         outcome.findings = secrets.findings(for: prepared.plan) + outcome.findings
-        return (outcome, await review)
+        return (outcome, await review, beginning.use?.reported)
     }
 
     /// What every step of the run sees. Names that a change chose come as values of variables only.
@@ -310,6 +320,11 @@ extension RunRequest {
     /// What is tested, as a person would say it.
     public var subjectInWords: String {
         if let change { return "change \(change.name) into \(change.target)" }
+        switch upkeep {
+        case .refresh: return "base of \(branch ?? ref)"
+        case .cleanRoom: return "clean room of \(branch ?? ref)"
+        case nil: break
+        }
         if ref.isEmpty { return "working tree" }
         if let branch { return branch }
         if ref.hasPrefix("refs/tags/") { return "tag \(ref.dropFirst("refs/tags/".count))" }

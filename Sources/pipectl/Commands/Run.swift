@@ -111,6 +111,11 @@ struct BoxOptionGroup: ParsableArguments {
     var grace = 10
     @Option(help: ArgumentHelp("Start no run while less is free on the state's disk.", valueName: "MiB"))
     var minimumFree = 1024
+    @Option(
+        help: ArgumentHelp(
+            "For the workspaces of merged code that runs begin from, all together; with 0 every run begins from nothing.",
+            valueName: "GiB"))
+    var baseLimit = 20
     @Option(help: ArgumentHelp("Kept of each log: so much from its start and from its end.", valueName: "MiB"))
     var logLimit = 16
     @OptionGroup var trust: TrustOptions
@@ -147,6 +152,7 @@ struct BoxOptionGroup: ParsableArguments {
         if let slots, !(1...1024).contains(slots) { throw ValidationError("--slots takes 1 to 1024") }
         if grace < 0 || grace > 3600 { throw ValidationError("--grace takes 0 to 3600 seconds") }
         if minimumFree < 0 { throw ValidationError("--minimum-free takes 0 or more MiB") }
+        if !(0...1_000_000).contains(baseLimit) { throw ValidationError("--base-limit takes 0 to 1000000 GiB") }
         if logLimit < 1 { throw ValidationError("--log-limit takes 1 MiB or more") }
         _ = try capacities()
         var limits = Limits()
@@ -160,6 +166,7 @@ struct BoxOptionGroup: ParsableArguments {
         options.grace = .seconds(grace)
         options.minimumFreeBytes = minimumFree << 20
         options.logBytes = logLimit << 20
+        options.baseBytes = baseLimit << 30
         options.allowsUnsandboxed = allowUnsandboxed
         (options.readable, options.writable, options.shared) = (readable, writable, shared)
         try LimitOptions.apply(stepLimits, to: &options.stepLimits)

@@ -1,0 +1,111 @@
+import Archive
+import Engine
+import Foundation
+import Git
+import Logging
+import Pipeline
+
+/// The runs with which the box uses its idle time: they keep bases new, and see that being warm changes no verdict.
+extension RunRequest {
+    /// The workflow's run on the branch itself, whose workspace changes into the branch then begin from.
+    static func refresh(
+        _ workflow: String, repository: String, branch: String, commit: String, definition: String
+    ) -> RunRequest {
+        upkeep(.refresh, workflow, repository, branch, commit, definition, nonce: "refresh")
+    }
+
+    /// The same tree as a base's, from nothing.
+    static func cleanRoom(of base: Base) -> RunRequest {
+        upkeep(
+            .cleanRoom, base.key.workflow, base.key.repository, base.key.branch, base.commit, base.commit,
+            nonce: "clean room after run \(base.run)")
+    }
+
+    private static func upkeep(
+        _ kind: Upkeep, _ workflow: String, _ repository: String, _ branch: String, _ commit: String,
+        _ definition: String, nonce: String
+    ) -> RunRequest {
+        var request = RunRequest(
+            repository: repository, workflow: workflow, event: .push, ref: "refs/heads/\(branch)", branch: branch,
+            head: commit, definitionCommit: definition, nonce: nonce, subject: "\(kind.rawValue) of \(branch)",
+            concurrency: .latestOnly)
+        request.upkeep = kind
+        return request
+    }
+
+    /// Whether it begins from nothing, whatever bases there are: what is released, and what is compared with warm runs.
+    var beginsFromNothing: Bool {
+        runsAtMostOnce || event == .tag || upkeep == .cleanRoom || isClean == true
+    }
+}
+
+extension WorkflowDeclaration {
+    /// Whether changes into the branch run it, and nothing runs it on the branch itself.
+    func needsRefresh(on branch: String) -> Bool {
+        let starts = { (events: Set<Trigger.Event>) in
+            triggers.contains { events.contains($0.event) && $0.matches(branch: branch) }
+        }
+        return starts([.pullRequest]) && !starts([.merge, .push]) && approval == nil
+    }
+}
+
+extension Plan {
+    /// Without the steps that act on the world or wait for a person, and without what needs them: nobody asked for the
+    /// run.
+    var withoutActing: Plan {
+        var left: Set<String> = []
+        var plan = self
+        // In plan order a step comes after what it needs.
+        plan.steps = steps.filter { step in
+            let acts = !step.secrets.isEmpty || step.action == .approval || step.needs.contains(where: left.contains)
+            if acts { left.insert(step.name) }
+            return !acts
+        }
+        return plan
+    }
+}
+
+extension Box {
+    /// Has a base made where a change had none to begin from.
+    func refresh(after run: QueuedRun, _ report: Report) async {
+        guard keepsBases, run.request.event == .pullRequest, let change = run.request.change, report.trust != nil,
+            let programs = try? await programs()
+        else { return }
+        let key = BaseKey(
+            repository: run.request.repository, workflow: run.request.workflow, branch: change.target,
+            tools: programs.tools)
+        if await bases.all.contains(where: { $0.key == key }) { return }
+        await queueUpkeep(
+            .refresh(
+                key.workflow, repository: key.repository, branch: key.branch, commit: change.targetCommit,
+                definition: change.targetCommit))
+    }
+
+    /// Has the trees of bases tested from nothing, each as often as the options say.
+    func keepClean() async {
+        while !Task.isCancelled {
+            var known: Set<BaseKey> = []
+            for base in await bases.all where known.insert(base.key).inserted {
+                let age = Duration.seconds(Date().timeIntervalSince(base.cleanAt))
+                // One that is from the future says that the clock was set back.
+                if age >= options.cleanRoomInterval || age < .seconds(-3_600) {
+                    await queueUpkeep(.cleanRoom(of: base))
+                }
+            }
+            do { try await Task.sleep(for: .seconds(600)) } catch { return }
+        }
+    }
+
+    private func queueUpkeep(_ request: RunRequest) async {
+        do {
+            _ = try await accept(request)
+        } catch {
+            log.warning("\(request.repository): \(request.subject) could not be queued: \(error)")
+        }
+    }
+}
+
+extension ProgramCache {
+    /// What a base was built with.
+    var tools: String { "\(toolchain.version) \(BoxImage.words)" }
+}
