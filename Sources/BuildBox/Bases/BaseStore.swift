@@ -45,7 +45,9 @@ actor BaseStore {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         let decoder = JSONDecoder()
         func read(_ name: String, _ record: String) -> Base? {
-            guard let data = try? Data(contentsOf: URL(fileURLWithPath: "\(folder)/\(name)/\(record)")) else { return nil }
+            guard let data = try? Data(contentsOf: URL(fileURLWithPath: "\(folder)/\(name)/\(record)")) else {
+                return nil
+            }
             return try? decoder.decode(Base.self, from: data)
         }
         let found = names.compactMap { read($0, BaseStore.record) }.filter { base in

@@ -78,7 +78,8 @@ extension RunExecutor {
                 "run \(run.id) leaves a base of \(base.layers.count) layers, \(base.bytes >> 20) MiB, for \(key.workflow) on \(key.branch)"
             )
         } catch {
-            log.notice("run \(run.id) leaves no base, so the next ones begin from an older one or from nothing: \(error)")
+            log.notice(
+                "run \(run.id) leaves no base, so the next ones begin from an older one or from nothing: \(error)")
             try? await offThread { try FolderRemoval.remove(place) }
         }
     }
@@ -105,7 +106,8 @@ extension RunExecutor {
                 file: nil, line: nil, column: nil,
                 suggestion: "`pipectl rerun \(warm.run) --clean` shows it again; mend what the build forgets"))
         log.error(
-            "run \(run.id): \(report.workflow) on \(warm.key.branch) fails from nothing and passed warm in run \(warm.run)")
+            "run \(run.id): \(report.workflow) on \(warm.key.branch) fails from nothing and passed warm in run \(warm.run)"
+        )
     }
 }
 

@@ -92,7 +92,8 @@ extension Box {
                     await queueUpkeep(.cleanRoom(of: base))
                 }
             }
-            do { try await Task.sleep(for: .seconds(600)) } catch { return }
+            let pause = min(Duration.seconds(600), options.cleanRoomInterval)
+            do { try await Task.sleep(for: pause) } catch { return }
         }
     }
 

@@ -53,7 +53,7 @@ struct Watch: AsyncParsableCommand {
     func validate() throws {
         if repositories.isEmpty { throw ValidationError("name at least one repository") }
         if !(interval >= 0.1 && interval <= 86_400) { throw ValidationError("--interval takes 0.1 to 86400 seconds") }
-        if !(cleanRoom >= 0.1 && cleanRoom <= 100_000) { throw ValidationError("--clean-room takes 0.1 to 100000 hours") }
+        if !(cleanRoom >= 0.0001 && cleanRoom <= 100_000) { throw ValidationError("--clean-room takes 0.0001 to 100000 hours") }
         if !(fetchDeadline >= 1 && fetchDeadline <= 86_400) {
             throw ValidationError("--fetch-deadline takes 1 to 86400 seconds")
         }
