@@ -336,7 +336,7 @@ public actor Box {
                 policy: options.trust, changeRefs: await watcher?.changeRefs ?? .standard,
                 target: await watcher?.target)
             let report = await executor.execute(run, in: repository, rules: rules, stop: stop)
-            await refresh(after: run, report)
+            await makeWantedBases()
             return report
         } catch {
             var report = Report(starting: run, at: Date())

@@ -34,6 +34,7 @@ actor BaseStore {
     private var bases: [Base] = []
     /// Bytes on disk by folder, also of bases that are gone and whose layers others need.
     private var sizes: [String: Int] = [:]
+    private var wanted: [RunRequest] = []
     /// By folder name: runs that go on above it now.
     private var uses: [String: Int] = [:]
 
@@ -67,6 +68,8 @@ actor BaseStore {
     /// Newest first.
     var all: [Base] { bases }
 
+    func has(_ key: BaseKey) -> Bool { bases.contains { $0.key == key } }
+
     /// Takes the base with the smallest difference to `tree`, so that nothing removes it; nil where there is none.
     ///
     /// - Parameter difference: How many entries of the run's tree another tree has otherwise.
@@ -83,6 +86,15 @@ actor BaseStore {
         guard let best, bases.contains(best.base) else { return nil }
         for name in BaseStore.folders(of: best.base) { uses[name, default: 0] += 1 }
         return BaseUse(base: best.base, changedFiles: best.difference)
+    }
+
+    /// Notes that a run would leave a base that others miss.
+    func want(_ request: RunRequest) { wanted.append(request) }
+
+    /// What was noted since the last call.
+    func takeWanted() -> [RunRequest] {
+        defer { wanted = [] }
+        return wanted
     }
 
     func giveBack(_ use: BaseUse?) async {

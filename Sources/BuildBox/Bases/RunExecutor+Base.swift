@@ -24,7 +24,7 @@ struct Beginning: Sendable {
 extension RunExecutor {
     /// Chooses the base with the smallest difference to the tested tree.
     ///
-    /// Only merged code leaves a base, and only a whole run of a workflow that changes run too: nobody else would begin
+    /// Only merged code without secrets leaves a base, and only a whole run of a workflow that changes run too: nobody else would begin
     /// from it.
     func beginning(_ prepared: RunPreparation, _ run: QueuedRun, _ repository: WatchedRepository) async -> Beginning {
         let request = run.request
@@ -33,12 +33,27 @@ extension RunExecutor {
             repository: request.repository, workflow: request.workflow, branch: branch, tools: programs.tools)
         var beginning = Beginning()
         if prepared.trust == .merged, request.change == nil, request.onlySteps == nil, prepared.startsForChanges {
-            beginning.leaves = key
+            if prepared.plan.steps.allSatisfy(\.secrets.isEmpty) {
+                beginning.leaves = key
+            } else {
+                // A secret that a step wrote down would be there for every change to read. The box's own run of the
+                // workflow leaves such steps out.
+                await bases.want(
+                    .refresh(
+                        key.workflow, repository: key.repository, branch: branch, commit: prepared.tested.hex,
+                        definition: prepared.definition.commit))
+            }
         }
         guard !request.beginsFromNothing else { return beginning }
         let (store, tested) = (repository.store, prepared.tree)
         beginning.use = await bases.take(key, leavesBase: beginning.leaves != nil) { tree in
             try await withRepository(at: store) { try $0.differenceCount(from: tree, to: tested) }
+        }
+        if beginning.use == nil, let change = request.change, await !bases.has(key) {
+            await bases.want(
+                .refresh(
+                    key.workflow, repository: key.repository, branch: branch, commit: change.targetCommit,
+                    definition: change.targetCommit))
         }
         return beginning
     }

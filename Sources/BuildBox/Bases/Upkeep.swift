@@ -66,19 +66,11 @@ extension Plan {
 }
 
 extension Box {
-    /// Has a base made where a change had none to begin from.
-    func refresh(after run: QueuedRun, _ report: Report) async {
-        guard keepsBases, run.request.event == .pullRequest, let change = run.request.change, report.trust != nil,
-            let programs = try? await programs()
-        else { return }
-        let key = BaseKey(
-            repository: run.request.repository, workflow: run.request.workflow, branch: change.target,
-            tools: programs.tools)
-        if await bases.all.contains(where: { $0.key == key }) { return }
-        await queueUpkeep(
-            .refresh(
-                key.workflow, repository: key.repository, branch: key.branch, commit: change.targetCommit,
-                definition: change.targetCommit))
+    /// Has the bases made that runs have missed.
+    func makeWantedBases() async {
+        let wanted = await bases.takeWanted()
+        guard keepsBases else { return }
+        for request in wanted { await queueUpkeep(request) }
     }
 
     /// Has the trees of bases tested from nothing, each as often as the options say.
@@ -99,7 +91,9 @@ extension Box {
 
     private func queueUpkeep(_ request: RunRequest) async {
         do {
-            _ = try await accept(request)
+            let outcome = try await accept(request)
+            guard outcome.isNew else { return }
+            log.info("\(request.repository): run \(outcome.run.id) \(request.workflow), \(request.subjectInWords)")
         } catch {
             log.warning("\(request.repository): \(request.subject) could not be queued: \(error)")
         }
