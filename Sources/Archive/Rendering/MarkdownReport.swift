@@ -198,7 +198,7 @@ struct MarkdownReport {
             text += "| Step | State | Time | Attempts |\n| --- | --- | --- | --- |\n"
             for step in steps {
                 let state = "\(Wording.symbol(step.status)) \(Wording.title(step.status))"
-                let time = step.duration.map(Wording.duration) ?? ""
+                let time = Wording.proof(step) ?? step.duration.map(Wording.duration) ?? ""
                 text += "| \(MarkdownText.cell(step.name)) | \(state) | \(time) | \(step.attempts.count) |\n"
             }
             return text

@@ -152,7 +152,7 @@ struct TextReport {
             let state = Wording.title(step.status)
             var text = "  " + paint(Wording.symbol(step.status), colour) + " \(padded)  "
             text += paint(state, colour) + String(repeating: " ", count: max(0, 14 - state.count))
-            let time = step.duration.map(Wording.duration) ?? ""
+            let time = Wording.proof(step) ?? step.duration.map(Wording.duration) ?? ""
             text += String(repeating: " ", count: max(0, 8 - time.count)) + time
             if step.attempts.count > 1 { text += "  \(step.attempts.count) attempts" }
             if let counts = step.testCounts, counts.total > 0 { text += "  " + Wording.counts(counts) }

@@ -31,6 +31,8 @@ public struct RunRequest: Sendable, Equatable, Codable {
     public var concurrency: Concurrency
     /// Whether its steps act on the world: a step of it that may have begun is not done again by the box.
     public var runsAtMostOnce: Bool
+    /// Whether every step is run, also those that earlier runs have proved; nil is no.
+    public var refusesProofs: Bool?
     /// Whether a person waits for it, who is gone when the box goes down; nil is no.
     public var isForeground: Bool?
     /// Whether it begins from nothing although it could begin from a base; nil is no.

@@ -22,40 +22,44 @@ struct Beginning: Sendable {
 }
 
 extension RunExecutor {
-    /// Chooses the base with the smallest difference to the tested tree.
+    /// Chooses the base with the smallest difference to the tested tree, and decides whether the run leaves one.
     ///
-    /// Only merged code without secrets leaves a base, and only a whole run of a workflow that changes run too: nobody else would begin
-    /// from it.
-    func beginning(_ prepared: RunPreparation, _ run: QueuedRun, _ repository: WatchedRepository) async -> Beginning {
-        let request = run.request
-        guard sandboxing.layering != nil, options.baseBytes > 0, let branch = request.branch else { return .nothing }
-        let key = BaseKey(
-            repository: request.repository, workflow: request.workflow, branch: branch, tools: programs.tools)
-        var beginning = Beginning()
-        if prepared.trust == .merged, request.change == nil, request.onlySteps == nil, prepared.startsForChanges {
-            if prepared.plan.steps.allSatisfy(\.secrets.isEmpty) {
-                beginning.leaves = key
-            } else {
-                // A secret that a step wrote down would be there for every change to read. The box's own run of the
-                // workflow leaves such steps out.
-                await bases.want(
-                    .refresh(
-                        key.workflow, repository: key.repository, branch: branch, commit: prepared.tested.hex,
-                        definition: prepared.definition.commit))
-            }
-        }
-        guard !request.beginsFromNothing else { return beginning }
+    /// - Parameter isWhole: Whether all steps of the plan are run.
+    func beginning(
+        _ prepared: RunPreparation, _ run: QueuedRun, _ repository: WatchedRepository, isWhole: Bool
+    ) async -> Beginning {
+        guard let key = baseKey(run) else { return .nothing }
+        var beginning = Beginning(leaves: await leaving(prepared, run, isWhole: isWhole))
+        guard !run.request.beginsFromNothing else { return beginning }
         let (store, tested) = (repository.store, prepared.tree)
         beginning.use = await bases.take(key, leavesBase: beginning.leaves != nil) { tree in
             try await withRepository(at: store) { try $0.differenceCount(from: tree, to: tested) }
         }
-        if beginning.use == nil, let change = request.change, await !bases.has(key) {
-            await bases.want(
-                .refresh(
-                    key.workflow, repository: key.repository, branch: branch, commit: change.targetCommit,
-                    definition: change.targetCommit))
+        if beginning.use == nil, let change = run.request.change, await !bases.has(key) {
+            await bases.want(.refresh(key, commit: change.targetCommit))
         }
         return beginning
+    }
+
+    /// Which base a run leaves when it passes; nil for none.
+    ///
+    /// Only merged code leaves one, and only a whole run of a workflow that changes run too: nobody else would begin
+    /// from it. Where such a run can't, the box does it once more in its idle time.
+    func leaving(_ prepared: RunPreparation, _ run: QueuedRun, isWhole: Bool) async -> BaseKey? {
+        guard let key = baseKey(run), prepared.trust == .merged, run.request.change == nil,
+            run.request.onlySteps == nil, prepared.startsForChanges
+        else { return nil }
+        // A secret that a step wrote down would be there for every change to read. The box's own run of the workflow
+        // leaves such steps out.
+        if isWhole, prepared.plan.steps.allSatisfy(\.secrets.isEmpty) { return key }
+        await bases.want(.refresh(key, commit: prepared.tested.hex))
+        return nil
+    }
+
+    private func baseKey(_ run: QueuedRun) -> BaseKey? {
+        guard sandboxing.layering != nil, options.baseBytes > 0, let branch = run.request.branch else { return nil }
+        return BaseKey(
+            repository: run.request.repository, workflow: run.request.workflow, branch: branch, tools: programs.tools)
     }
 
     /// Makes a base of what a passed run left; whatever stands in the way costs the next run its warmth and nothing else.

@@ -14,6 +14,10 @@ extension RunRequest {
         upkeep(.refresh, workflow, repository, branch, commit, definition, nonce: "refresh")
     }
 
+    static func refresh(_ key: BaseKey, commit: String) -> RunRequest {
+        refresh(key.workflow, repository: key.repository, branch: key.branch, commit: commit, definition: commit)
+    }
+
     /// The same tree as a base's, from nothing.
     static func cleanRoom(of base: Base) -> RunRequest {
         upkeep(

@@ -120,6 +120,12 @@ struct RunExecutor: Sendable {
                         name: $0.name, command: $0.commandLine, needs: $0.needs, allowsFailure: $0.allowsFailure))
             }
         }
+        let proofs = await proofs(for: prepared, of: run, in: repository)
+        if let settled = proofs.settled(prepared.plan) {
+            _ = await leaving(prepared, run, isWhole: false)
+            await board.update(run.id) { live in live.steps = settled.steps.map { LiveRun.Step(record: $0) } }
+            return (settled, await review(prepared, in: repository, stop), nil)
+        }
         let contextFile = "\(folder)/context.json"
         try await offThread {
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -131,7 +137,7 @@ struct RunExecutor: Sendable {
             prepared, of: run, isMerged: prepared.trust == .merged, contextFile: contextFile, in: repository,
             state: state,
             options: options, sandboxing: sandboxing)
-        let beginning = enclosed.enclosure == nil ? .nothing : await beginning(prepared, run, repository)
+        let beginning = enclosed.enclosure == nil ? .nothing : await beginning(prepared, run, repository, isWhole: proofs.proved.isEmpty)
         let space: Workspace
         do {
             space = try await Workspace.make(
@@ -161,6 +167,7 @@ struct RunExecutor: Sendable {
         setting.runLimits = options.runLimits
         setting.controlGroups = sandboxing.controlGroups
         setting.journal = recorder.journal(of: run)
+        (setting.keys, setting.proved) = (proofs.keys, proofs.proved)
         let runner = Runner(setting: setting, pool: pool) { [board, wake] event in
             await board.take(event, of: run.id)
             if case .stepOutput = event { return }
@@ -182,33 +189,18 @@ struct RunExecutor: Sendable {
             )
         }
         outcome.findings = secrets.findings(for: prepared.plan) + outcome.findings
+        proofs.judge(&outcome, of: run.id)
         return (outcome, await review, beginning.use?.reported)
     }
 
     /// What every step of the run sees. Names that a change chose come as values of variables only.
     private func environment(_ prepared: RunPreparation, _ run: QueuedRun) -> [String: String] {
         var environment = RunSetting.baseEnvironment(ProcessInfo.processInfo.environment)
-        let context = prepared.context
         environment["PIPECTL"] = "true"
         environment["PIPECTL_RUN"] = String(run.id)
         environment["PIPECTL_RUN_ATTEMPT"] = String(run.attempt)
-        environment["PIPECTL_REPOSITORY"] = context.repository
-        environment["PIPECTL_WORKFLOW"] = run.request.workflow
-        environment["PIPECTL_EVENT"] = context.event.rawValue
-        environment["PIPECTL_COMMIT"] = context.commit
-        environment["PIPECTL_HEAD"] = run.request.head
-        environment["PIPECTL_REF"] = context.ref
-        environment["PIPECTL_BRANCH"] = context.branch
-        environment["PIPECTL_TAG"] = context.tag
-        environment["PIPECTL_LAST_TAG"] = context.lastTag
-        environment["PIPECTL_CHANGE"] = context.change?.name
-        environment["PIPECTL_CHANGE_TITLE"] = context.change?.title
-        environment["PIPECTL_TARGET"] = context.change?.target
-        environment["PIPECTL_TARGET_COMMIT"] = context.change?.targetCommit
-        environment["PIPECTL_MERGED_CHANGES"] =
-            context.mergedChanges.isEmpty ? nil : context.mergedChanges.map(\.name).joined(separator: " ")
-        environment["SOURCE_DATE_EPOCH"] = String(prepared.commitTime)
-        for (name, value) in context.parameters { environment[StepVariable.parameter(name)] = value }
+        environment.merge(RunVariables.values(prepared, run.request)) { _, own in own }
+        for (name, value) in prepared.context.parameters { environment[StepVariable.parameter(name)] = value }
         // A NUL would end the value early, in the kernel, not here.
         return environment.filter { !$0.value.utf8.contains(0) }
     }

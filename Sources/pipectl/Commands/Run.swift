@@ -28,6 +28,10 @@ struct Run: AsyncParsableCommand {
     var parameters: [String] = []
     @Option(name: .customLong("step"), help: "Only this step and what it needs; may be repeated.")
     var steps: [String] = []
+    @Flag(inversion: .prefixedNo, help: "Leave out steps that earlier runs have proved, or run all.")
+    var proofs = true
+    @Flag(help: "Begin from nothing, although there is a warm workspace to begin from.")
+    var clean = false
     @Flag(help: "Print the run's number and return at once; needs a running daemon.")
     var detach = false
     @Flag(help: "Print the report as JSON.")
@@ -39,7 +43,7 @@ struct Run: AsyncParsableCommand {
 
     func run() async throws {
         let folder = try state.folder()
-        let location = WatchedRepository.isRemote(self.folder) ? self.folder : try top(of: self.folder)
+        let location = WatchedRepository.isRemote(self.folder) ? self.folder : try RunSubject.top(of: self.folder)
         let access = try await BoxAccess.open(
             folder, purpose: "run \(workflow)", options: box.options(), log: Log.quiet)
         do {
@@ -47,9 +51,11 @@ struct Run: AsyncParsableCommand {
                 throw CommandEnd(
                     code: 2, message: "--detach needs a running daemon: start `pipectl watch`, or leave it out")
             }
-            let request = StartRequest(
-                location: location, workflow: workflow, subject: try await subject(location),
+            var request = StartRequest(
+                location: location, workflow: workflow,
+                subject: try await RunSubject(ref: ref, change: change).resolved(in: location),
                 parameters: try ParameterOptions.values(parameters), steps: steps, isForeground: !detach)
+            (request.refusesProofs, request.isClean) = (!proofs, clean)
             let accepted = RunNumber()
             try await access.ask(.start(request)) { reply in
                 if case .accepted(let id, _) = reply { await accepted.set(id) }
@@ -65,32 +71,6 @@ struct Run: AsyncParsableCommand {
             await access.close()
             throw error
         }
-    }
-
-    private func top(of folder: String) throws -> String {
-        var candidate = URL(fileURLWithPath: folder).standardizedFileURL
-        while candidate.path != "/" {
-            if FileManager.default.fileExists(atPath: candidate.appendingPathComponent(".git").path) {
-                return candidate.path
-            }
-            candidate.deleteLastPathComponent()
-        }
-        return URL(fileURLWithPath: folder).standardizedFileURL.path
-    }
-
-    private func subject(_ location: String) async throws -> StartRequest.Subject {
-        if let ref { return .revision(ref) }
-        if let change { return .change(change) }
-        let commit = try await withRepository(at: location) { repository in
-            guard repository.workDirectory != nil else {
-                throw CommandEnd(
-                    code: 2,
-                    message: "\(location) is bare and has no working tree: name what to run with --ref or --change")
-            }
-            let author = Signature(name: "pipectl", email: "pipectl@localhost", time: Date())
-            return try repository.snapshotWorkingTree(author: author)
-        }
-        return .workingTree(commit: commit.hex)
     }
 }
 
