@@ -137,6 +137,7 @@ struct RunExecutor: Sendable {
             enclosed.close(sandboxing)
             throw error
         }
+        if let problem = space.problem { log.warning("run \(run.id): its workspace is a plain checkout: \(problem)") }
         await board.update(run.id) { $0.phase = "running" }
         let seenContext =
             enclosed.enclosure != nil && Sandbox.hasMounts ? Sandbox.Place.context : contextFile
