@@ -32,7 +32,9 @@ let package = Package(
         .systemLibrary(
             name: "CGit", pkgConfig: "libgit2", providers: [.apt(["libgit2-dev"]), .brew(["libgit2"])]),
         .systemLibrary(name: "CLinux"),
-        .target(name: "Git", dependencies: ["CGit"], swiftSettings: settings),
+        .target(
+            name: "Git", dependencies: ["CGit", .product(name: "Crypto", package: "swift-crypto")],
+            swiftSettings: settings),
         .target(name: "Pipeline", swiftSettings: settings),
         .executableTarget(name: "stepinit", cSettings: [.treatAllWarnings(as: .error)]),
         .target(

@@ -15,15 +15,16 @@ import Logging
 /// ```
 /// bases/RUN-ATTEMPT/base.json     what it is; written last
 ///                   layer.json    the same, once only others need its layers
-///                   written       the layer that the run's steps wrote
-///                   pristine      where the run began from nothing: the files of its commit
+///                   written       what the run's steps wrote
+///                   tree          what the box wrote before: the files in which the commit differs from the base below,
+///                                 or all of them
 ///                   index         Git's index of the tree
 /// ```
 actor BaseStore {
     /// For each workflow and branch.
     static let mostKept = 3
     /// Layers of one base: beyond, the next is built from nothing.
-    static let deepest = 8
+    static let deepest = 16
     private static let record = "base.json"
     private static let oldRecord = "layer.json"
 

@@ -11,18 +11,11 @@ import SystemPackage
     import Darwin
 #endif
 
-/// Makes what a passed run wrote fit to be a layer: the tracked files are as its commit has them, and nothing is left that
+/// Makes what the steps of a passed run wrote fit to be a layer: the tracked files are as its commit has them, and nothing is left that
 /// a later run could take for its own.
 ///
 /// Only for a layer that nothing writes to any more. It goes by descriptors and follows no link, for steps have filled it.
 struct LayerSealing {
-    /// What stands in the way of a base; a sentence.
-    struct Obstacle: Error, CustomStringConvertible {
-        let description: String
-    }
-
-    /// Tracked paths that the box wrote itself, as the difference to the base below.
-    let written: Set<String>
     /// What steps leave as a result, reports and artifacts: the next run must make its own.
     let results: [Glob]
 
@@ -32,16 +25,12 @@ struct LayerSealing {
     func seal(_ layer: String, tree: OID, in repository: Repository) throws {
         let folder = open(layer, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         guard folder >= 0 else { throw Errno(rawValue: errno) }
-        var seen: Set<String> = []
-        try seal(folder, path: "", tree, repository, &seen)
-        if let lost = try written.first(where: { try !seen.contains($0) && isTracked($0, tree, repository) }) {
-            throw Obstacle(description: "a step removed \(lost), which the box had written")
-        }
+        try seal(folder, path: "", tree, repository)
     }
 
     /// Takes `folder` over.
     private func seal(
-        _ folder: Int32, path: String, _ tree: OID?, _ repository: Repository, _ seen: inout Set<String>
+        _ folder: Int32, path: String, _ tree: OID?, _ repository: Repository
     ) throws {
         guard let listing = fdopendir(folder) else {
             let problem = errno
@@ -61,7 +50,7 @@ struct LayerSealing {
                 if path.isEmpty && text == ".git" || !isFolder && results.contains(where: { $0.matches(inner) }) {
                     try remove(name, in: folder, isFolder)
                 } else if isFolder, !results.isEmpty {
-                    try seal(try opened(name, in: folder), path: inner, nil, repository, &seen)
+                    try seal(try opened(name, in: folder), path: inner, nil, repository)
                 }
                 continue
             }
@@ -77,67 +66,13 @@ struct LayerSealing {
                 #if os(Linux)
                     fremovexattr(below, "user.overlay.opaque")
                 #endif
-                try seal(below, path: inner, entry.id, repository, &seen)
+                try seal(below, path: inner, entry.id, repository)
             case .submodule: continue
             case .blob, .executable, .symlink:
                 // Without what a step made of it, the file below shows again, with its own times.
-                guard written.contains(inner) else {
-                    try remove(name, in: folder, isFolder)
-                    continue
-                }
-                seen.insert(inner)
-                guard try isUnchanged(name, in: folder, info, entry, repository) else {
-                    throw Obstacle(description: "a step changed \(inner), which the box had written")
-                }
+                try remove(name, in: folder, isFolder)
             }
         }
-    }
-
-    /// Whether a file is as the box wrote it.
-    private func isUnchanged(
-        _ name: [CChar], in folder: Int32, _ info: stat, _ entry: TreeEntry, _ repository: Repository
-    ) throws -> Bool {
-        let bytes = try repository.blob(entry.id)
-        guard Int(info.st_size) == bytes.count else { return false }
-        if entry.kind == .symlink {
-            guard info.st_mode & S_IFMT == S_IFLNK else { return false }
-            let target = [CChar](unsafeUninitializedCapacity: bytes.count + 1) { room, count in
-                guard let start = room.baseAddress else { return }
-                count = max(readlinkat(folder, name, start, room.count), 0)
-            }
-            return target.elementsEqual(bytes.map(CChar.init(bitPattern:)))
-        }
-        guard info.st_mode & S_IFMT == S_IFREG, (info.st_mode & 0o100 != 0) == (entry.kind == .executable) else {
-            return false
-        }
-        let file = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
-        guard file >= 0 else { throw Errno(rawValue: errno) }
-        let descriptor = FileDescriptor(rawValue: file)
-        return try descriptor.closeAfter {
-            var content = [UInt8](repeating: 0, count: bytes.count)
-            var filled = 0
-            while filled < content.count {
-                let count = try content.withUnsafeMutableBytes {
-                    try descriptor.read(into: UnsafeMutableRawBufferPointer(rebasing: $0[filled...]))
-                }
-                if count == 0 { return false }
-                filled += count
-            }
-            return content == bytes
-        }
-    }
-
-    private func isTracked(_ path: String, _ tree: OID, _ repository: Repository) throws -> Bool {
-        var id = tree
-        let parts = path.split(separator: "/").map(String.init)
-        for (number, part) in parts.enumerated() {
-            let found = try repository.entries(ofTree: id, recursive: false).first { $0.name == part }
-            guard let found else { return false }
-            if number == parts.count - 1 { return found.kind != .submodule }
-            guard found.kind == .tree else { return false }
-            id = found.id
-        }
-        return false
     }
 
     private func opened(_ name: [CChar], in folder: Int32) throws -> Int32 {

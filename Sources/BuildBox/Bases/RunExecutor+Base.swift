@@ -72,7 +72,7 @@ extension RunExecutor {
         guard let upper = workspace.upper, let index = workspace.index else { return }
         let place = bases.place(of: run)
         do {
-            let sealing = LayerSealing(written: Set(workspace.written), results: prepared.plan.resultGlobs)
+            let sealing = LayerSealing(results: prepared.plan.resultGlobs)
             let tree = prepared.tree
             try await withRepository(at: store) { try sealing.seal(upper.path, tree: tree, in: $0) }
             let base = try await offThread {
@@ -81,13 +81,12 @@ extension RunExecutor {
                 var base = Base(
                     key: key, run: run.id, attempt: run.attempt, commit: prepared.tested.hex, tree: tree.hex,
                     layers: [], index: "\(place)/index", bytes: 0, createdAt: Date(),
-                    cleanAt: use?.base.cleanAt ?? Date())
+                    cleanAt: workspace.isOverBase ? use?.base.cleanAt ?? Date() : Date())
                 try FileManager.default.moveItem(atPath: index, toPath: base.index)
                 base.layers = [try moved(upper, to: "\(place)/written")]
-                if let use {
-                    base.layers += use.base.layers
-                } else {
-                    base.layers += try workspace.layers.map { try moved($0, to: "\(place)/pristine") }
+                // Those of the base below stay where they are.
+                base.layers += try workspace.layers.map { layer in
+                    layer.path.hasPrefix(workspace.folder + "/") ? try moved(layer, to: "\(place)/tree") : layer
                 }
                 base.bytes = WorkspaceMeter.size(of: place)
                 return base

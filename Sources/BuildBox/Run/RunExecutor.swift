@@ -149,6 +149,10 @@ struct RunExecutor: Sendable {
             await bases.giveBack(beginning.use)
             throw error
         }
+        if let problem = space.problem { log.warning("run \(run.id): its workspace is a plain checkout: \(problem)") }
+        if let problem = space.problem {
+            log.warning("run \(run.id) begins from a checkout, for its workspace could not be laid over another: \(problem)")
+        }
         await board.update(run.id) { $0.phase = "running" }
         let seenContext =
             enclosed.enclosure != nil && Sandbox.hasMounts ? Sandbox.Place.context : contextFile
@@ -190,7 +194,7 @@ struct RunExecutor: Sendable {
         }
         outcome.findings = secrets.findings(for: prepared.plan) + outcome.findings
         proofs.judge(&outcome, of: run.id)
-        return (outcome, await review, beginning.use?.reported)
+        return (outcome, await review, space.isOverBase ? beginning.use?.reported : nil)
     }
 
     /// What every step of the run sees. Names that a change chose come as values of variables only.

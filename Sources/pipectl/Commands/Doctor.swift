@@ -51,6 +51,7 @@ struct Doctor: AsyncParsableCommand {
             try folder.create()
             return folder.path
         }
+        await check("workspaces") { try await BoxDoctor.workspaces(state.folder()) }
         await check("free space") {
             guard let free = try BoxDoctor.freeBytes(state.folder().path) else {
                 throw CommandEnd(code: 3, message: "can't be found out")
