@@ -87,7 +87,8 @@ let package = Package(
             exclude: ["TestResults/Fixtures"], swiftSettings: settings),
         .testTarget(name: "ArchiveTests", dependencies: ["Archive", "Engine", "Git"], swiftSettings: settings),
         .testTarget(
-            name: "BuildBoxTests", dependencies: ["Archive", "BuildBox", "Engine", "Git"], swiftSettings: settings),
+            name: "BuildBoxTests", dependencies: ["Archive", "BuildBox", "Engine", "Git", "Pipeline", "stepinit"],
+            swiftSettings: settings),
         .testTarget(
             name: "FuzzTests",
             dependencies: [

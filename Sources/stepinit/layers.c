@@ -191,7 +191,7 @@ int hold_layers(char **words) {
     setsid();
     closefrom(3);
     // Below it all paths are short, which fsconfig(2) wants.
-    if (chdir(words[0]) != 0) return fail(words[0]);
+    if (chdir(words[0]) != 0) return fail("the workspace's folder");
     // Else Git's own folder would be one with whatever a step has left in its place.
     if (lsetxattr("git/.git", "user.overlay.opaque", "y", 1, 0) != 0 && errno != ENOENT) return fail("git/.git");
     if (leave_namespaces() != 0) return fail("a namespace for mounts");
@@ -203,11 +203,13 @@ int hold_layers(char **words) {
     for (words += 2; words[0]; words += 2, count++) {
         if (!words[1] || sscanf(words[1], "%u:%u", &owner.user, &owner.group) != 2) {
             errno = EINVAL;
-            return fail(words[0]);
+            return fail("a layer without an owner");
         }
-        char place[32];
+        // Not its path, which may hold anything: it is for one line.
+        char place[32], name[48];
         snprintf(place, sizeof place, "merged/%d", count);
-        if (mkdir(place, 0700) != 0 || show(words[0], owner, user, place) != 0) return fail(words[0]);
+        snprintf(name, sizeof name, "layer %d", count);
+        if (mkdir(place, 0700) != 0 || show(words[0], owner, user, place) != 0) return fail(name);
     }
     if (mount_over(count) != 0) return 1;
     if (write(STDIN_FILENO, "ready\n", 6) != 6) return 1;

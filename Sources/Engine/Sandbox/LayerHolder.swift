@@ -159,7 +159,8 @@ package final class LayerHolder: Sendable {
             guard count > 0 else { break }
             text.append(byte)
         }
-        return TerminalText.name(String(decoding: text.last == 0x0A ? text.dropLast() : text[...], as: UTF8.self))
+        return TerminalText.name(
+            String(decoding: text.last == 0x0A ? text.dropLast() : text[...], as: UTF8.self), limit: 2_000)
     }
 }
 

@@ -68,6 +68,16 @@ extension Repository {
                     difference.replaced.append(removal)
                 }
             } else if let after {
+                // A submodule is an empty folder, which would hide nothing of the one that is there.
+                if after.mode == GIT_FILEMODE_COMMIT,
+                    let before = Entry(git_tree_entry_byname(older.pointer, after.start)), before.isFolder
+                {
+                    for inner in try entries(ofTree: before.id, recursive: false) {
+                        difference.removed.append(
+                            TreeDifference.Removal(
+                                path: prefix + after.name + [0x2F] + inner.name.utf8, isFolder: inner.kind == .tree))
+                    }
+                }
                 try addAll(after, under: prefix, &difference)
             }
         }
