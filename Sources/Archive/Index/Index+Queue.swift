@@ -27,10 +27,13 @@ extension Index {
     ///
     /// The repository whose last start is longest ago comes first, and of it the oldest run. A run whose concurrency is
     /// `.queue` or `.latestOnly` waits until the older ones of its subject have ended.
+    ///
+    /// After a power cut the start may be forgotten, and the run waits again: as much as a restart would make of it. What
+    /// must not be done twice has an intent of its own, which is on disk before it is done.
     /// - Parameter excluding: Runs that the caller can't start now, for want of a resource.
     public func claimNext(excluding: Set<RunID> = []) async throws -> QueuedRun? {
         let at = now().milliseconds
-        return try await write { db in
+        return try await write(flushed: false) { db in
             let excluded = excluding.map(String.init).joined(separator: ",")
             // Through `run_queued`: one short search for each repository, however long the queue is.
             let id = try RunID.fetchOne(
