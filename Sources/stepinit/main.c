@@ -11,7 +11,7 @@
 // signal or trace it, and with its end the kernel ends everything else.
 //
 //   stepinit [--enter COUNT] [--user UID:GID] [--filter[-nested][-tracing]] [--processes MOST] [--chdir FOLDER]
-//       --enter: the descriptors from 3 on are `cgroup.procs` files of control groups to be in
+//       --enter: the descriptors from 3 on are the entrances of control groups to be in, `tasks` or `cgroup.procs`
 //   stepinit … -- COMMAND…     starts one command instead, and ends as it did
 //   stepinit --layers …, stepinit --within …    see layers.h
 

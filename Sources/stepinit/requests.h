@@ -1,8 +1,8 @@
 // What pipectl and stepinit say to each other. `StepHost.swift` writes the same by hand: change both.
 //
 // All numbers are in the machine's own order. A start request carries descriptors (SCM_RIGHTS): the attempt's control
-// socket, the pipe for its output, and the `cgroup.procs` files of the control groups that the command is to be in, if
-// any. What is to be started follows on the control socket, and so does the wish that it ends: any byte. The answer is
+// socket, the pipe for its output, and the entrances (`tasks` or `cgroup.procs`) of the control groups that the command
+// is to be in, if any. What is to be started follows on the control socket, and so does the wish that it ends: any byte. The answer is
 // one `report`; by then no process of the attempt is left.
 
 #include <stdint.h>

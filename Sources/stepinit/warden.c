@@ -50,7 +50,7 @@ struct command {
     const char *secrets_folder;
     char **words;
     char **secrets;          // names, ended by NULL
-    const int *groups;       // `cgroup.procs` files, ended by -1
+    const int *groups;       // entrances of control groups, ended by -1
     const char *terminal;    // the command's side of its pseudo-terminal, or NULL
 };
 

@@ -4,12 +4,14 @@ internal import Synchronization
 /// Runs writes that arrive while another one is on its way to the disk in one transaction.
 ///
 /// A commit costs one flush of the disk whatever is in it. Each write is a savepoint of its own: one that throws takes
-/// back only what it did itself. Nobody is answered before the commit that holds the answer is on disk.
+/// back only what it did itself. Nobody is answered before the commit that holds the answer is on disk, except for what
+/// the caller can do again after a power cut: that is with the system then, and on disk with the next commit.
 final class GroupCommit: Sendable {
     /// Called once: after the commit, or with the reason why there was none.
     private typealias Answer = ((any Error)?) -> Void
 
     private struct Write: Sendable {
+        var isFlushed: Bool
         var perform: @Sendable (Database) -> Answer
         /// Answers a write that never had its turn.
         var refuse: @Sendable (any Error) -> Void
@@ -21,9 +23,14 @@ final class GroupCommit: Sendable {
     init(_ database: any DatabaseWriter) { self.database = database }
 
     /// Runs `body` as one transaction; cancelling the task does not undo it.
-    func write<T: Sendable>(_ body: @Sendable @escaping (Database) throws -> T) async throws -> T {
+    ///
+    /// - Parameter flushed: Whether it must outlive a power cut. What is not flushed outlives this process all the same,
+    ///   and no later transaction is ever on disk without it.
+    func write<T: Sendable>(
+        flushed: Bool = true, _ body: @Sendable @escaping (Database) throws -> T
+    ) async throws -> T {
         try await withCheckedThrowingContinuation { continuation in
-            let write = Write { db in
+            let write = Write(isFlushed: flushed) { db in
                 let result = Result { try Self.savepoint(db, body) }
                 return { failure in
                     if case .success = result, let failure { return continuation.resume(throwing: failure) }
@@ -62,7 +69,10 @@ final class GroupCommit: Sendable {
 
     private func commit(_ writes: [Write], _ db: Database) {
         var answers: [Answer] = []
+        let isFlushed = writes.contains { $0.isFlushed }
         do {
+            // NORMAL: the log is not flushed with the commit, and with the next one that is FULL all of it is.
+            try db.execute(sql: "PRAGMA synchronous = \(isFlushed ? "FULL" : "NORMAL")")
             try db.beginTransaction(.immediate)
             for write in writes {
                 answers.append(write.perform(db))

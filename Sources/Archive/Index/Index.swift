@@ -36,6 +36,8 @@ public final class Index: Sendable {
             try pool.writeWithoutTransaction { db in
                 // GRDB sets NORMAL with WAL: a power cut could then take back runs that were accepted.
                 try db.execute(sql: "PRAGMA synchronous = FULL")
+                // A savepoint's own journal and what is sorted: a file made and removed for each transaction otherwise.
+                try db.execute(sql: "PRAGMA temp_store = MEMORY")
                 #if os(macOS)
                     // fsync on macOS leaves the bytes in the drive's cache.
                     try db.execute(sql: "PRAGMA fullfsync = ON")
@@ -82,10 +84,12 @@ public final class Index: Sendable {
         try Self.migrator.migrate(database)
     }
 
-    /// One transaction, on disk when this returns.
-    func write<T: Sendable>(_ body: @Sendable @escaping (Database) throws -> T) async throws -> T {
+    /// One transaction, on disk when this returns; without `flushed`, on disk with the next one.
+    func write<T: Sendable>(
+        flushed: Bool = true, _ body: @Sendable @escaping (Database) throws -> T
+    ) async throws -> T {
         do {
-            return try await writes.write(body)
+            return try await writes.write(flushed: flushed, body)
         } catch let error as DatabaseError {
             throw Self.explain(error, path)
         }

@@ -129,7 +129,7 @@ struct RunExecutor: Sendable {
         let contextFile = "\(folder)/context.json"
         try await offThread {
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-            try WorkflowProgram.contextData(prepared.context).write(to: URL(fileURLWithPath: contextFile))
+            try SmallFile.write(WorkflowProgram.contextData(prepared.context), to: contextFile, isForAll: true)
         }
         let secrets = try await secrets(for: prepared, of: run)
         let workflow = run.request.workflow

@@ -80,11 +80,7 @@
                     await readable.wait()
                     continue
                 }
-                // One push writes a lock, a ref and a log; a fetch writes hundreds. They are one reason to look.
-                if !changes.isEmpty {
-                    try? await Task.sleep(for: .milliseconds(2))
-                    _ = readEvents(into: &changes)
-                }
+                if !changes.isEmpty { readOn(into: &changes) }
                 apply(changes)
             }
             return nil
@@ -97,6 +93,17 @@
             var suspects: Set<Int> = []
             var hasOverflowed = false
             var isEmpty: Bool { repositories.isEmpty && suspects.isEmpty && !hasOverflowed }
+        }
+
+        /// One push writes a lock, a ref and a log; a fetch writes hundreds. They are one reason to look: this waits for
+        /// the others as long as they come, 0.3 ms after the last one and 3 ms at most.
+        ///
+        /// On the watcher's own queue, by the kernel's clock: a timer of the cooperative pool comes up to 1 ms late.
+        private func readOn(into changes: inout Changes) {
+            for _ in 0..<10 {
+                usleep(300)
+                if !readEvents(into: &changes) { return }
+            }
         }
 
         /// Reads what the kernel has; `false` if there was nothing.

@@ -109,11 +109,16 @@ struct ControlGroup: Sendable {
         }
     }
 
-    /// Open files that a process enters the group by, by writing `0`; the caller closes them.
+    /// Open files that a process of one thread enters the group by, by writing `0`; the caller closes them.
+    ///
+    /// Whole processes are moved under a lock that waits for all processors (15 to 60 ms); a thread that moves itself is
+    /// not (Linux 5.5, `cgroup_procs_write_start`), and a process of one thread has no other. Version 2 has no such
+    /// entrance to a group with limits.
     func entrances() throws -> [Int32] {
         var files: [Int32] = []
-        for folder in folders.values {
-            let file = open("\(folder)/cgroup.procs", O_WRONLY | O_CLOEXEC)
+        for (controller, folder) in folders {
+            let entrance = controller == .unified ? "cgroup.procs" : "tasks"
+            let file = open("\(folder)/\(entrance)", O_WRONLY | O_CLOEXEC)
             guard file >= 0 else {
                 let problem = errno
                 files.forEach(closeFile)

@@ -36,7 +36,7 @@ final class StepHost: Sendable {
         patience = isEnclosed ? .seconds(20) : .seconds(2)
     }
 
-    /// Asks for a warden that gets `control`, `output` and the control groups' `cgroup.procs`; all stay the caller's to
+    /// Asks for a warden that gets `control`, `output` and the control groups' entrances; all stay the caller's to
     /// close.
     ///
     /// - Returns: What ``kill(_:)`` names it by.

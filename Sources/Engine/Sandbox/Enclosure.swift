@@ -86,14 +86,11 @@ extension RunSetting {
             try files.createDirectory(atPath: made.string, withIntermediateDirectories: true)
         }
         let number = enclosure.user ?? StepUser(user: geteuid(), group: getegid())
-        try Data(
+        try SmallFile.write(
             "root:x:0:0::/nonexistent:/bin/sh\npipectl:x:\(number.user):\(number.group)::\(seen(home).string):/bin/sh\n"
-                .utf8
-        )
-        .write(to: URL(fileURLWithPath: folder.appending("passwd").string))
-        try Data("root:x:0:\npipectl:x:\(number.group):\n".utf8)
-            .write(to: URL(fileURLWithPath: folder.appending("group").string))
-        for file in ["passwd", "group"] { chmod(folder.appending(file).string, 0o644) }
+                .utf8, to: folder.appending("passwd").string, isForAll: true)
+        try SmallFile.write(
+            "root:x:0:\npipectl:x:\(number.group):\n".utf8, to: folder.appending("group").string, isForAll: true)
         try linkCaches(of: plan, enclosure)
         guard let user = enclosure.user else { return }
         // What is mounted is theirs already.

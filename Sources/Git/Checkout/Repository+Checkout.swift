@@ -16,11 +16,7 @@ extension Repository {
                 call: "git_checkout_tree", code: .notFound,
                 message: "\"\(gitDirectory)\" has no commit \(commit.short). Fetch it, then try again.")
         }
-        let workspace = Repository(owning: try Self.initialise(directory, bare: false))
-        // libgit2 reads this file when it first needs an object, which is below.
-        try Self.writeAlternates(objectStores(), objects: workspace.commonDirectory + "/objects")
-        var raw = commit.raw
-        try git("git_repository_set_head_detached") { git_repository_set_head_detached(workspace.pointer, &raw) }
+        let workspace = try Self.makeWorkspace(at: directory, borrowing: objectStores(), head: commit)
         var options = git_checkout_options()
         try git("git_checkout_options_init") {
             git_checkout_options_init(&options, UInt32(GIT_CHECKOUT_OPTIONS_VERSION))
