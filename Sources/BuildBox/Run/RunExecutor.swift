@@ -39,6 +39,7 @@ struct RunExecutor: Sendable {
         var report = Report(starting: run, at: started)
         var tests: [TestResult] = []
         var resultFiles: [String] = []
+        var remains: RunRemains?
         do {
             let prepared = try await RunPreparation.make(
                 run, in: repository, programs: programs, rules: rules
@@ -49,9 +50,10 @@ struct RunExecutor: Sendable {
             report.parameters = prepared.context.parameters
             report.trust = prepared.trust
             report.findings += prepared.notes
-            let (outcome, review, base) = try await runSteps(
+            let (outcome, review, left) = try await runSteps(
                 prepared, of: run, in: repository, folder, workspace, stop)
-            report.base = base
+            remains = left
+            report.base = left?.base
             report.findings += review.map { [$0] } ?? []
             report.approvals = await approvals(prepared, run.id)
             report.verdict = outcome.verdict
@@ -67,6 +69,7 @@ struct RunExecutor: Sendable {
             if await desk.leave(run.id), stop.request == nil, report.verdict == .cancelled {
                 switch await park(run, prepared, outcome.steps) {
                 case .putBack(let reason):
+                    await settle(remains, run, store: repository.store)
                     return await withoutRecord(report, reason, run, repository, folder, workspace)
                 case .ends(let reason): report.reason = reason
                 }
@@ -104,6 +107,7 @@ struct RunExecutor: Sendable {
             await noteChange(report)
         }
         await board.end(run.id)
+        await settle(remains, run, store: repository.store)
         await cleanUp(run, repository, folder, workspace)
         return report
     }
@@ -111,7 +115,7 @@ struct RunExecutor: Sendable {
     private func runSteps(
         _ prepared: RunPreparation, of run: QueuedRun, in repository: WatchedRepository, _ folder: String,
         _ workspace: String, _ stop: StopSignal
-    ) async throws -> (RunOutcome, Finding?, Report.Base?) {
+    ) async throws -> (RunOutcome, Finding?, RunRemains?) {
         await board.update(run.id) { live in
             live.phase = "preparing the workspace"
             live.steps = prepared.plan.steps.map {
@@ -150,9 +154,6 @@ struct RunExecutor: Sendable {
             throw error
         }
         if let problem = space.problem { log.warning("run \(run.id): its workspace is a plain checkout: \(problem)") }
-        if let problem = space.problem {
-            log.warning("run \(run.id) begins from a checkout, for its workspace could not be laid over another: \(problem)")
-        }
         await board.update(run.id) { $0.phase = "running" }
         let seenContext =
             enclosed.enclosure != nil && Sandbox.hasMounts ? Sandbox.Place.context : contextFile
@@ -181,10 +182,9 @@ struct RunExecutor: Sendable {
         async let review = review(prepared, in: repository, stop)
         var outcome = await runner.run(prepared.plan, stop: stop)
         await space.close()
-        if let key = beginning.leaves, outcome.verdict == .passed, outcome.isAllEnded {
-            await leaveBase(key, space, prepared, run, over: beginning.use, store: repository.store)
-        }
-        await bases.giveBack(beginning.use)
+        let remains = RunRemains(
+            workspace: space, beginning: beginning, prepared: prepared, hasPassed: outcome.verdict == .passed,
+            isAllEnded: outcome.isAllEnded)
         if outcome.isAllEnded {
             enclosed.close(sandboxing)
         } else {
@@ -194,7 +194,7 @@ struct RunExecutor: Sendable {
         }
         outcome.findings = secrets.findings(for: prepared.plan) + outcome.findings
         proofs.judge(&outcome, of: run.id)
-        return (outcome, await review, space.isOverBase ? beginning.use?.reported : nil)
+        return (outcome, await review, remains)
     }
 
     /// What every step of the run sees. Names that a change chose come as values of variables only.

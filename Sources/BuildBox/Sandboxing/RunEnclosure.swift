@@ -38,7 +38,9 @@ struct RunEnclosure: Sendable {
             mounts.append(SandboxMount("\(folder)/objects", isOptional: true))
         }
         mounts += options.shared.map { SandboxMount($0, .write) }
-        mounts += options.writable.map { SandboxMount($0, isMerged ? .write : .read) }
+        // What the box wants of its own accord must change nothing outside.
+        let mayWrite = isMerged && run.request.upkeep == nil
+        mounts += options.writable.map { SandboxMount($0, mayWrite ? .write : .read) }
         // Below a folder that steps write to, a link of theirs would lead bubblewrap astray, which makes the places of
         // its mounts with our rights.
         for target in mounts.map(\.target) + sandbox.readable + [state.path] where Sandbox.hasMounts {
