@@ -141,7 +141,9 @@ struct RunExecutor: Sendable {
             prepared, of: run, isMerged: prepared.trust == .merged, contextFile: contextFile, in: repository,
             state: state,
             options: options, sandboxing: sandboxing)
-        let beginning = enclosed.enclosure == nil ? .nothing : await beginning(prepared, run, repository, isWhole: proofs.proved.isEmpty)
+        let beginning =
+            enclosed.enclosure == nil
+            ? .nothing : await beginning(prepared, run, repository, isWhole: proofs.proved.isEmpty)
         let space: Workspace
         do {
             space = try await Workspace.make(
@@ -153,7 +155,11 @@ struct RunExecutor: Sendable {
             await bases.giveBack(beginning.use)
             throw error
         }
-        if let problem = space.problem { log.warning("run \(run.id): its workspace is a plain checkout: \(problem)") }
+        log.debug("run \(run.id): \(space.account)")
+        if let problem = space.problem {
+            log.warning(
+                "run \(run.id) begins from a checkout, for its workspace could not be laid over another: \(problem)")
+        }
         await board.update(run.id) { $0.phase = "running" }
         let seenContext =
             enclosed.enclosure != nil && Sandbox.hasMounts ? Sandbox.Place.context : contextFile
