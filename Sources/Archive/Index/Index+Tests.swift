@@ -73,8 +73,8 @@ extension Index {
     public func flakyTests(_ filter: TestFilter) async throws -> [FlakyTest] {
         try await read { db in
             let repository =
-                filter.repository == nil ? "" : "AND run.repository = (SELECT id FROM repository WHERE name = ?2)"
-            let workflow = filter.workflow == nil ? "" : "AND run.workflow = ?3"
+                filter.repository == nil ? "" : "AND run.repository = (SELECT id FROM repository WHERE name = ?1)"
+            let workflow = filter.workflow == nil ? "" : "AND run.workflow = ?2"
             // Failures are few and have an index of their own. Each is held against what passed on its tree; only of the
             // tests that remain is it counted in how many runs they were.
             let rows = try Row.fetchAll(
@@ -83,7 +83,7 @@ extension Index {
                     WITH latest AS MATERIALIZED (
                         SELECT id, repository, coalesce(testedTree, testedCommit, head) AS tree FROM run
                         WHERE state = 'ended' AND tests_passed + tests_failed > 0 \(repository) \(workflow)
-                        ORDER BY id DESC LIMIT ?1
+                        ORDER BY id DESC LIMIT ?3
                     ), failure AS MATERIALIZED (
                         SELECT DISTINCT test.testCase, latest.id AS run, latest.repository, latest.tree
                         FROM latest CROSS JOIN test INDEXED BY test_failure
@@ -105,7 +105,7 @@ extension Index {
                             WHERE test.testCase = total.testCase AND test.run = latest.id)) AS runs
                     FROM total JOIN testCase ON testCase.id = total.testCase JOIN run ON run.id = total.lastRun
                     """,
-                arguments: [max(filter.limit, 0), filter.repository ?? "", filter.workflow ?? ""])
+                arguments: [filter.repository ?? "", filter.workflow ?? "", max(filter.limit, 0)])
             return rows.map { row in
                 FlakyTest(
                     suite: row["suite"], name: row["name"], flips: row["flips"], runs: row["runs"],

@@ -12,6 +12,21 @@ from figures import MEGABYTES, MILLISECONDS
 TESTS_OF_A_RUN = 100
 
 
+def request(repository, workflow, change, head):
+    """What a run was asked to do, as pipectl keeps it."""
+    kept = {
+        "repository": repository, "workflow": workflow, "event": "pullRequest" if change else "push",
+        "ref": f"refs/pull/{change}/head" if change else "refs/heads/main", "branch": "main", "head": head,
+        "definitionCommit": head, "mergedChanges": [], "parameters": {}, "nonce": "",
+        "subject": f"change {change}" if change else "refs/heads/main", "concurrency": {"supersede": {}},
+        "runsAtMostOnce": False}
+    if change:
+        kept["change"] = {
+            "name": change, "head": head, "target": "main", "targetCommit": head, "title": "Make it better",
+            "author": "ada"}
+    return json.dumps(kept)
+
+
 def fill(path, runs):
     """Adds runs as a team makes them, into the tables that pipectl made: several repositories and workflows, changes
     that are pushed again, a failing test in one run of twelve, and ten tests that fail now and then."""
@@ -60,7 +75,7 @@ def fill(path, runs):
                 "id": run, "repository": place + 1, "workflow": workflows[workflow],
                 "event": "pullRequest" if change else "push", "ref": f"refs/pull/{change}/head" if change else "refs/heads/main",
                 "branch": "main", "head": head, "nonce": "", "subject": f"change {change}" if change else "refs/heads/main",
-                "changeName": change, "title": "Make it better" if change else None, "isSerial": 0, "request": "{}",
+                "changeName": change, "title": "Make it better" if change else None, "isSerial": 0, "request": request(repositories[place], workflows[workflow], change, head),
                 "state": "ended", "attempt": 1, "verdict": verdict, "reason": "", "createdAt": started,
                 "startedAt": started, "endedAt": started + 30_000, "testedCommit": head,
                 "tests_passed": TESTS_OF_A_RUN - failed, "tests_failed": failed, "isArchived": 1, "archivedBytes": 1_000}
@@ -85,7 +100,7 @@ def fill(path, runs):
 def measure(bench):
     runs = bench.amount(10_000, 1_000)
     path = bench.repository("index", bench.workflow_set('Workflow("test") { Step("one", run: "true") }'))
-    bench.run([bench.pipectl, "status"], home="index-state")
+    bench.run([bench.pipectl, "runs"], home="index-state")
     file = f"{bench.root}/index-state/index.sqlite"
     test = fill(file, runs)
     bench.figure(f"index of {runs * TESTS_OF_A_RUN:,} results on disk", [os.path.getsize(file) / 1e6], MEGABYTES)
