@@ -19,7 +19,7 @@ extension Repository {
         for (name, target) in loose.refs {
             let id =
                 switch target {
-                case .id(let id): target(of: id, named: name, in: odb.pointer)
+                case .id(let id): self.target(of: id, named: name, in: odb.pointer)
                 // Rare: a clone has one for each remote.
                 case .ref: try resolved(name, in: odb.pointer)
                 }
