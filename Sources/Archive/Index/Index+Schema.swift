@@ -20,6 +20,7 @@ extension Index {
             try nameTargets(db)
         }
         migrator.registerMigration("4 proof") { db in try createProof(db) }
+        migrator.registerMigration("5 history") { db in try createHistory(db) }
         migrator.registerMigration("6 upkeep") { db in
             try db.alter(table: "run") { table in table.add(column: "isUpkeep", .boolean).notNull().defaults(to: false) }
         }
