@@ -42,7 +42,8 @@ struct RunExecutor: Sendable {
         var remains: RunRemains?
         do {
             let prepared = try await RunPreparation.make(
-                run, in: repository, programs: programs, rules: rules
+                run, in: repository, programs: programs, rules: rules,
+                tests: { await self.tests(of: run, $0, store: repository.store) }
             ) { [index] in try await index.approval(holdingFor: $0) }
             report.testedCommit = prepared.tested.hex
             report.testedTree = prepared.tree.hex
@@ -179,6 +180,7 @@ struct RunExecutor: Sendable {
         setting.controlGroups = sandboxing.controlGroups
         setting.journal = recorder.journal(of: run)
         (setting.keys, setting.proved) = (proofs.keys, proofs.proved)
+        setting.order = await order(of: prepared, run)
         let runner = Runner(setting: setting, pool: pool) { [board, wake] event in
             await board.take(event, of: run.id)
             if case .stepOutput = event { return }
