@@ -71,6 +71,10 @@ extension Box {
                 return false
             }
             group.addTask {
+                await self.keepStandbys()
+                return false
+            }
+            group.addTask {
                 try await self.work()
                 return true
             }

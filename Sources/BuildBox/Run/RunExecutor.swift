@@ -19,6 +19,8 @@ struct RunExecutor: Sendable {
     let sandboxing: Sandboxing
     let log: Logger
     let desk: ApprovalDesk
+    /// Nil where nothing is made ready for runs to come.
+    let standbys: Standbys?
     /// Tells the dispatcher that a run has come to wait for nothing but a person.
     let wake: @Sendable () -> Void
 
@@ -29,8 +31,8 @@ struct RunExecutor: Sendable {
         let started = Date()
         let clock = ContinuousClock()
         let start = clock.now
-        let folder = "\(state.live)/\(run.id)-\(run.attempt)"
-        let workspace = "\(state.workspaces)/\(run.id)-\(run.attempt)"
+        let place = await standbys?.place(for: repository.name) ?? RunPlace(run, in: state)
+        let (folder, workspace) = (place.folder, place.workspace)
         await board.begin(
             LiveRun(
                 id: run.id, repository: run.request.repository, workflow: run.request.workflow,
@@ -49,7 +51,7 @@ struct RunExecutor: Sendable {
             report.trust = prepared.trust
             report.findings += prepared.notes
             let (outcome, review) = try await runSteps(
-                prepared, of: run, in: repository, folder, workspace, stop)
+                prepared, of: run, in: repository, place, stop)
             report.findings += review.map { [$0] } ?? []
             report.approvals = await approvals(prepared, run.id)
             report.verdict = outcome.verdict
@@ -64,6 +66,7 @@ struct RunExecutor: Sendable {
             if await desk.leave(run.id), stop.request == nil, report.verdict == .cancelled {
                 switch await park(run, prepared, outcome.steps) {
                 case .putBack(let reason):
+                    await release(place)
                     return await withoutRecord(report, reason, run, repository, folder, workspace)
                 case .ends(let reason): report.reason = reason
                 }
@@ -71,6 +74,7 @@ struct RunExecutor: Sendable {
         } catch let early as EarlyVerdict {
             report.trust = early.trust ?? report.trust
             if let question = early.question, await hold(run, question, early.trust ?? .change, stop) {
+                await release(place)
                 return await withoutRecord(report, question.why, run, repository, folder, workspace)
             }
             (report.verdict, report.reason) = (early.verdict, early.reason)
@@ -89,6 +93,8 @@ struct RunExecutor: Sendable {
                 BoxTools.isDiskFull(error)
                 ? "disk full: the box could not run it: \(error)" : "the box could not run it: \(error)"
         }
+        await board.settle(run.id)
+        wake()
         // The clock on the wall may have been set meanwhile; a run lasts as long as it lasts.
         report.endedAt = started.addingTimeInterval((clock.now - start).inSeconds)
         // A verdict before the first step leaves no folder.
@@ -101,14 +107,16 @@ struct RunExecutor: Sendable {
             await noteChange(report)
         }
         await board.end(run.id)
+        await release(place)
         await cleanUp(run, repository, folder, workspace)
         return report
     }
 
     private func runSteps(
-        _ prepared: RunPreparation, of run: QueuedRun, in repository: WatchedRepository, _ folder: String,
-        _ workspace: String, _ stop: StopSignal
+        _ prepared: RunPreparation, of run: QueuedRun, in repository: WatchedRepository, _ place: RunPlace,
+        _ stop: StopSignal
     ) async throws -> (RunOutcome, Finding?) {
+        let (folder, isOpen) = (place.folder, place.isOpen)
         await board.update(run.id) { live in
             live.phase = "preparing the workspace"
             live.steps = prepared.plan.steps.map {
@@ -117,7 +125,7 @@ struct RunExecutor: Sendable {
                         name: $0.name, command: $0.commandLine, needs: $0.needs, allowsFailure: $0.allowsFailure))
             }
         }
-        let contextFile = "\(folder)/context.json"
+        let contextFile = RunEnclosure.contextFile(in: folder)
         try await offThread {
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
             try SmallFile.write(WorkflowProgram.contextData(prepared.context), to: contextFile, isForAll: true)
@@ -127,12 +135,12 @@ struct RunExecutor: Sendable {
         let enclosed = try RunEnclosure.make(
             prepared, of: run, isMerged: prepared.trust == .merged, contextFile: contextFile, in: repository,
             state: state,
-            options: options, sandboxing: sandboxing)
+            options: options, sandboxing: sandboxing, place: place)
         let space: Workspace
         do {
             space = try await Workspace.make(
-                at: workspace, commit: prepared.tested, store: repository.store, user: enclosed.enclosure?.user,
-                layering: sandboxing.layering)
+                at: place.workspace, commit: prepared.tested, store: repository.store, user: enclosed.enclosure?.user,
+                layering: sandboxing.layering, isOpen: isOpen)
         } catch {
             enclosed.close(sandboxing)
             throw error
@@ -151,6 +159,7 @@ struct RunExecutor: Sendable {
             approval: { step, stop in await decision(on: step, of: run, prepared, stop) })
         setting.workspaceMount = space.mount
         setting.enclosure = enclosed.enclosure
+        setting.standby = enclosed.standby
         setting.stepLimits = options.stepLimits
         setting.runLimits = options.runLimits
         setting.controlGroups = sandboxing.controlGroups
@@ -160,6 +169,7 @@ struct RunExecutor: Sendable {
             if case .stepOutput = event { return }
             if await board.run(run.id)?.isParked == true { wake() }
         }
+        if let wanted = enclosed.next(after: prepared, in: repository, space) { await standbys?.prepare(wanted) }
         // Beside the steps, so that a long compilation costs the run nothing while its steps take longer.
         async let review = review(prepared, in: repository, stop)
         var outcome = await runner.run(prepared.plan, stop: stop)
@@ -251,6 +261,13 @@ struct RunExecutor: Sendable {
         } catch {
             log.warning("the summary of run \(report.id) could not be written to refs/notes/pipectl: \(error)")
         }
+    }
+
+    /// Ends the sandbox of a run that came to its verdict without one.
+    private func release(_ place: RunPlace) async {
+        guard place.isOpen else { return }
+        let users = sandboxing.users
+        try? await offThread { place.close(users) }
     }
 
     func cleanUp(_ run: QueuedRun, _ repository: WatchedRepository, _ folder: String, _ workspace: String) async {
