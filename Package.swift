@@ -31,7 +31,10 @@ let package = Package(
     targets: [
         .systemLibrary(
             name: "CGit", pkgConfig: "libgit2", providers: [.apt(["libgit2-dev"]), .brew(["libgit2"])]),
-        .target(name: "Git", dependencies: ["CGit"], swiftSettings: settings),
+        .systemLibrary(name: "CLinux"),
+        .target(
+            name: "Git", dependencies: ["CGit", .product(name: "Crypto", package: "swift-crypto")],
+            swiftSettings: settings),
         .target(name: "Pipeline", swiftSettings: settings),
         .executableTarget(
             name: "stepinit", cSettings: [.treatAllWarnings(as: .error)],
@@ -60,7 +63,7 @@ let package = Package(
         .target(
             name: "BuildBox",
             dependencies: [
-                "Archive", "Engine", "Git", "Pipeline",
+                "Archive", "CLinux", "Engine", "Git", "Pipeline",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
@@ -90,7 +93,8 @@ let package = Package(
             exclude: ["TestResults/Fixtures"], swiftSettings: settings),
         .testTarget(name: "ArchiveTests", dependencies: ["Archive", "Engine", "Git"], swiftSettings: settings),
         .testTarget(
-            name: "BuildBoxTests", dependencies: ["Archive", "BuildBox", "Engine", "Git"], swiftSettings: settings),
+            name: "BuildBoxTests", dependencies: ["Archive", "BuildBox", "Engine", "Git", "Pipeline", "stepinit"],
+            swiftSettings: settings),
         .testTarget(
             name: "FuzzTests",
             dependencies: [

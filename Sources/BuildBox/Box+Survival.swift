@@ -13,6 +13,11 @@ extension Box {
             let isShort = !hasSpace() || !troubles.isEmpty
             if wasShort && !isShort { await archiveUnstarted() }
             wasShort = isShort
+            if !hasSpace() {
+                // What only saves time is the first to go.
+                let count = await bases.remove { _ in true }
+                if count > 0 { log.warning("\(count) warm workspaces are given up for the space that they take") }
+            }
             // Whoever found an obstacle waits for a wake-up; nobody else knows when the disk has room again.
             if isShort { wakeUp() }
             for watcher in watchers.values where await watcher.failedForWantOfSomething { watcher.wakeUp() }

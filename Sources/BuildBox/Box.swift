@@ -13,6 +13,8 @@ public actor Box {
     public let store: ArchiveStore
     public let options: BoxOptions
 
+    /// The workspaces that runs begin from.
+    let bases: BaseStore
     let board = LiveBoard()
     let desk = ApprovalDesk()
     let log: Logger
@@ -34,6 +36,8 @@ public actor Box {
     /// Only these may start; nil means all. A foreground run must not start what a daemon left behind.
     private var mayStart: Set<RunID>?
     private var spaceWarning = false
+    /// Whether bases are made of the box's own accord: a daemon does, one look or one run by hand doesn't.
+    var keepsBases = false
     /// What can't be done now for want of something of this machine: what it is, and the sentence about it.
     var troubles: [String: String] = [:]
     let ballast: Ballast
@@ -63,6 +67,7 @@ public actor Box {
         self.ballast = ballast
         store = try ArchiveStore(home: state.path)
         index = try await Box.openIndex(state, store)
+        bases = BaseStore(folder: state.bases, limit: options.baseBytes, log: log)
         pool = SlotPool(slots: options.slots, capacities: options.capacities)
         (wakes, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         try await settle()
@@ -287,7 +292,7 @@ public actor Box {
             return run
         }
         // One that was just put back, and approved already, must have left its folders before it starts again.
-        return try await index.claimNext(excluding: Set(running.keys))
+        return try await index.claimNext(excluding: Set(running.keys), isIdle: running.isEmpty)
     }
 
     /// The next run, or nil also when it can't be found out now: ``keepGoing()`` asks again.
@@ -336,14 +341,16 @@ public actor Box {
             let executor = RunExecutor(
                 state: state, index: index, store: store, programs: try await programs(), pool: pool, board: board,
                 options: options, stepInit: stepInit, sandboxing: await sandboxing(), log: log, desk: desk,
-                standbys: standbys,
+                standbys: standbys, bases: bases,
                 wake: { [wake] in wake.yield() })
             let repository = try await repository(named: run.request.repository)
             let watcher = watchers[repository.name]
             let rules = TrustRules(
                 policy: options.trust, changeRefs: await watcher?.changeRefs ?? .standard,
                 target: await watcher?.target)
-            return await executor.execute(run, in: repository, rules: rules, stop: stop)
+            let report = await executor.execute(run, in: repository, rules: rules, stop: stop)
+            await makeWantedBases()
+            return report
         } catch {
             var report = Report(starting: run, at: Date())
             report.reason = "the box could not begin: \(error)"

@@ -57,6 +57,21 @@ public enum BoxDoctor {
         return found.description
     }
 
+    /// How workspaces are made here, in words.
+    public static func workspaces(_ state: StateFolder) async throws -> String {
+        let helper = try stepInit()
+        let toolchain = try? await Toolchain.find(memory: "\(state.programs)/toolchain.json")
+        let sandbox = try? await Sandbox.find(stepInit: helper, toolchain: toolchain?.swiftc)
+        do {
+            _ = try await Layering.find(
+                stepInit: helper, sandbox: sandbox, users: StepUsers(seed: "\(state.path) \(getpid())"),
+                in: state.workspaces)
+            return "laid over earlier ones, copied when written to"
+        } catch {
+            return "checked out anew for each run: \(error)"
+        }
+    }
+
     /// What holds steps to their limits here, in words.
     public static var limits: String {
         let groups = ControlGroups.find()

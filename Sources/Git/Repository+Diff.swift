@@ -17,6 +17,16 @@ extension Repository {
         return changes
     }
 
+    /// How many entries of two trees differ; only folders that differ are read.
+    public func differenceCount(from old: OID, to new: OID) throws(GitError) -> Int {
+        let oldTree = try treeHandle(old)
+        let newTree = try treeHandle(new)
+        let diff = try Handle("git_diff_tree_to_tree", free: git_diff_free) {
+            git_diff_tree_to_tree(&$0, pointer, oldTree.pointer, newTree.pointer, nil)
+        }
+        return git_diff_num_deltas(diff.pointer)
+    }
+
     /// The difference of two commits as `git diff` prints it, three lines of context, at most `maximumBytes` long.
     ///
     /// What is too long ends after a whole line, followed by one that says how many files were left out.

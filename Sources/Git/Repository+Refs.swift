@@ -1,4 +1,5 @@
 internal import CGit
+internal import Foundation
 
 extension Repository {
     /// All refs and where `HEAD` points; 100,000 packed refs take about a tenth of a second.
@@ -18,9 +19,28 @@ extension Repository {
             }
             defer { git_reference_free(out) }
             guard let name = git_reference_name(out).flatMap({ String(validatingCString: $0) }) else { continue }
-            refs[name] = target(of: out, named: name, in: odb.pointer)
+            guard let id = target(of: out, named: name, in: odb.pointer) else { continue }
+            if let old = refs.updateValue(id, forKey: name) { Self.settle(name, id, against: old, in: &refs) }
+        }
+        for (name, id) in looseRefsBeyondReach() where refs[name] == nil {
+            refs[name] = target(of: id, named: name, in: odb.pointer)
         }
         return RefSnapshot(refs: refs, head: try symbolicTarget("HEAD"))
+    }
+
+    /// Decides between two names of other bytes that Swift takes for the same, as those with `K` and the Kelvin sign.
+    ///
+    /// The one that Unicode calls composed counts: nobody may speak for a branch by one that only looks like it.
+    private static func settle(_ name: String, _ id: OID, against old: OID, in refs: inout [String: OID]) {
+        guard let place = refs.index(forKey: name) else { return }
+        let known = refs[place].key
+        guard Array(known.utf8) != Array(name.utf8) else { return }
+        let composed = Array(name.precomposedStringWithCanonicalMapping.utf8)
+        let isKnown =
+            Array(known.utf8) == composed
+            || Array(name.utf8) != composed && known.utf8.lexicographicallyPrecedes(name.utf8)
+        refs.remove(at: place)
+        refs[isKnown ? known : name] = isKnown ? old : id
     }
 
     /// The commit that a ref stands for: followed if symbolic, peeled if a tag object; `nil` if that leads nowhere.
@@ -35,17 +55,25 @@ extension Repository {
             defer { git_reference_free(resolved) }
             return git_reference_target(resolved) == nil ? nil : target(of: resolved, named: name, in: odb)
         }
+        return target(of: OID(direct.pointee), named: name, in: odb)
+    }
+
+    /// What an id that the ref holds stands for: peeled if a tag object.
+    private func target(of id: OID, named name: String, in odb: OpaquePointer) -> OID? {
         // Only tags are worth a look at the object: a branch cannot hold a tag object, and a look costs microseconds.
-        guard name.hasPrefix("refs/tags/") else { return OID(direct.pointee) }
-        var (size, kind) = (0, GIT_OBJECT_INVALID)
-        guard git_odb_read_header(&size, &kind, odb, direct) == 0, kind == GIT_OBJECT_TAG else {
+        guard name.hasPrefix("refs/tags/") else { return id }
+        var (size, kind, raw) = (0, GIT_OBJECT_INVALID, id.raw)
+        guard git_odb_read_header(&size, &kind, odb, &raw) == 0, kind == GIT_OBJECT_TAG else {
             git_error_clear()
-            return OID(direct.pointee)
+            return id
         }
-        var object: OpaquePointer?
-        guard git_reference_peel(&object, ref, GIT_OBJECT_ANY) == 0, let object else {
+        var (tag, object): (OpaquePointer?, OpaquePointer?)
+        defer { git_object_free(tag) }
+        guard git_object_lookup(&tag, pointer, &raw, GIT_OBJECT_TAG) == 0,
+            git_object_peel(&object, tag, GIT_OBJECT_ANY) == 0, let object
+        else {
             git_error_clear()
-            return OID(direct.pointee)
+            return id
         }
         defer { git_object_free(object) }
         return git_object_id(object).map { OID($0.pointee) }

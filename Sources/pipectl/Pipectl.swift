@@ -21,7 +21,8 @@ struct Pipectl: AsyncParsableCommand {
             CommandGroup(
                 name: "Reports",
                 subcommands: [Runs.self, Show.self, Logs.self, ReportCommand.self, Landed.self, Results.self]),
-            CommandGroup(name: "Upkeep", subcommands: [ArchiveCommand.self, Collect.self, Doctor.self]),
+            CommandGroup(
+                name: "Upkeep", subcommands: [ArchiveCommand.self, Collect.self, ProofsCommand.self, Doctor.self]),
         ]
     )
 

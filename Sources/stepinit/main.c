@@ -13,6 +13,7 @@
 //   stepinit [--enter COUNT] [--user UID:GID] [--filter[-nested][-tracing]] [--processes MOST] [--chdir FOLDER]
 //       --enter: the descriptors from 3 on are the entrances of control groups to be in, `tasks` or `cgroup.procs`
 //   stepinit … -- COMMAND…     starts one command instead, and ends as it did
+//   stepinit --layers …, stepinit --within …    see layers.h
 
 #define _GNU_SOURCE
 #include <errno.h>
@@ -31,6 +32,7 @@
 #include <unistd.h>
 
 #include "confine.h"
+#include "layers.h"
 #include "processes.h"
 #include "requests.h"
 #include "warden.h"
@@ -283,7 +285,9 @@ static char **confine(char **words) {
 }
 
 int main(int count, char **arguments) {
-    (void)count;
+    // Neither starts steps: none of what follows is theirs.
+    if (count > 1 && strcmp(arguments[1], "--layers") == 0) return hold_layers(arguments + 2);
+    if (count > 1 && strcmp(arguments[1], "--within") == 0) return enter_layers(arguments + 2);
 #ifdef __linux__
     // When memory runs out, a step goes before anything of the box does; what is started inherits it.
     int score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);

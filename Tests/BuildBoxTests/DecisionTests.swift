@@ -34,6 +34,26 @@ struct DecisionTests {
     static let tag = WorkflowDeclaration(name: "tag", triggers: [.tag(matching: "v*")])
     static let all = [test, release, push, tag]
 
+    @Test func aMovedTargetIsRunForTheBaseOfWhatComesNext() {
+        var sighting = DecisionTests.branch()
+        sighting.defaultTarget = "main"
+        func requests(_ declarations: [WorkflowDeclaration], refreshes: Bool = true) -> [RunRequest] {
+            Decision.make(
+                repository: "repo", sighting: sighting, known: [], refreshes: refreshes,
+                definition: { _ in .workflows(declarations) }, paths: { _, _ in [] }
+            ).requests.filter { $0.upkeep != nil }
+        }
+        let made = requests(DecisionTests.all)
+        #expect(made.map(\.workflow) == ["test"])
+        #expect(made.map(\.head) == [DecisionTests.newTarget.hex])
+        #expect(made.map(\.upkeep) == [.refresh])
+        #expect(requests(DecisionTests.all, refreshes: false).isEmpty)
+        let both = WorkflowDeclaration(name: "test", triggers: [.pullRequest(into: "main"), .merge(into: "main")])
+        #expect(requests([both]).isEmpty, "its own run on the branch leaves the base")
+        sighting.defaultTarget = "other"
+        #expect(requests(DecisionTests.all).isEmpty, "no change wants into it")
+    }
+
     static func oid(_ number: Int) -> OID {
         let digits = String(number, radix: 16)
         guard let id = OID(hex: String(repeating: "0", count: 40 - digits.count) + digits) else {

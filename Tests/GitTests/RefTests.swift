@@ -47,6 +47,40 @@ import Testing
         #expect(Set(try repository.snapshot().refs.keys) == ["refs/heads/main", "refs/heads/good"])
     }
 
+    /// libgit2 ends its reading at a ref nested deeper than 100 folders, and says nothing.
+    @Test func aRefNestedDeepHidesNoOther() throws {
+        let repository = try Repository(opening: try fixture.repository())
+        let head = try fixture.id("HEAD")
+        try fixture.git("tag", "-a", "-m", "annotated", "v1")
+        let names = [
+            "refs/heads/a/" + Array(repeating: "d", count: 150).joined(separator: "/"), "refs/heads/with\"quotes\"",
+            "refs/heads/" + String(repeating: "n", count: 200), "refs/pull/7/head",
+            // Longer than libgit2 has room for where it looks a name up.
+            "refs/long/" + Array(repeating: String(repeating: "x", count: 100), count: 20).joined(separator: "/"),
+            "refs/tags/" + Array(repeating: "t", count: 120).joined(separator: "/"),
+        ]
+        for name in names { try fixture.git("update-ref", name, name.hasPrefix("refs/tags") ? "v1^{tag}" : head.hex) }
+        try "no id".write(toFile: fixture["work/.git/refs/heads/half.lock"], atomically: false, encoding: .utf8)
+        let wanted = Set(names + ["refs/heads/main", "refs/tags/v1"])
+        #expect(Set(try repository.snapshot().refs.keys) == wanted)
+        #expect(Set(try repository.snapshot().refs.values) == [head])
+        try fixture.git("pack-refs", "--all")
+        #expect(Set(try Repository(opening: fixture["work"]).snapshot().refs.keys) == wanted)
+    }
+
+    @Test(arguments: [["K", "\u{212A}"], ["\u{212A}", "K"], ["\u{E9}", "e\u{301}"], ["e\u{301}", "\u{E9}"]])
+    func aBranchThatOnlyLooksLikeAnotherIsNotTakenForIt(names: [String]) throws {
+        let repository = try Repository(opening: try fixture.repository())
+        for name in names {
+            try fixture.git("update-ref", "refs/heads/\(name)", try fixture.commit(["a": name], name).hex)
+        }
+        let composed = try #require(
+            names.first { Array($0.utf8) == Array($0.precomposedStringWithCanonicalMapping.utf8) })
+        let kept = try repository.snapshot().refs.filter { $0.key == "refs/heads/\(composed)" }
+        #expect(kept.keys.map { Array($0.utf8) } == [Array("refs/heads/\(composed)".utf8)])
+        #expect(kept.values.first == (try fixture.id("refs/heads/\(composed)")))
+    }
+
     @Test func changesBetweenSnapshots() throws {
         let one = try #require(OID(hex: String(repeating: "1", count: 40)))
         let two = try #require(OID(hex: String(repeating: "2", count: 40)))

@@ -200,6 +200,8 @@ package struct Bench: Sendable {
         let child = try Child(
             launcher + prefix + sharing([Bench.pipectl, "watch"])
                 + (options.contains("--minimum-free") ? [] : ["--minimum-free", "0"])
+                // The box's own upkeep would be among the runs that a test counts.
+                + (options.contains("--refresh") ? [] : ["--no-refresh"])
                 + options + (options.contains("--interval") ? [] : ["--interval", "3600"]) + [repository],
             in: root, environment: environment, output: name)
         let daemon = Daemon(child: child, log: name + "2", bench: self)

@@ -59,13 +59,13 @@ extension Index {
         try db.cachedStatement(
             sql: """
                 INSERT INTO run (repository, workflow, event, ref, branch, head, nonce, subject, changeName, title,
-                    isSerial, request, state, createdAt, rerunOf)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?)
+                    isSerial, isUpkeep, request, state, createdAt, rerunOf)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?)
                 """
         ).execute(arguments: [
             repository, request.workflow, request.event.rawValue, request.ref, request.branch, request.head,
             request.identity, request.subject, request.change?.name, request.change?.title, isSerial,
-            try ArchiveJSON.compactText(request), now.milliseconds, request.rerunOf,
+            request.upkeep != nil, try ArchiveJSON.compactText(request), now.milliseconds, request.rerunOf,
         ])
         return db.lastInsertedRowID
     }

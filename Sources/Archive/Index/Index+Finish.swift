@@ -73,6 +73,17 @@ extension Index {
                 report.id, artifact.step, artifact.path, artifact.bytes, artifact.sha256, artifact.isExecutable,
             ])
         }
+        for step in report.steps {
+            guard let outputs = step.outputs else { continue }
+            // What keeps an artifact keeps outputs as well; no artifact has an empty path.
+            try db.cachedStatement(
+                sql: """
+                    INSERT OR REPLACE INTO artifact (run, step, path, bytes, sha256, isExecutable)
+                    VALUES (?, ?, '', ?, ?, FALSE)
+                    """
+            ).execute(arguments: [report.id, step.name, outputs.bytes, outputs.sha256])
+        }
+        try recordProofs(of: report, db)
     }
 
     private static func insert(_ step: StepRecord, _ run: RunID, position: Int, _ db: Database) throws {

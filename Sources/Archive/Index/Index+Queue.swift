@@ -30,30 +30,39 @@ extension Index {
     ///
     /// After a power cut the start may be forgotten, and the run waits again: as much as a restart would make of it. What
     /// must not be done twice has an intent of its own, which is on disk before it is done.
-    /// - Parameter excluding: Runs that the caller can't start now, for want of a resource.
-    public func claimNext(excluding: Set<RunID> = []) async throws -> QueuedRun? {
+    /// - Parameters:
+    ///   - excluding: Runs that the caller can't start now, for want of a resource.
+    ///   - isIdle: Whether nothing runs: only then, and when nothing else waits, the box's own upkeep has its turn.
+    public func claimNext(excluding: Set<RunID> = [], isIdle: Bool = true) async throws -> QueuedRun? {
         let at = now().milliseconds
         return try await write(flushed: false) { db in
             let excluded = excluding.map(String.init).joined(separator: ",")
-            // Through `run_queued`: one short search for each repository, however long the queue is.
-            let id = try RunID.fetchOne(
-                db,
-                sql: """
-                    WITH first AS MATERIALIZED (
-                        SELECT turn, (
-                            SELECT id FROM run
-                            WHERE run.repository = repository.id AND state = 'queued' AND id NOT IN (\(excluded))
-                                AND \(Self.blocker) IS NULL AND \(Self.heldFor) IS NULL
-                            ORDER BY id LIMIT 1
-                        ) AS next FROM repository
-                    )
-                    SELECT next FROM first WHERE next IS NOT NULL ORDER BY turn, next LIMIT 1
-                    """)
-            guard let id else { return nil }
+            let found = try Self.next(excluding: excluded, isUpkeep: false, db)
+            guard let id = try found ?? (isIdle ? Self.next(excluding: excluded, isUpkeep: true, db) : nil) else {
+                return nil
+            }
             var run = try Self.queuedRun(id, db)
             run.attempt = try Self.start(id, at: at, db)
             return run
         }
+    }
+
+    private static func next(excluding: String, isUpkeep: Bool, _ db: Database) throws -> RunID? {
+        // Through `run_queued`: one short search for each repository, however long the queue is.
+        try RunID.fetchOne(
+            db,
+            sql: """
+                WITH first AS MATERIALIZED (
+                    SELECT turn, (
+                        SELECT id FROM run
+                        WHERE run.repository = repository.id AND state = 'queued' AND id NOT IN (\(excluding))
+                            AND isUpkeep = \(isUpkeep ? "TRUE" : "FALSE")
+                            AND \(Self.blocker) IS NULL AND \(Self.heldFor) IS NULL
+                        ORDER BY id LIMIT 1
+                    ) AS next FROM repository
+                )
+                SELECT next FROM first WHERE next IS NOT NULL ORDER BY turn, next LIMIT 1
+                """)
     }
 
     /// Marks a waiting run as running; returns the number of this start. Throws `.wrongState` if it is not waiting.

@@ -19,7 +19,44 @@ extension Index {
             try createIntent(db)
             try nameTargets(db)
         }
+        migrator.registerMigration("4 proof") { db in try createProof(db) }
+        migrator.registerMigration("6 upkeep") { db in
+            try db.alter(table: "run") { table in table.add(column: "isUpkeep", .boolean).notNull().defaults(to: false) }
+        }
         return migrator
+    }
+
+    private static func createProof(_ db: Database) throws {
+        try db.create(table: "proof", options: .withoutRowID) { table in
+            table.column("repository", .integer).notNull().references("repository", onDelete: .cascade)
+            table.column("key", .text).notNull().check(sql: "length(key) = 64")
+            // Whom it counts for: "merged" for everybody, else one change or ref.
+            table.column("scope", .text).notNull()
+            table.column("definition", .text).notNull()
+            table.column("workflow", .text).notNull()
+            table.column("step", .text).notNull()
+            // The run in which the step was run; its report has the rest.
+            table.column("run", .integer).notNull().references("run", onDelete: .cascade)
+            table.column("runAttempt", .integer).notNull()
+            table.primaryKey(["repository", "key", "scope"])
+        }
+        try db.execute(
+            sql: """
+                CREATE INDEX proof_run ON proof (run);
+                CREATE INDEX proof_step ON proof (repository, workflow, step, run);
+                CREATE INDEX proof_definition ON proof (repository, definition);
+                """)
+        try db.create(table: "distrust", options: .withoutRowID) { table in
+            table.column("repository", .integer).notNull().references("repository", onDelete: .cascade)
+            table.column("definition", .text).notNull()
+            table.column("workflow", .text).notNull()
+            table.column("step", .text).notNull()
+            // The run that showed it, and the one whose proof was wrong. Both may be gone by now.
+            table.column("run", .integer).notNull()
+            table.column("provedBy", .integer).notNull()
+            table.column("at", .integer).notNull()
+            table.primaryKey(["repository", "definition"])
+        }
     }
 
     private static func createIntent(_ db: Database) throws {

@@ -90,7 +90,11 @@ struct JUnitReport {
         let status: TestResult.Status
         switch step.status {
         case .passed:
-            xml += "/>\n"
+            if let proof = Wording.proof(step) {
+                xml += ">\n      <system-out>\(text(proof))</system-out>\n    </testcase>\n"
+            } else {
+                xml += "/>\n"
+            }
             status = .passed
         case .failed where !step.allowsFailure, .timedOut where !step.allowsFailure:
             xml += ">\n      <failure \(attribute("message", reason)) type=\"\(step.status.rawValue)\"/>"

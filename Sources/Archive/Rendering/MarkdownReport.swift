@@ -90,6 +90,7 @@ struct MarkdownReport {
             text += "- \(MarkdownText.code(ReportFacts.ref(report))) at `\(tested)`\n"
         }
         if let trust = report.trust { text += "- trust: \(trust.rawValue)\n" }
+        if let base = facts.base { text += "- workspace: \(base)\n" }
         for approval in facts.approvals { text += "- \(MarkdownText.inline(approval, limit: 600))\n" }
         let start = report.startedAt ?? report.createdAt
         text += "- \(Wording.dateAndTime(start)), took \(Wording.duration(from: start, to: report.endedAt))\n"
@@ -197,7 +198,7 @@ struct MarkdownReport {
             text += "| Step | State | Time | Attempts |\n| --- | --- | --- | --- |\n"
             for step in steps {
                 let state = "\(Wording.symbol(step.status)) \(Wording.title(step.status))"
-                let time = step.duration.map(Wording.duration) ?? ""
+                let time = Wording.proof(step) ?? step.duration.map(Wording.duration) ?? ""
                 text += "| \(MarkdownText.cell(step.name)) | \(state) | \(time) | \(step.attempts.count) |\n"
             }
             return text

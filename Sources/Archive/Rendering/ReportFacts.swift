@@ -91,6 +91,14 @@ struct ReportFacts {
         }
     }
 
+    /// What the workspace began from; nil if from nothing.
+    var base: String? {
+        report.base.map { base in
+            let files = base.changedFiles == 1 ? "1 file differs" : "\(base.changedFiles) files differ"
+            return "over the one of run \(base.run) at \(Wording.short(base.commit)), \(files)"
+        }
+    }
+
     /// What people said, one line each, safe to show.
     var approvals: [String] {
         (report.approvals ?? []).map { approval in

@@ -65,6 +65,7 @@ struct TextReport {
             row("parameter", "\(TerminalText.name(key))=\(TerminalText.name(value))")
         }
         if let trust = report.trust { row("trust", trust.rawValue) }
+        if let base = facts.base { row("workspace", base) }
         for approval in facts.approvals { row("approval", approval) }
         let start = report.startedAt ?? report.createdAt
         row("when", "\(Wording.dateAndTime(start)), took \(Wording.duration(from: start, to: report.endedAt))")
@@ -151,7 +152,7 @@ struct TextReport {
             let state = Wording.title(step.status)
             var text = "  " + paint(Wording.symbol(step.status), colour) + " \(padded)  "
             text += paint(state, colour) + String(repeating: " ", count: max(0, 14 - state.count))
-            let time = step.duration.map(Wording.duration) ?? ""
+            let time = Wording.proof(step) ?? step.duration.map(Wording.duration) ?? ""
             text += String(repeating: " ", count: max(0, 8 - time.count)) + time
             if step.attempts.count > 1 { text += "  \(step.attempts.count) attempts" }
             if let counts = step.testCounts, counts.total > 0 { text += "  " + Wording.counts(counts) }

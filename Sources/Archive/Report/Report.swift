@@ -49,6 +49,8 @@ public struct Report: Sendable, Equatable, Codable, Identifiable {
     /// The command that repeats this run on the reader's machine.
     public var reproduce: String
     public var definition: Definition?
+    /// The workspace that it began from; nil if it began from nothing.
+    public var base: Base?
     /// How far the code was trusted; nil if the run ended before that was decided.
     public var trust: Trust?
     /// What people were asked and said; nil if nobody was.
@@ -104,6 +106,21 @@ public struct Report: Sendable, Equatable, Codable, Identifiable {
         public init(path: String, kind: String) {
             self.path = path
             self.kind = kind
+        }
+    }
+
+    /// A passed workspace of the target, over which the run had its own.
+    public struct Base: Sendable, Equatable, Codable {
+        /// The run that left it, and the commit that it tested.
+        public var run: RunID
+        public var commit: String
+        /// Entries of the tested tree that the box wrote over it.
+        public var changedFiles: Int
+
+        public init(run: RunID, commit: String, changedFiles: Int) {
+            self.run = run
+            self.commit = commit
+            self.changedFiles = changedFiles
         }
     }
 

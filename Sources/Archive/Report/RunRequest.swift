@@ -31,8 +31,22 @@ public struct RunRequest: Sendable, Equatable, Codable {
     public var concurrency: Concurrency
     /// Whether its steps act on the world: a step of it that may have begun is not done again by the box.
     public var runsAtMostOnce: Bool
+    /// Whether every step is run, also those that earlier runs have proved; nil is no.
+    public var refusesProofs: Bool?
     /// Whether a person waits for it, who is gone when the box goes down; nil is no.
     public var isForeground: Bool?
+    /// Whether it begins from nothing although it could begin from a base; nil is no.
+    public var isClean: Bool?
+    /// What the box wants the run for of its own accord; nil for a run that somebody waits for.
+    public var upkeep: Upkeep?
+
+    /// Runs of merged code for which the box uses its idle time.
+    public enum Upkeep: String, Sendable, Codable {
+        /// Leaves the workspace that runs of changes begin from.
+        case refresh
+        /// The same from nothing, to see that the verdict is the same.
+        case cleanRoom
+    }
 
     public init(
         repository: String, workflow: String, event: Trigger.Event, ref: String, branch: String?, head: String,

@@ -19,7 +19,13 @@ extension ArchiveStore {
             let (report, found) = try await verify(ref.id, ref.commit)
             problems += found
             if let report {
-                for artifact in report.artifacts {
+                let outputs = report.steps.compactMap { step in
+                    step.outputs.map {
+                        ArtifactRecord(
+                            step: step.name, path: "what \(step.name) made", bytes: $0.bytes, sha256: $0.sha256)
+                    }
+                }
+                for artifact in report.artifacts + outputs {
                     let isRight = digests[artifact.sha256] ?? check(artifact.sha256)
                     digests[artifact.sha256] = isRight
                     if isRight != true { problems.append(Self.problem(artifact, ref.id, isMissing: isRight == nil)) }

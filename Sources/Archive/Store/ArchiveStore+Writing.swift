@@ -40,7 +40,10 @@ extension ArchiveStore {
     ) async throws -> ArchivedRun {
         let store = artifacts
         return try await withArchive { repository in
+            let proved = Set(report.steps.filter { $0.provedBy != nil }.map(\.name))
             for artifact in report.artifacts {
+                // Made by the run that proved the step, and kept with it.
+                if proved.contains(artifact.step), store.want(artifact.sha256) { continue }
                 guard let folder = files.artifacts else {
                     throw ArchiveError(
                         .unreadableFile,
@@ -48,6 +51,9 @@ extension ArchiveStore {
                             + "This is a bug: report it.", run: report.id)
                 }
                 try store.keep(folder + "/" + artifact.sha256, sha256: artifact.sha256)
+            }
+            for outputs in report.steps.compactMap(\.outputs) {
+                try store.keep((files.artifacts ?? ".") + "/" + outputs.sha256, sha256: outputs.sha256)
             }
             var tree = RunTree(repository: repository)
             try tree.add("report.json", ArchiveJSON.pretty(report))

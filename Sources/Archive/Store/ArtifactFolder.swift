@@ -37,6 +37,12 @@ struct ArtifactFolder: Sendable {
         try Self.flush(folder: folder + "/" + sha256.prefix(2))
     }
 
+    /// Says that somebody wants a kept file, so that no retention that runs now takes it; false if there is none.
+    func want(_ sha256: String) -> Bool {
+        guard let path = path(sha256) else { return false }
+        return utimes(path, nil) == 0
+    }
+
     private func copy(_ input: Int32, _ file: String, to temporary: String, sha256: String) throws {
         let output = Foundation.open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o444)
         guard output >= 0 else { throw Self.failure("create", temporary) }

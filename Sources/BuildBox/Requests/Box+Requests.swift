@@ -21,14 +21,18 @@ extension Box {
             case .follow(let id): try await follow(id, reply)
             case .cancel(let id, let reason): try await reply(.done(cancel(id, reason: reason)))
             case .approve(let approve): try await reply(.done(self.approve(approve, user: user)))
-            case .rerun(let id, let failedOnly, let steps):
-                let outcome = try await rerun(id, failedOnly: failedOnly, steps: steps)
+            case .rerun(let wanted):
+                let outcome = try await rerun(wanted)
                 try await reply(.accepted(outcome.run.id, isNew: outcome.isNew))
             case .runs(let query): try await reply(.runs(index.runs(RunFilter(query))))
             case .run(let id): try await reply(.run(detail(id)))
             case .collect(let collect): try await reply(.collected(self.collect(collect)))
             case .verifyArchive:
                 try await reply(.problems(store.verify(index).map { "\($0)" }))
+            case .why(let start): try await reply(.reasons(why(start)))
+            case .proofs: try await reply(.proofs(proofStatus()))
+            case .trustProofs(let step, let repository):
+                try await reply(.done(trustProofs(of: step, in: repository)))
             case .pushArchive(let remote):
                 let count = try await store.push(to: remote)
                 try await reply(.done("pushed \(count) refs to \(remote)"))
@@ -84,7 +88,10 @@ extension Box {
     }
 
     /// Accepts a run by hand.
-    public func start(_ start: StartRequest) async throws -> EnqueueOutcome {
+    public func start(_ start: StartRequest) async throws -> EnqueueOutcome { try await accept(request(start).request) }
+
+    /// What a run by hand is to do.
+    func request(_ start: StartRequest) async throws -> (request: RunRequest, repository: WatchedRepository) {
         let repository = try await open(start.location)
         let preferred = await watchers[repository.name]?.target
         let subject = start.subject
@@ -98,6 +105,8 @@ extension Box {
         request.parameters = start.parameters
         request.onlySteps = start.steps.isEmpty ? nil : start.steps
         request.isForeground = start.isForeground ? true : nil
+        request.refusesProofs = start.refusesProofs ? true : nil
+        request.isClean = start.isClean ? true : nil
         guard let commit = OID(hex: request.definitionCommit) else { throw BoxError(.usage, "no commit") }
         let tree = try await withRepository(at: repository.gitDirectory) {
             try $0.treeID(of: commit, path: "workflows")
@@ -118,25 +127,30 @@ extension Box {
         } catch let error as DefinitionError {
             throw BoxError(.unknownWorkflow, error.message)
         }
-        return try await accept(request)
+        return (request, repository)
     }
 
-    private func rerun(_ id: RunID, failedOnly: Bool, steps: [String]) async throws -> EnqueueOutcome {
+    private func rerun(_ wanted: RerunRequest) async throws -> EnqueueOutcome {
+        let id = wanted.run
         guard let run = try await index.run(id) else { throw unknown(id) }
         guard run.summary.state == .ended else {
             throw BoxError(.usage, "run \(id) has not ended; `pipectl cancel \(id)` ends it, then rerun it")
         }
         var request = run.request
         request.rerunOf = id
+        request.refusesProofs = wanted.usesProofs ? nil : true
+        request.isClean = wanted.isClean ? true : nil
+        // A person waits for it now.
+        request.upkeep = nil
         request.nonce = "rerun of \(id) at \(Date().timeIntervalSince1970)"
-        if failedOnly {
+        if wanted.failedOnly {
             let failed = run.steps.filter { $0.status != .passed && $0.status != .skipped }.map(\.name)
             guard !failed.isEmpty else {
                 throw BoxError(.usage, "no step of run \(id) failed; leave out --failed to repeat it whole")
             }
             request.onlySteps = failed
         }
-        if !steps.isEmpty { request.onlySteps = steps }
+        if !wanted.steps.isEmpty { request.onlySteps = wanted.steps }
         return try await accept(request)
     }
 

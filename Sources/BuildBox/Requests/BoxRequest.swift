@@ -13,12 +13,19 @@ public enum BoxRequest: Sendable, Codable {
     case cancel(RunID, reason: String)
     /// A person's word on a run or step that waits for it.
     case approve(ApproveRequest)
-    case rerun(RunID, failedOnly: Bool, steps: [String])
+    /// `proofs`: whether steps may be left out that other runs have proved.
+    case rerun(RerunRequest)
     case runs(RunsQuery)
     case run(RunID)
     /// Move runs out of the archive by age, count and size.
     case collect(CollectRequest)
     case verifyArchive
+    /// What stands for each step of a run that is not started.
+    case why(StartRequest)
+    /// How many proofs there are, and which steps are not believed.
+    case proofs
+    /// Believe the proofs of a step again; of one repository, or of all.
+    case trustProofs(step: String, repository: String?)
     case pushArchive(remote: String)
 }
 
@@ -43,6 +50,10 @@ public struct StartRequest: Sendable, Codable {
     public var steps: [String]
     /// Whether an interruption ends it for good, because the person who waits is gone with it.
     public var isForeground: Bool
+    /// Whether every step is run, also those that earlier runs have proved.
+    public var refusesProofs = false
+    /// Whether it begins from nothing although there is a base.
+    public var isClean = false
 
     public init(
         location: String, workflow: String, subject: Subject, parameters: [String: String] = [:],
@@ -55,6 +66,21 @@ public struct StartRequest: Sendable, Codable {
         self.steps = steps
         self.isForeground = isForeground
     }
+}
+
+/// A run that is wanted once more.
+public struct RerunRequest: Sendable, Codable {
+    public var run: RunID
+    /// Only the steps that did not pass, and what they need.
+    public var failedOnly = false
+    /// Only these and what they need; empty for all.
+    public var steps: [String] = []
+    /// Whether steps that other runs have proved are left out: who says rerun wants to see it run.
+    public var usesProofs = false
+    /// Whether it begins from nothing.
+    public var isClean = false
+
+    public init(run: RunID) { self.run = run }
 }
 
 /// Which runs a list shows.
@@ -110,6 +136,8 @@ public enum BoxReply: Sendable, Codable {
     case collected(CollectReply)
     /// Problems found in the archive; none: it is sound.
     case problems([String])
+    case reasons([StepReasoning])
+    case proofs(ProofStatus)
     /// What was asked can't be done; `code` is ``BoxError/Code``.
     case refused(code: String, message: String)
 }

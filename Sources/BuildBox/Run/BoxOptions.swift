@@ -20,6 +20,17 @@ public struct BoxOptions: Sendable {
     /// Bytes kept of each log's start, and of its end.
     public var logBytes = 16 << 20
 
+    /// Whether steps that earlier runs have proved are left out.
+    public var usesProofs = true
+    /// How large a part of the proved steps, from 0 to 1, is run all the same to find out whether proofs can be believed.
+    public var proofSampling = 0.0
+    /// Bytes on disk of all workspaces that runs begin from; with 0 every run begins from nothing.
+    public var baseBytes = 20 << 30
+    /// Whether idle time is used to keep these new.
+    public var refreshesBases = true
+    /// How often what passes in a warm workspace is tested from nothing.
+    public var cleanRoomInterval = Duration.seconds(86_400)
+
     /// Whether steps of unread code may run although nothing can enclose them here.
     public var allowsUnsandboxed = false
     /// Folders of the box that steps see at the same path: read-only, for writing by merged code, for writing by all.

@@ -21,6 +21,7 @@ struct RunExecutor: Sendable {
     let desk: ApprovalDesk
     /// Nil where nothing is made ready for runs to come.
     let standbys: Standbys?
+    let bases: BaseStore
     /// Tells the dispatcher that a run has come to wait for nothing but a person.
     let wake: @Sendable () -> Void
 
@@ -50,8 +51,9 @@ struct RunExecutor: Sendable {
             report.parameters = prepared.context.parameters
             report.trust = prepared.trust
             report.findings += prepared.notes
-            let (outcome, review) = try await runSteps(
+            let (outcome, review, base) = try await runSteps(
                 prepared, of: run, in: repository, place, stop)
+            report.base = base
             report.findings += review.map { [$0] } ?? []
             report.approvals = await approvals(prepared, run.id)
             report.verdict = outcome.verdict
@@ -62,6 +64,7 @@ struct RunExecutor: Sendable {
             tests = outcome.tests
             resultFiles = outcome.resultFiles
             report.testCounts = TestCounts(lastAttempts(of: tests))
+            await compareWithWarm(&report, run)
             report.comparison = try? await comparison(of: report, tests)
             if await desk.leave(run.id), stop.request == nil, report.verdict == .cancelled {
                 switch await park(run, prepared, outcome.steps) {
@@ -115,7 +118,7 @@ struct RunExecutor: Sendable {
     private func runSteps(
         _ prepared: RunPreparation, of run: QueuedRun, in repository: WatchedRepository, _ place: RunPlace,
         _ stop: StopSignal
-    ) async throws -> (RunOutcome, Finding?) {
+    ) async throws -> (RunOutcome, Finding?, Report.Base?) {
         let (folder, isOpen) = (place.folder, place.isOpen)
         await board.update(run.id) { live in
             live.phase = "preparing the workspace"
@@ -124,6 +127,12 @@ struct RunExecutor: Sendable {
                     record: StepRecord(
                         name: $0.name, command: $0.commandLine, needs: $0.needs, allowsFailure: $0.allowsFailure))
             }
+        }
+        let proofs = await proofs(for: prepared, of: run, in: repository)
+        if let settled = proofs.settled(prepared.plan) {
+            _ = await leaving(prepared, run, isWhole: false)
+            await board.update(run.id) { live in live.steps = settled.steps.map { LiveRun.Step(record: $0) } }
+            return (settled, await review(prepared, in: repository, stop), nil)
         }
         let contextFile = RunEnclosure.contextFile(in: folder)
         try await offThread {
@@ -136,14 +145,23 @@ struct RunExecutor: Sendable {
             prepared, of: run, isMerged: prepared.trust == .merged, contextFile: contextFile, in: repository,
             state: state,
             options: options, sandboxing: sandboxing, place: place)
+        let beginning =
+            enclosed.enclosure == nil
+            ? .nothing : await beginning(prepared, run, repository, isWhole: proofs.proved.isEmpty)
         let space: Workspace
         do {
             space = try await Workspace.make(
-                at: place.workspace, commit: prepared.tested, store: repository.store, user: enclosed.enclosure?.user,
-                layering: sandboxing.layering, isOpen: isOpen)
+                at: place.workspace, commit: prepared.tested, store: repository.store,
+                base: beginning.use?.base.workspaceBase, user: enclosed.enclosure?.user,
+                keepsLayers: beginning.leaves != nil, layering: sandboxing.layering, isOpen: isOpen)
         } catch {
             enclosed.close(sandboxing)
+            await bases.giveBack(beginning.use)
             throw error
+        }
+        if let problem = space.problem {
+            log.warning(
+                "run \(run.id) begins from a checkout, for its workspace could not be laid over another: \(problem)")
         }
         await board.update(run.id) { $0.phase = "running" }
         let seenContext =
@@ -164,6 +182,7 @@ struct RunExecutor: Sendable {
         setting.runLimits = options.runLimits
         setting.controlGroups = sandboxing.controlGroups
         setting.journal = recorder.journal(of: run)
+        (setting.keys, setting.proved) = (proofs.keys, proofs.proved)
         let runner = Runner(setting: setting, pool: pool) { [board, wake] event in
             await board.take(event, of: run.id)
             if case .stepOutput = event { return }
@@ -174,6 +193,10 @@ struct RunExecutor: Sendable {
         async let review = review(prepared, in: repository, stop)
         var outcome = await runner.run(prepared.plan, stop: stop)
         await space.close()
+        if let key = beginning.leaves, outcome.verdict == .passed, outcome.isAllEnded {
+            await leaveBase(key, space, prepared, run, over: beginning.use, store: repository.store)
+        }
+        await bases.giveBack(beginning.use)
         if outcome.isAllEnded {
             enclosed.close(sandboxing)
         } else {
@@ -182,33 +205,18 @@ struct RunExecutor: Sendable {
             )
         }
         outcome.findings = secrets.findings(for: prepared.plan) + outcome.findings
-        return (outcome, await review)
+        proofs.judge(&outcome, of: run.id)
+        return (outcome, await review, space.isOverBase ? beginning.use?.reported : nil)
     }
 
     /// What every step of the run sees. Names that a change chose come as values of variables only.
     private func environment(_ prepared: RunPreparation, _ run: QueuedRun) -> [String: String] {
         var environment = RunSetting.baseEnvironment(ProcessInfo.processInfo.environment)
-        let context = prepared.context
         environment["PIPECTL"] = "true"
         environment["PIPECTL_RUN"] = String(run.id)
         environment["PIPECTL_RUN_ATTEMPT"] = String(run.attempt)
-        environment["PIPECTL_REPOSITORY"] = context.repository
-        environment["PIPECTL_WORKFLOW"] = run.request.workflow
-        environment["PIPECTL_EVENT"] = context.event.rawValue
-        environment["PIPECTL_COMMIT"] = context.commit
-        environment["PIPECTL_HEAD"] = run.request.head
-        environment["PIPECTL_REF"] = context.ref
-        environment["PIPECTL_BRANCH"] = context.branch
-        environment["PIPECTL_TAG"] = context.tag
-        environment["PIPECTL_LAST_TAG"] = context.lastTag
-        environment["PIPECTL_CHANGE"] = context.change?.name
-        environment["PIPECTL_CHANGE_TITLE"] = context.change?.title
-        environment["PIPECTL_TARGET"] = context.change?.target
-        environment["PIPECTL_TARGET_COMMIT"] = context.change?.targetCommit
-        environment["PIPECTL_MERGED_CHANGES"] =
-            context.mergedChanges.isEmpty ? nil : context.mergedChanges.map(\.name).joined(separator: " ")
-        environment["SOURCE_DATE_EPOCH"] = String(prepared.commitTime)
-        for (name, value) in context.parameters { environment[StepVariable.parameter(name)] = value }
+        environment.merge(RunVariables.values(prepared, run.request)) { _, own in own }
+        for (name, value) in prepared.context.parameters { environment[StepVariable.parameter(name)] = value }
         // A NUL would end the value early, in the kernel, not here.
         return environment.filter { !$0.value.utf8.contains(0) }
     }
@@ -327,6 +335,11 @@ extension RunRequest {
     /// What is tested, as a person would say it.
     public var subjectInWords: String {
         if let change { return "change \(change.name) into \(change.target)" }
+        switch upkeep {
+        case .refresh: return "base of \(branch ?? ref)"
+        case .cleanRoom: return "clean room of \(branch ?? ref)"
+        case nil: break
+        }
         if ref.isEmpty { return "working tree" }
         if let branch { return branch }
         if ref.hasPrefix("refs/tags/") { return "tag \(ref.dropFirst("refs/tags/".count))" }

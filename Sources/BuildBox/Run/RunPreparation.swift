@@ -11,6 +11,7 @@ struct RunPreparation: Sendable {
     /// Seconds since 1970, for `SOURCE_DATE_EPOCH`.
     var commitTime: Int
     var context: PlanContext
+    var declaration: WorkflowDeclaration
     var plan: Plan
     /// The workflow's whole plan, of which ``plan`` may be a part.
     var wholePlan: Plan
@@ -68,9 +69,15 @@ extension RunPreparation {
             let declaration = try program.declaration(of: request.workflow)
             context.parameters = try parameters(of: declaration, given: request.parameters)
             let decision = TrustDecision.make(facts.trust(request, declaration), rules.policy)
+            if request.upkeep != nil, decision.ruling != .allowed || decision.trust != .merged {
+                throw EarlyVerdict(
+                    verdict: .cancelled, reason: "for its own upkeep the box runs only what needs nobody's approval",
+                    tested: facts.tested)
+            }
             let approval = try await word(on: decision, run, facts, approved)
             let wholePlan = try await program.plan(workflow: request.workflow, context: context)
-            let plan = try request.onlySteps.map { try wholePlan.keeping($0) } ?? wholePlan
+            var plan = try request.onlySteps.map { try wholePlan.keeping($0) } ?? wholePlan
+            if request.upkeep != nil { plan = plan.withoutActing }
             var notes: [Finding] = []
             let edited = facts.changedFiles.filter { $0.path.hasPrefix("workflows/") }
             if request.change != nil, !edited.isEmpty {
@@ -84,7 +91,8 @@ extension RunPreparation {
                         suggestion: "read the edit: it takes effect when the change has landed"))
             }
             return RunPreparation(
-                tested: facts.tested, tree: facts.tree, commitTime: facts.commitTime, context: context, plan: plan,
+                tested: facts.tested, tree: facts.tree, commitTime: facts.commitTime, context: context,
+                declaration: declaration, plan: plan,
                 wholePlan: wholePlan, program: program,
                 definition: Report.Definition(
                     commit: facts.definitionCommit.hex, tree: facts.definitionTree.hex,

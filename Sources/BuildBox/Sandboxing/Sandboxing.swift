@@ -29,9 +29,18 @@ struct Sandboxing: Sendable {
         } catch {
             obstacle = "\(error)"
         }
+        let users = StepUsers(seed: state.path)
+        var layering: Layering?
+        var layeringObstacle: String?
+        do {
+            layering = try await Layering.find(
+                stepInit: stepInit, sandbox: sandbox, users: users, in: state.workspaces)
+        } catch {
+            layeringObstacle = "\(error)"
+        }
         return Sandboxing(
-            sandbox: sandbox, obstacle: obstacle, controlGroups: ControlGroups.find(),
-            users: StepUsers(seed: state.path), caches: CacheLocks())
+            sandbox: sandbox, obstacle: obstacle, controlGroups: ControlGroups.find(), users: users,
+            caches: CacheLocks(), layering: layering, layeringObstacle: layeringObstacle)
     }
 
     var confinement: Confinement { sandbox.map { Confinement($0, users: users) } ?? .none }

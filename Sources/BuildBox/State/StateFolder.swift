@@ -81,6 +81,8 @@ public struct StateFolder: Sendable, Hashable {
     /// Compiled workflows.
     public var programs: String { path + "/programs" }
     public var workspaces: String { path + "/workspaces" }
+    /// Workspaces of merged code that others begin from.
+    public var bases: String { path + "/bases" }
     /// Folders that steps keep from run to run, by repository and name.
     public var caches: String { path + "/caches" }
     /// Logs of running steps.
@@ -100,7 +102,7 @@ public struct StateFolder: Sendable, Hashable {
         try Self.privateFolder(path) { entries in
             entries.isEmpty || entries.contains("lock") || entries.contains("index.sqlite")
         }
-        for folder in [artifacts, mirrors, programs, workspaces, live, caches] {
+        for folder in [artifacts, mirrors, programs, workspaces, bases, live, caches] {
             try Self.privateFolder(folder) { _ in true }
         }
     }

@@ -23,9 +23,10 @@ struct Decision: Sendable, Equatable {
     /// - Parameters:
     ///   - known: Changes as the index has them.
     ///   - definition: The workflows at a commit.
+    ///   - refreshes: Whether bases of the branches that moved are wanted.
     ///   - paths: The changed paths from one commit to another; asked only where a trigger filters by path.
     static func make(
-        repository: String, sighting: Sighting, known: [ChangeRecord],
+        repository: String, sighting: Sighting, known: [ChangeRecord], refreshes: Bool = false,
         definition: (OID) -> Definition, paths: (_ from: OID?, _ to: OID) -> [String]
     ) -> Decision {
         var decision = Decision()
@@ -64,6 +65,13 @@ struct Decision: Sendable, Equatable {
             decision.note(branch, sighting, byName, repository, definition, paths)
             let source = branch.definition ?? branch.new
             for declaration in declarations(definition(source)) {
+                let isTarget = branch.name == sighting.defaultTarget || known.contains { $0.target == branch.name }
+                if refreshes, isTarget, branch.old != nil, declaration.needsRefresh(on: branch.name) {
+                    decision.requests.append(
+                        .refresh(
+                            declaration.name, repository: repository, branch: branch.name, commit: branch.new.hex,
+                            definition: source.hex))
+                }
                 let trigger = declaration.triggers.first { trigger in
                     (trigger.event == .merge || trigger.event == .push) && trigger.matches(branch: branch.name)
                         && (branch.old != nil || trigger.event == .push)

@@ -224,9 +224,10 @@ actor RepositoryWatcher {
         let definitions = try await definitions(sighting)
         let known = try await box.index.changes(of: repository.name)
         let name = repository.name
+        let refreshes = await box.keepsBases
         let decision = try await withRepository(at: repository.gitDirectory) { repository in
             Decision.make(
-                repository: name, sighting: sighting, known: known,
+                repository: name, sighting: sighting, known: known, refreshes: refreshes,
                 definition: { commit in definitions[commit] ?? .none },
                 paths: { from, to in
                     // What the change itself does: from where it left the target.

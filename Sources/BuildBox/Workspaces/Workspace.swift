@@ -1,6 +1,7 @@
 import Engine
 import Foundation
 import Git
+import SystemPackage
 
 /// The files that one attempt of a run works on: a fresh checkout, or private changes over layers that it shares.
 ///
@@ -12,17 +13,25 @@ struct Workspace: Sendable {
     let path: String
     /// Where the box itself reads and writes it.
     let view: String
-    /// What the run wrote, and of the difference what the box wrote; nil for a plain folder.
+    /// The tested commit's tree; nil for a plain folder.
+    let tree: OID?
+    /// Whether it lies over the base that was given; false when all files were checked out.
+    let isOverBase: Bool
+    /// What the run wrote; nil for a plain folder.
     let upper: Layer?
-    /// What lies below ``upper``, newest first, but for the workspace's own `.git`.
+    /// What lies below ``upper``, newest first, but for the workspace's own `.git`. Together they are a base when the
+    /// run has ended; those below ``folder`` must be moved away before that is removed.
     let layers: [Layer]
-    /// The Git index of the tested tree, as ``WorkspaceBase/index``; nil for a plain folder.
+    /// The Git index of the tested tree, as ``WorkspaceBase/index``, out of the steps' reach; nil for a plain folder.
     let index: String?
-    /// Tracked paths that differ from the base: the box wrote or removed them before any step. Bytes that are not
-    /// UTF-8 are U+FFFD in them.
+    /// Tracked paths in which the tested tree differs from the base's, of what is gone the topmost folder. Bytes that
+    /// are not UTF-8 are U+FFFD in them.
     let written: [String]
-    /// Nil for a plain folder.
+    /// How steps and the box get there; nil for a plain folder.
     let mount: WorkspaceMount?
+    /// Why it is a plain folder although layers were asked for.
+    var problem: String?
+    private let holder: LayerHolder?
 
     /// The words before a command that starts a sandbox; none for a plain folder.
     var enter: [String] { mount?.enter ?? [] }
@@ -42,29 +51,67 @@ struct Workspace: Sendable {
         keepsLayers: Bool = false, layering: Layering? = nil, isOpen: Bool = false
     ) async throws -> Workspace {
         // Shown in a sandbox already, it must stay the folder that it is.
-        if !isOpen { try? await remove(folder) }
+        if !isOpen || base != nil || keepsLayers { try? await remove(folder) }
         try await offThread {
             try FileManager.default.createDirectory(
                 atPath: URL(fileURLWithPath: folder).deletingLastPathComponent().path,
                 withIntermediateDirectories: true)
         }
+        var problem: String?
+        if let layering, base != nil || keepsLayers {
+            do {
+                return try await layered(
+                    at: folder, commit: commit, store: store, base: base, user: user, layering: layering)
+            } catch let error as CancellationError {
+                throw error
+            } catch {
+                // Slow is better than not at all; a commit that is missing is missing below, too.
+                problem = "\(error)"
+                try await remove(folder)
+            }
+        }
         try await withRepository(at: store) { try $0.checkout(commit, into: folder) }
-        return Workspace(plain: folder)
+        var made = Workspace(plain: folder)
+        made.problem = problem
+        return made
     }
 
     init(plain folder: String) {
         self.folder = folder
         path = folder
         view = folder
+        tree = nil
+        isOverBase = false
         upper = nil
         layers = []
         index = nil
         written = []
         mount = nil
+        holder = nil
+    }
+
+    init(
+        folder: String, holder: LayerHolder, tree: OID, isOverBase: Bool, upper: Layer, layers: [Layer], index: String,
+        written: [String]
+    ) {
+        self.folder = folder
+        path = "\(folder)/merged"
+        mount = holder.mount
+        view = mount?.view.string ?? path
+        self.holder = holder
+        self.tree = tree
+        self.isOverBase = isOverBase
+        self.upper = upper
+        self.layers = layers
+        self.index = index
+        self.written = written
     }
 
     /// Ends the mount: after this nothing is at ``view``; the folders stay. Nothing of the run may be alive.
-    func close() async {}
+    func close() async {
+        guard let holder else { return }
+        try? await offThread { holder.close() }
+    }
 
     /// Removes a folder that steps wrote, whatever modes they left; links are removed, not followed.
     static func remove(_ folder: String) async throws {

@@ -15,25 +15,32 @@ package enum FolderRemoval {
 
     /// Does nothing where there is no such folder.
     package static func remove(_ folder: String) throws {
+        try remove(folder.utf8CString.map { $0 }, in: AT_FDCWD)
+    }
+
+    /// - Parameters:
+    ///   - name: With its closing zero.
+    ///   - parent: A folder's descriptor, which stays the caller's.
+    package static func remove(_ name: [CChar], in parent: Int32) throws {
         var info = stat()
-        guard lstat(folder, &info) == 0 else {
+        guard fstatat(parent, name, &info, AT_SYMLINK_NOFOLLOW) == 0 else {
             if errno == ENOENT { return }
             throw Errno(rawValue: errno)
         }
         guard info.st_mode & S_IFMT == S_IFDIR else {
-            guard unlink(folder) == 0 || errno == ENOENT else { throw Errno(rawValue: errno) }
+            guard unlinkat(parent, name, 0) == 0 || errno == ENOENT else { throw Errno(rawValue: errno) }
             return
         }
-        chmod(folder, 0o700)
+        fchmodat(parent, name, 0o700, 0)
         var moved = 0
         var before: Int
         repeat {
             before = moved
-            let top = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+            let top = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
             guard top >= 0 else { throw Errno(rawValue: errno) }
             try empty(top, top, depth: 1, &moved)
         } while moved > before
-        guard rmdir(folder) == 0 || errno == ENOENT else { throw Errno(rawValue: errno) }
+        guard unlinkat(parent, name, AT_REMOVEDIR) == 0 || errno == ENOENT else { throw Errno(rawValue: errno) }
     }
 
     /// Takes `folder` over.

@@ -93,16 +93,15 @@ struct WorkspaceFiles {
     func copy(
         _ path: String, to destination: FilePath, masker: Masker? = nil, policy: SecretPolicy = .refuse
     ) throws -> (sha256: String, bytes: Int) {
+        // Before the copy is made: of a file that is not there nothing is left.
         let source = try openBeneath(path)
         defer { close(source) }
         let target = open(destination.string, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard target >= 0 else { throw WorkspaceFileProblem(path: path, reason: String(cString: strerror(errno))) }
         defer { close(target) }
         var digest = SHA256()
-        var masking = masker.map(MaskingStream.init)
-        var bytes = 0
         var written = 0
-        func keep(_ buffer: UnsafeRawBufferPointer) throws {
+        _ = try read(source, path, masker, policy) { buffer in
             digest.update(bufferPointer: buffer)
             do {
                 written += try FileDescriptor(rawValue: target).writeAll(buffer)
@@ -110,13 +109,33 @@ struct WorkspaceFiles {
                 throw WorkspaceFileProblem(path: path, reason: "it can't be copied: \(error)")
             }
         }
+        return (digest.finalize().map { String(format: "%02x", $0) }.joined(), written)
+    }
+
+    /// Hands over a file's bytes piece by piece, without the secrets in them, and returns how many the file has.
+    ///
+    /// - Throws: As ``copy(_:to:masker:policy:)``, and what `keep` throws.
+    func read(
+        _ path: String, masker: Masker? = nil, policy: SecretPolicy, _ keep: (UnsafeRawBufferPointer) throws -> Void
+    ) throws -> Int {
+        let source = try openBeneath(path)
+        defer { close(source) }
+        return try read(source, path, masker, policy, keep)
+    }
+
+    private func read(
+        _ source: Int32, _ path: String, _ masker: Masker?, _ policy: SecretPolicy,
+        _ keep: (UnsafeRawBufferPointer) throws -> Void
+    ) throws -> Int {
+        var masking = masker.map(MaskingStream.init)
+        var bytes = 0
         func check() throws {
             guard policy == .refuse, let name = masking?.found else { return }
             throw WorkspaceFileProblem(path: path, reason: "it contains secret \(name)", secret: name)
         }
         var piece = [UInt8](repeating: 0, count: 1 << 18)
         while true {
-            let count = read(source, &piece, piece.count)
+            let count = Foundation.read(source, &piece, piece.count)
             if count < 0 && errno == EINTR { continue }
             guard count >= 0 else { throw WorkspaceFileProblem(path: path, reason: String(cString: strerror(errno))) }
             if count == 0 { break }
@@ -133,7 +152,7 @@ struct WorkspaceFiles {
         }
         try masking?.flush(keep)
         try check()
-        return (digest.finalize().map { String(format: "%02x", $0) }.joined(), written)
+        return bytes
     }
 
     private func openBeneath(_ path: String) throws -> Int32 {

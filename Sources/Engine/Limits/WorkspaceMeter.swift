@@ -8,7 +8,7 @@ import SystemPackage
 #endif
 
 /// Measures how much of the disk a run's own folders take, now and then, for whoever asks.
-final class WorkspaceMeter: Sendable {
+package final class WorkspaceMeter: Sendable {
     private struct State {
         var bytes = 0
         var nextAt: ContinuousClock.Instant?
@@ -50,7 +50,7 @@ final class WorkspaceMeter: Sendable {
     static let tooDeep = Int.max
 
     /// Blocks of everything below a folder, in bytes; links are not followed and other file systems not entered.
-    static func size(of folder: String) -> Int {
+    package static func size(of folder: String) -> Int {
         var bytes = 0
         do {
             try FolderWalk.visit(folder) { _, _, info in bytes += Int(info.st_blocks) * 512 }

@@ -14,7 +14,7 @@ extension RunSetting {
         let steps = plan?.steps ?? []
         for folder in [logs, values, published]
             + (steps.contains { !$0.testResults.isEmpty } ? [results] : [])
-            + (steps.contains { !$0.artifacts.isEmpty } ? [artifacts] : [])
+            + (steps.contains { !$0.artifacts.isEmpty || !$0.outputs.isEmpty } ? [artifacts] : [])
         {
             guard mkdir(folder.string, 0o755) == 0 || errno == EEXIST else { throw Errno(rawValue: errno) }
         }

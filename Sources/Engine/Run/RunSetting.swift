@@ -28,6 +28,12 @@ public struct RunSetting: Sendable {
     public var runLimits = Limits()
     /// Where there are control groups; they count and limit all processes of a step together.
     public var controlGroups: ControlGroups?
+    /// What stands for each step that can be proved: steps that pass are proofs under these.
+    public var keys: [String: StepKey] = [:]
+    /// Steps that earlier runs have proved, and that are not run.
+    public var proved: [String: ProvedStep] = [:]
+    /// Bytes of what a step makes that are kept at most: see `Step.outputs(_:)`.
+    public var outputLimit = 1 << 30
     /// Where what a step is about to do is written down; nil where a step may be done again after a crash.
     public var journal: StepJournal?
     /// Asks a person about a step and returns when there is an answer; nil when the signal came first, or nobody can

@@ -142,6 +142,11 @@ extension Runner {
 
     func judge(_ problem: any Error, _ step: PlannedStep, _ record: inout AttemptRecord) {
         record.status = .infrastructure
+        if let mount = setting.workspaceMount, !mount.isThere() {
+            record.reason =
+                "the process that holds the run's workspace together was killed: no further sandbox finds it; rerun"
+            return
+        }
         switch problem {
         case StepProcessProblem.command(let code):
             let program =

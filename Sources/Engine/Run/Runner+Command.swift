@@ -28,6 +28,8 @@ extension Runner {
                 environment[StepVariable.cache(name)] = Sandbox.hasMounts ? cache.target : cache.source
             }
         }
+        // Programs colour what they say for a terminal that they know; what `pipectl logs` and the pages show is this one.
+        if step.hasTerminal { environment["TERM"] = environment["TERM"] ?? "xterm-256color" }
         // A step that publishes nothing has nowhere to publish to, which also saves it a folder.
         if !step.publishes.isEmpty || step.action == .closure {
             // It must be new: with our own rights, a step could have put a link in its place.

@@ -37,6 +37,11 @@ extension Runner {
             record: StepRecord(
                 name: step.name, command: step.commandLine, needs: step.needs, allowsFailure: step.allowsFailure))
         if step.action == .approval { return await awaitApproval(of: step, stop) }
+        if stop.request == nil {
+            let (cited, surprise) = await cite(step)
+            if let cited { return cited }
+            outcome.findings += surprise.map { [$0] } ?? []
+        }
         if let reason = pool.impossibility(of: step.resources) {
             return finished(outcome, .infrastructure, "\(reason); it could never start")
         }
@@ -71,12 +76,17 @@ extension Runner {
         outcome.isFlaky =
             outcome.record.status == .passed
             && outcome.record.attempts.contains { $0.status == .failed || $0.status == .timedOut }
-        guard !step.artifacts.isEmpty, outcome.record.status != .cancelled else { return outcome }
+        guard !step.artifacts.isEmpty || !step.outputs.isEmpty, outcome.record.status != .cancelled else {
+            addKey(of: step, to: &outcome)
+            return outcome
+        }
         let before = outcome
         do {
             return try await onOwnThread {
                 var outcome = before
                 collectArtifacts(of: step, into: &outcome)
+                addKey(of: step, to: &outcome)
+                collectOutputs(of: step, into: &outcome)
                 return outcome
             }
         } catch {

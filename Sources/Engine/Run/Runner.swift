@@ -96,10 +96,7 @@ public struct Runner: Sendable {
                 case .stepEnded(let step, let outcome):
                     signals[step] = nil
                     records[step] = outcome.record
-                    collected.tests += outcome.tests
-                    collected.findings += outcome.findings
-                    collected.artifacts += outcome.artifacts
-                    collected.resultFiles += outcome.resultFiles
+                    collected.add(outcome, to: &records[step])
                     if outcome.isFlaky { flaky.append(outcome.record.name) }
                     graph.end(step, as: outcome.record.status)
                     await emit(.stepEnded(outcome.record))
@@ -164,9 +161,11 @@ public struct Runner: Sendable {
             return (.cancelled, "steps were cancelled")
         }
         let passed = records.count { $0.status == .passed }
+        let proved = records.count { $0.provedBy != nil }
         return (
             .passed,
             "\(passed) of \(records.count) steps passed"
+                + (proved > 0 ? ", \(proved == passed ? "all" : "\(proved)") proved by earlier runs" : "")
                 + (records.contains { $0.status.isFailure } ? "; a failure was allowed" : "")
         )
     }

@@ -23,6 +23,16 @@ public struct StepRecord: Sendable, Equatable, Codable, Identifiable {
     /// In order; the last one decides.
     public var attempts: [AttemptRecord]
     public var testCounts: TestCounts?
+    /// Which of the run's tests are the step's.
+    public var tests: TestSpan?
+    /// What its result depends on: there when the result may stand for that of another run, or does already.
+    public var key: StepKey?
+    /// The run that proved it; it was not run here.
+    public var provedBy: ProofCitation?
+    /// The proof that its failure here shows to be wrong.
+    public var refutes: ProofRefutation?
+    /// What it made, kept for runs that it proves.
+    public var outputs: OutputRecord?
 
     public var id: String { name }
 

@@ -102,6 +102,8 @@ public struct Sandbox: Sendable {
         environment.filter { $0.key == "LD_LIBRARY_PATH" }
     }
 
+    package static var linkerPath: [String: String] { linkerPath(ProcessInfo.processInfo.environment) }
+
     private static func program(named name: String, path: String?) -> String? {
         let folders = (path ?? "").split(separator: ":").map(String.init) + ["/usr/bin", "/usr/local/bin", "/bin"]
         return folders.lazy.filter { $0.hasPrefix("/") }.map { "\($0)/\(name)" }.first { access($0, X_OK) == 0 }

@@ -53,5 +53,5 @@ public struct StepUser: Sendable, Hashable {
     }
 
     /// The box's own.
-    static let box = StepUser(user: geteuid(), group: getegid())
+    package static let box = StepUser(user: geteuid(), group: getegid())
 }

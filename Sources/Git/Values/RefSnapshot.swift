@@ -2,8 +2,8 @@
 public struct RefSnapshot: Sendable, Equatable {
     /// Full name to commit: symbolic refs followed, annotated tags peeled.
     ///
-    /// A tag on a tree or a blob keeps that object's id. Left out are symbolic refs to nothing and names that are not
-    /// valid UTF-8.
+    /// A tag on a tree or a blob keeps that object's id. Left out are symbolic refs to nothing, names that are not
+    /// valid UTF-8, and of names that differ in nothing but how Unicode composes them all but the composed one.
     public var refs: [String: OID]
     /// The full name of the branch that `HEAD` points to, also while it has no commit; `nil` when detached.
     public var head: String?

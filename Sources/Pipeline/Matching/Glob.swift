@@ -62,6 +62,12 @@ public struct Glob: Sendable, Equatable {
         }
     }
 
+    /// Whether everything below the folder `path` matches, whatever it is.
+    package func covers(_ path: String) -> Bool {
+        let parts = Glob.parts(of: path)
+        return alternatives.contains { $0.last == .anyDepth && Glob.match($0, parts) }
+    }
+
     private static func parts(of path: String) -> [[Unicode.Scalar]] {
         path.unicodeScalars.split(separator: "/").map { Array($0) }
     }

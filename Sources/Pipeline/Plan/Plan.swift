@@ -1,7 +1,7 @@
 /// The graph of one workflow for one commit, as data: what a workflow program prints and the engine runs.
 public struct Plan: Sendable, Equatable, Codable {
     /// The format of this value as JSON; a program that writes another one is compiled again.
-    public static let formatVersion = 1
+    public static let formatVersion = 2
 
     public var formatVersion = Plan.formatVersion
     public var workflow: String
@@ -67,6 +67,10 @@ public struct PlannedStep: Sendable, Equatable, Codable {
     public var secrets: [SecretUse] = []
     public var inputs: [String] = []
     public var outputs: [String] = []
+    /// Whether it says that it leaves nothing for later steps: see `Step.outputs()`.
+    public var leavesNothing = false
+    /// Whether no earlier result may stand for it: see `Step.neverProved()`.
+    public var isNeverProved = false
     public var publishes: [String] = []
     public var reads: [String] = []
     /// Whether doing it twice is as good as doing it once: see `Step.idempotent()`.

@@ -79,11 +79,25 @@ extension Step {
         with { $0.secrets += names.map { SecretUse($0, as: delivery) } }
     }
 
-    /// Declares what the step reads, as globs below the workspace. Default: everything.
+    /// Declares what the step reads, as paths and globs of the repository; a folder stands for all in it.
+    ///
+    /// Default: the whole tree. The step's result is a proof for every run in which these files, and what else its result
+    /// depends on, are the same. What the steps that it needs have made belongs to it and is not named here.
     public func inputs(_ globs: String...) -> Step { with { $0.inputs += globs } }
 
-    /// Declares what the step makes, as globs below the workspace.
-    public func outputs(_ globs: String...) -> Step { with { $0.outputs += globs } }
+    /// Declares everything that the step makes and later steps need, as globs below the workspace.
+    ///
+    /// It is kept, and put in place when the step is proved and a step that needs it is not. `.outputs()`, with nothing,
+    /// says that the step leaves nothing; without this modifier such a step is run again.
+    public func outputs(_ globs: String...) -> Step {
+        with { step in
+            step.outputs += globs
+            step.leavesNothing = step.outputs.isEmpty
+        }
+    }
+
+    /// Declares that the step is run each time: its result depends on more than files, such as the time or the commit.
+    public func neverProved(_ on: Bool = true) -> Step { with { $0.isNeverProved = on } }
 
     /// Declares that the step publishes `value`.
     public func publishes<Content>(_ value: Value<Content>) -> Step { with { $0.publishes.append(value.name) } }

@@ -107,6 +107,10 @@ struct Rerun: AsyncParsableCommand {
     var failed = false
     @Option(name: .customLong("step"), help: "Only this step and what it needs; may be repeated.")
     var steps: [String] = []
+    @Flag(inversion: .prefixedNo, help: "Leave out steps that other runs have proved; without it all are run.")
+    var proofs = false
+    @Flag(help: "Begin from nothing, although there is a warm workspace to begin from.")
+    var clean = false
     @Flag(help: "Print the new run's number and return at once; needs a running daemon.")
     var detach = false
     @Flag(help: "Print the report as JSON.")
@@ -121,7 +125,10 @@ struct Rerun: AsyncParsableCommand {
                     code: 2, message: "--detach needs a running daemon: start `pipectl watch`, or leave it out")
             }
             let accepted = RunNumber()
-            try await access.ask(.rerun(run, failedOnly: failed, steps: steps)) { reply in
+            var request = RerunRequest(run: run)
+            (request.failedOnly, request.steps) = (failed, steps)
+            (request.usesProofs, request.isClean) = (proofs, clean)
+            try await access.ask(.rerun(request)) { reply in
                 if case .accepted(let id, _) = reply { await accepted.set(id) }
             }
             guard let id = await accepted.id else { throw CommandEnd(code: 3, message: "the daemon accepted no run") }

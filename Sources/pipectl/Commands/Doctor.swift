@@ -4,6 +4,7 @@ import BuildBox
 import Engine
 import Foundation
 import Git
+import Pipeline
 
 struct Doctor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -50,6 +51,7 @@ struct Doctor: AsyncParsableCommand {
             try folder.create()
             return folder.path
         }
+        await check("workspaces") { try await BoxDoctor.workspaces(state.folder()) }
         await check("free space") {
             guard let free = try BoxDoctor.freeBytes(state.folder().path) else {
                 throw CommandEnd(code: 3, message: "can't be found out")
@@ -89,6 +91,21 @@ struct Doctor: AsyncParsableCommand {
                 return "\(watches) inotify watches"
             }
         #endif
+        await check("proofs") {
+            do {
+                let client = try await DaemonClient<BoxRequest, BoxReply>.connect(path: state.folder().socket)
+                guard case .proofs(let status) = try await client.ask(.proofs) else { return "no answer" }
+                guard let first = status.distrusted.first else { return "none was wrong" }
+                let name = TerminalText.name(first.step)
+                throw CommandEnd(
+                    code: 3,
+                    message: "steps that are not believed: \(status.distrusted.count). \"\(name)\" of "
+                        + "\(TerminalText.name(first.repository)) failed in run \(first.run) although run \(first.provedBy) had "
+                        + "proved it: declare what it reads, or say `pipectl proofs trust \(name.shellQuoted)`")
+            } catch let error as DaemonError where error.code == .notRunning {
+                return "the daemon is not running; `pipectl proofs` lists them"
+            }
+        }
         await check("daemon") {
             do {
                 let client = try await DaemonClient<BoxRequest, BoxReply>.connect(path: state.folder().socket)

@@ -3,6 +3,7 @@ import Archive
 import BuildBox
 import Engine
 import Foundation
+import Pipeline
 
 struct Logs: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -56,6 +57,11 @@ struct Logs: AsyncParsableCommand {
             )
         }
         for step in steps {
+            if let proof = step.provedBy {
+                Terminal.say(
+                    "\"\(TerminalText.name(step.name))\" was not run: run \(proof.run) proved it; see pipectl logs \(proof.run) \(TerminalText.name(proof.step).shellQuoted)"
+                )
+            }
             let chosen = attempt.flatMap { number in step.attempts.first { $0.number == number } } ?? step.attempts.last
             guard let record = chosen?.log else { continue }
             let log = try await loader.log(run, record.file)

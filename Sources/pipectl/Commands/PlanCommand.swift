@@ -21,8 +21,21 @@ struct PlanCommand: AsyncParsableCommand {
     var json = false
     @Option(name: .customLong("param"), help: ArgumentHelp("A parameter's value.", valueName: "name=value"))
     var parameters: [String] = []
+    @Flag(help: "Say for each step which run proves it, or what has changed since one did.")
+    var why = false
+    @Option(help: "With --why: for this branch, tag or commit instead of the working tree.")
+    var ref: String?
+    @Option(help: "With --why: for this change, merged with its target.")
+    var change: String?
+
+    func validate() throws {
+        if ref != nil && change != nil { throw ValidationError("--ref and --change exclude each other") }
+        if !why && (ref != nil || change != nil) { throw ValidationError("--ref and --change go with --why") }
+        if why && workflow == nil { throw ValidationError("--why needs the name of a workflow") }
+    }
 
     func run() async throws {
+        if why, let workflow { return try await explain(workflow) }
         let program = try await WorkflowFolder.load(folder, state: state.folder()).program()
         guard let workflow else {
             if json { return try JSONOutput.print(program.description.workflows) }
@@ -44,6 +57,19 @@ struct PlanCommand: AsyncParsableCommand {
         let plan = try await program.plan(workflow: workflow, context: context)
         if json { return try JSONOutput.print(plan) }
         Terminal.put(format == .dot ? PlanText.dot(plan) : PlanText.text(plan))
+    }
+
+    private func explain(_ workflow: String) async throws {
+        let location = WatchedRepository.isRemote(folder) ? folder : try RunSubject.top(of: folder)
+        let subject = try await RunSubject(ref: ref, change: change).resolved(in: location)
+        let request = StartRequest(
+            location: location, workflow: workflow, subject: subject,
+            parameters: try ParameterOptions.values(parameters))
+        let reasons = try await state.ask(.why(request), "plan --why") {
+            if case .reasons(let reasons) = $0 { reasons } else { nil }
+        }
+        if json { return try JSONOutput.print(reasons) }
+        Terminal.put(WhyText.text(reasons))
     }
 }
 

@@ -28,6 +28,10 @@ struct Run: AsyncParsableCommand {
     var parameters: [String] = []
     @Option(name: .customLong("step"), help: "Only this step and what it needs; may be repeated.")
     var steps: [String] = []
+    @Flag(inversion: .prefixedNo, help: "Leave out steps that earlier runs have proved, or run all.")
+    var proofs = true
+    @Flag(help: "Begin from nothing, although there is a warm workspace to begin from.")
+    var clean = false
     @Flag(help: "Print the run's number and return at once; needs a running daemon.")
     var detach = false
     @Flag(help: "Print the report as JSON.")
@@ -39,7 +43,7 @@ struct Run: AsyncParsableCommand {
 
     func run() async throws {
         let folder = try state.folder()
-        let location = WatchedRepository.isRemote(self.folder) ? self.folder : try top(of: self.folder)
+        let location = WatchedRepository.isRemote(self.folder) ? self.folder : try RunSubject.top(of: self.folder)
         let access = try await BoxAccess.open(
             folder, purpose: "run \(workflow)", options: box.options(), log: Log.quiet)
         do {
@@ -47,9 +51,11 @@ struct Run: AsyncParsableCommand {
                 throw CommandEnd(
                     code: 2, message: "--detach needs a running daemon: start `pipectl watch`, or leave it out")
             }
-            let request = StartRequest(
-                location: location, workflow: workflow, subject: try await subject(location),
+            var request = StartRequest(
+                location: location, workflow: workflow,
+                subject: try await RunSubject(ref: ref, change: change).resolved(in: location),
                 parameters: try ParameterOptions.values(parameters), steps: steps, isForeground: !detach)
+            (request.refusesProofs, request.isClean) = (!proofs, clean)
             let accepted = RunNumber()
             try await access.ask(.start(request)) { reply in
                 if case .accepted(let id, _) = reply { await accepted.set(id) }
@@ -65,32 +71,6 @@ struct Run: AsyncParsableCommand {
             await access.close()
             throw error
         }
-    }
-
-    private func top(of folder: String) throws -> String {
-        var candidate = URL(fileURLWithPath: folder).standardizedFileURL
-        while candidate.path != "/" {
-            if FileManager.default.fileExists(atPath: candidate.appendingPathComponent(".git").path) {
-                return candidate.path
-            }
-            candidate.deleteLastPathComponent()
-        }
-        return URL(fileURLWithPath: folder).standardizedFileURL.path
-    }
-
-    private func subject(_ location: String) async throws -> StartRequest.Subject {
-        if let ref { return .revision(ref) }
-        if let change { return .change(change) }
-        let commit = try await withRepository(at: location) { repository in
-            guard repository.workDirectory != nil else {
-                throw CommandEnd(
-                    code: 2,
-                    message: "\(location) is bare and has no working tree: name what to run with --ref or --change")
-            }
-            let author = Signature(name: "pipectl", email: "pipectl@localhost", time: Date())
-            return try repository.snapshotWorkingTree(author: author)
-        }
-        return .workingTree(commit: commit.hex)
     }
 }
 
@@ -111,6 +91,11 @@ struct BoxOptionGroup: ParsableArguments {
     var grace = 10
     @Option(help: ArgumentHelp("Start no run while less is free on the state's disk.", valueName: "MiB"))
     var minimumFree = 1024
+    @Option(
+        help: ArgumentHelp(
+            "For the workspaces of merged code that runs begin from, all together; with 0 every run begins from nothing.",
+            valueName: "GiB"))
+    var baseLimit = 20
     @Option(help: ArgumentHelp("Kept of each log: so much from its start and from its end.", valueName: "MiB"))
     var logLimit = 16
     @OptionGroup var trust: TrustOptions
@@ -147,6 +132,7 @@ struct BoxOptionGroup: ParsableArguments {
         if let slots, !(1...1024).contains(slots) { throw ValidationError("--slots takes 1 to 1024") }
         if grace < 0 || grace > 3600 { throw ValidationError("--grace takes 0 to 3600 seconds") }
         if minimumFree < 0 { throw ValidationError("--minimum-free takes 0 or more MiB") }
+        if !(0...1_000_000).contains(baseLimit) { throw ValidationError("--base-limit takes 0 to 1000000 GiB") }
         if logLimit < 1 { throw ValidationError("--log-limit takes 1 MiB or more") }
         _ = try capacities()
         var limits = Limits()
@@ -160,6 +146,7 @@ struct BoxOptionGroup: ParsableArguments {
         options.grace = .seconds(grace)
         options.minimumFreeBytes = minimumFree << 20
         options.logBytes = logLimit << 20
+        options.baseBytes = baseLimit << 30
         options.allowsUnsandboxed = allowUnsandboxed
         (options.readable, options.writable, options.shared) = (readable, writable, shared)
         try LimitOptions.apply(stepLimits, to: &options.stepLimits)

@@ -39,20 +39,40 @@ struct Watch: AsyncParsableCommand {
     var once = false
     @Flag(help: "Also write a summary of each run to refs/notes/pipectl of the watched repository.")
     var notes = false
+    @Flag(inversion: .prefixedNo, help: "Leave out steps that earlier runs have proved, or run all.")
+    var proofs = true
+    @Option(
+        help: ArgumentHelp(
+            "The part of proved steps that is run all the same, to catch proofs that are wrong: 0 to 1.",
+            valueName: "rate"))
+    var proofSampling = 0.02
+    @Flag(
+        inversion: .prefixedNo,
+        help: "Use idle time to keep warm workspaces of the branches that changes want into, and to test them from nothing."
+    )
+    var refresh = true
+    @Option(
+        help: ArgumentHelp("Hours after which what passes in a warm workspace is tested from nothing.", valueName: "hours"))
+    var cleanRoom = 24.0
     @Flag(help: "Say more.")
     var verbose = false
 
     func validate() throws {
         if repositories.isEmpty { throw ValidationError("name at least one repository") }
         if !(interval >= 0.1 && interval <= 86_400) { throw ValidationError("--interval takes 0.1 to 86400 seconds") }
+        if !(cleanRoom >= 0.0001 && cleanRoom <= 100_000) { throw ValidationError("--clean-room takes 0.0001 to 100000 hours") }
         if !(fetchDeadline >= 1 && fetchDeadline <= 86_400) {
             throw ValidationError("--fetch-deadline takes 1 to 86400 seconds")
         }
+        if !(proofSampling >= 0 && proofSampling <= 1) { throw ValidationError("--proof-sampling takes 0 to 1") }
     }
 
     func run() async throws {
         var options = try box.options()
         options.writesNotes = notes
+        (options.usesProofs, options.proofSampling) = (proofs, proofSampling)
+        options.refreshesBases = refresh
+        options.cleanRoomInterval = .seconds(cleanRoom * 3_600)
         var watching = WatchOptions()
         watching.interval = .seconds(interval)
         watching.changePatterns = changes

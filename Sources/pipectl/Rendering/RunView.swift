@@ -84,7 +84,8 @@ actor RunView {
     }
 
     private func duration(_ step: LiveRun.Step) -> String {
-        step.record.duration.map { "  \(Duration.seconds($0).inWords)" } ?? ""
+        if let proof = step.record.provedBy { return "  proved by run \(proof.run)" }
+        return step.record.duration.map { "  \(Duration.seconds($0).inWords)" } ?? ""
     }
 
     private func clear() {

@@ -31,6 +31,17 @@ import Testing
         #expect(try await index.claimNext() == nil)
     }
 
+    @Test func upkeepWaitsUntilNothingElseWantsTheBox() async throws {
+        let index = try Index.inMemory()
+        var upkeep = Sample.request("alpha", change: nil, head: 1)
+        upkeep.upkeep = .refresh
+        try await index.accept(upkeep)
+        try await index.accept(Sample.request("beta", change: "1", head: 2))
+        #expect(try await index.claimNext(isIdle: false)?.id == 2, "although the other came first")
+        #expect(try await index.claimNext(isIdle: false) == nil)
+        #expect(try await index.claimNext(isIdle: true)?.id == 1)
+    }
+
     @Test func claimsThatMeetGetDifferentRuns() async throws {
         let index = try Index.inMemory()
         for number in 1...40 { try await index.accept(Sample.request(change: "\(number)", head: number)) }

@@ -510,7 +510,7 @@ import Testing
         BadProgram("hanging", .planTimedOut, "signal(SIGTERM, SIG_IGN); while true { sleep(100) }"),
         BadProgram(
             "another workflow", .badAnswer,
-            #"try "{\"formatVersion\":1,\"workflow\":\"other\",\"failFast\":false,\"limits\":{},\"steps\":[]}".write(toFile: output, atomically: true, encoding: .utf8)"#
+            #"try "{\"formatVersion\":\#(Plan.formatVersion),\"workflow\":\"other\",\"failFast\":false,\"limits\":{},\"steps\":[]}".write(toFile: output, atomically: true, encoding: .utf8)"#
         ),
         BadProgram(
             "another format", .badAnswer,
@@ -518,7 +518,7 @@ import Testing
         ),
         BadProgram(
             "an empty plan", .invalid,
-            #"try "{\"formatVersion\":1,\"workflow\":\"test\",\"failFast\":false,\"limits\":{},\"steps\":[]}".write(toFile: output, atomically: true, encoding: .utf8)"#
+            #"try "{\"formatVersion\":\#(Plan.formatVersion),\"workflow\":\"test\",\"failFast\":false,\"limits\":{},\"steps\":[]}".write(toFile: output, atomically: true, encoding: .utf8)"#
         ),
     ])
     func aBadAnswerIsADefinitionError(bad: BadProgram) async throws {

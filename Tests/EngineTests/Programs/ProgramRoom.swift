@@ -116,7 +116,7 @@ extension WorkflowSources {
                 static func main() throws {
                     let arguments = CommandLine.arguments
                     let output = arguments[arguments.count - 1]
-                    let description = #"{"formatVersion":1,"workflows":[{"failFast":false,"limits":{},"name":"test","parameters":[],"readsContext":true,"retestsStaleChanges":false,"triggers":[]}]}"#
+                    let description = #"{"formatVersion":\(Plan.formatVersion),"workflows":[{"failFast":false,"limits":{},"name":"test","parameters":[],"readsContext":true,"retestsStaleChanges":false,"triggers":[]}]}"#
                     if arguments[1] == "describe" { try description.write(toFile: output, atomically: true, encoding: .utf8); return }
                     \(main)
                 }

@@ -19,7 +19,7 @@ extension FuzzTarget {
     @Sendable private static func requestCorpus() throws -> [[UInt8]] {
         let requests: [BoxRequest] = [
             .status, .look(path: "/srv/r.git"), .follow(7), .cancel(7, reason: "by hand"), .run(1), .verifyArchive,
-            .rerun(7, failedOnly: true, steps: ["build"]), .pushArchive(remote: "backup"),
+            .rerun(RerunRequest(run: 7)), .pushArchive(remote: "backup"),
             .start(StartRequest(location: ".", workflow: "test", subject: .change("7"), parameters: ["a": "b"])),
             .runs(RunsQuery(states: [], verdicts: [.failed], since: Date(timeIntervalSince1970: 1), limit: 5)),
         ]

@@ -41,14 +41,21 @@ extension HTMLReport {
     private mutating func append(_ step: StepRecord, number: Int, _ shares: [String: Int], to html: inout HTML) {
         html += "<details class=\"step\" id=\"s\(number)\"><summary>\(sign(step.status)) <b>\(step.name)</b> "
         if step.status != .passed { html += "<span class=\"state\">\(Wording.title(step.status))</span> " }
-        html += "<span class=\"quiet\">\(step.duration.map(Wording.duration) ?? "")"
+        html += "<span class=\"quiet\">\(Wording.proof(step) ?? step.duration.map(Wording.duration) ?? "")"
         if step.attempts.count > 1 { html += " · \(step.attempts.count) attempts" }
         if let counts = step.testCounts, counts.total > 0 { html += " · \(Wording.counts(counts))" }
         html += "</span> <span class=\"hits\"></span></summary>\n<p class=\"meta\"><code>\(step.command)</code>"
         if !step.needs.isEmpty { html += " <span class=\"quiet\">needs \(step.needs.joined(separator: ", "))</span>" }
         html += "</p>\n"
         if let reason = step.reason { html += "<p class=\"meta\">\(text: reason)</p>\n" }
-        if step.attempts.isEmpty { html += "<p class=\"meta quiet\">It did not run.</p>\n" }
+        if let proof = step.provedBy {
+            html +=
+                "<p class=\"meta\">It did not run: run \(proof.run) proved it, with the same inputs, command and box. "
+            html += "Its tests and artifacts are those of that run: "
+            html += "<code class=\"all\">\(ReportFacts.logsCommand(proof.run, proof.step))</code></p>\n"
+        } else if step.attempts.isEmpty {
+            html += "<p class=\"meta quiet\">It did not run.</p>\n"
+        }
         for attempt in step.attempts {
             append(attempt, of: step, id: "s\(number)a\(attempt.number)", shares, to: &html)
         }

@@ -68,7 +68,7 @@ extension HTMLReport {
     }
 
     private func row(_ step: StepRecord, number: Int, ends: [String: Date?]) -> HTML {
-        let took = step.duration.map(Wording.duration) ?? ""
+        let took = Wording.proof(step) ?? step.duration.map(Wording.duration) ?? ""
         var html: HTML = "<li class=\"s-\(step.status.rawValue)\">"
         html += "<a class=\"name\" href=\"#s\(number)\">\(sign(step.status)) <span>\(step.name)</span></a>"
         html += "<svg class=\"bars\" width=\"100%\" height=\"16\" role=\"img\" aria-label=\"\(spoken(step))\">"
@@ -137,7 +137,7 @@ extension HTMLReport {
     }
 
     private func spoken(_ step: StepRecord) -> String {
-        guard !step.attempts.isEmpty else { return "did not run" }
+        guard !step.attempts.isEmpty else { return Wording.proof(step) ?? "did not run" }
         return step.attempts.map { attempt in
             let length = Wording.duration(from: attempt.startedAt, to: attempt.endedAt ?? report.endedAt)
             return "attempt \(attempt.number) \(Wording.title(attempt.status)) after \(length)"

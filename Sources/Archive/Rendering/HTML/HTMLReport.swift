@@ -152,6 +152,7 @@ struct HTMLReport {
         if report.testCounts.total > 0 { row("Tests", "\(Wording.counts(report.testCounts))") }
         row("Event", "\(facts.event)")
         if let trust = report.trust { row("Trust", "\(trust.rawValue)") }
+        if let base = facts.base { row("Workspace", "\(base)") }
         for approval in facts.approvals { row("Approval", "\(approval)") }
         if report.attempt > 1 { row("Attempt", "\(report.attempt)") }
         if let original = report.rerunOf { row("Repeats", "run \(original)") }

@@ -28,7 +28,7 @@ extension Plan {
     static let rules: [any PlanRule] = [
         NotEmpty(), UsableNames(), UniqueNames(), ListedNeeds(), NoCycles(), UsableGlobs(), UsableActions(),
         UsableLimits(), UsableCaches(), UsableFolders(), UsableEnvironment(), UsableSecrets(), ConsistentResources(),
-        PublishedValues(), UsableApprovals(),
+        PublishedValues(), UsableApprovals(), UsableProofs(),
     ]
 
     /// All that is wrong with the plan; an empty array means that it can run.

@@ -1,0 +1,195 @@
+import Archive
+import Engine
+import Foundation
+import Git
+import Logging
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// The bases of the box: `bases/` of the state folder.
+///
+/// ```
+/// bases/RUN-ATTEMPT/base.json     what it is; written last
+///                   layer.json    the same, once only others need its layers
+///                   written       what the run's steps wrote
+///                   tree          what the box wrote before: the files in which the commit differs from the base below,
+///                                 or all of them
+///                   index         Git's index of the tree
+/// ```
+actor BaseStore {
+    /// For each workflow and branch.
+    static let mostKept = 3
+    /// Layers of one base: beyond, the next is built from nothing.
+    static let deepest = 16
+    private static let record = "base.json"
+    private static let oldRecord = "layer.json"
+
+    private let folder: String
+    /// On disk, of all bases together.
+    private let limit: Int
+    private let log: Logger
+    private var bases: [Base] = []
+    /// Bytes on disk by folder, also of bases that are gone and whose layers others need.
+    private var sizes: [String: Int] = [:]
+    private var wanted: [RunRequest] = []
+    /// By folder name: runs that go on above it now.
+    private var uses: [String: Int] = [:]
+
+    /// Takes up what an earlier process left, and removes what no base of it needs.
+    init(folder: String, limit: Int, log: Logger) {
+        self.folder = folder
+        self.limit = limit
+        self.log = log
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        let decoder = JSONDecoder()
+        func read(_ name: String, _ record: String) -> Base? {
+            guard let data = try? Data(contentsOf: URL(fileURLWithPath: "\(folder)/\(name)/\(record)")) else {
+                return nil
+            }
+            return try? decoder.decode(Base.self, from: data)
+        }
+        let found = names.compactMap { read($0, BaseStore.record) }.filter { base in
+            names.contains(base.folder) && base.layers.allSatisfy { FileManager.default.fileExists(atPath: $0.path) }
+        }
+        bases = found.sorted { $0.createdAt > $1.createdAt }
+        let kept = BaseStore.needed(bases)
+        for name in names {
+            if kept.contains(name) {
+                sizes[name] = (read(name, BaseStore.record) ?? read(name, BaseStore.oldRecord))?.bytes ?? 0
+            } else {
+                try? FolderRemoval.remove("\(folder)/\(name)")
+            }
+        }
+    }
+
+    /// Newest first.
+    var all: [Base] { bases }
+
+    func has(_ key: BaseKey) -> Bool { bases.contains { $0.key == key } }
+
+    /// Takes the base with the smallest difference to `tree`, so that nothing removes it; nil where there is none.
+    ///
+    /// - Parameter difference: How many entries of the run's tree another tree has otherwise.
+    /// - Parameter leavesBase: Whether the run is to leave a base: one that would be too deep begins from nothing.
+    func take(
+        _ key: BaseKey, leavesBase: Bool, difference: @Sendable (_ tree: OID) async throws -> Int
+    ) async -> BaseUse? {
+        var best: (base: Base, difference: Int)?
+        for base in bases where base.key == key && !(leavesBase && base.layers.count >= BaseStore.deepest) {
+            guard let tree = OID(hex: base.tree), let count = try? await difference(tree) else { continue }
+            if count < best?.difference ?? .max { best = (base, count) }
+        }
+        // Meanwhile another run's end may have removed it.
+        guard let best, bases.contains(best.base) else { return nil }
+        for name in BaseStore.folders(of: best.base) { uses[name, default: 0] += 1 }
+        return BaseUse(base: best.base, changedFiles: best.difference)
+    }
+
+    /// Notes that a run would leave a base that others miss.
+    func want(_ request: RunRequest) { wanted.append(request) }
+
+    /// What was noted since the last call.
+    func takeWanted() -> [RunRequest] {
+        defer { wanted = [] }
+        return wanted
+    }
+
+    func giveBack(_ use: BaseUse?) async {
+        guard let use else { return }
+        for name in BaseStore.folders(of: use.base) {
+            let left = (uses[name] ?? 1) - 1
+            uses[name] = left > 0 ? left : nil
+        }
+        await sweep()
+    }
+
+    /// Where the layers of a base of this run go, until ``add(_:)``.
+    nonisolated func place(of run: QueuedRun) -> String { "\(folder)/\(run.id)-\(run.attempt)" }
+
+    /// Makes a base known whose layers are in place, and removes those for which there is no room beside it.
+    func add(_ base: Base) async throws {
+        let record = "\(folder)/\(base.folder)/\(BaseStore.record)"
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys]
+        try encoder.encode(base).write(to: URL(fileURLWithPath: record), options: .atomic)
+        bases.insert(base, at: 0)
+        await evict()
+    }
+
+    /// Removes all bases for which `isUnwanted` holds; returns how many.
+    @discardableResult
+    func remove(where isUnwanted: (Base) -> Bool) async -> Int {
+        let gone = bases.filter(isUnwanted)
+        bases.removeAll(where: isUnwanted)
+        for base in gone { retire(base.folder) }
+        await sweep()
+        return gone.count
+    }
+
+    /// Bytes on disk of all layers that are kept.
+    var bytes: Int {
+        let needed = BaseStore.needed(bases)
+        return sizes.filter { needed.contains($0.key) }.values.reduce(0, +)
+    }
+
+    private func evict() async {
+        var kept: [BaseKey: Int] = [:]
+        var gone: Set<String> = []
+        for base in bases {
+            sizes[base.folder] = base.bytes
+            let others = bases.contains {
+                $0.key.repository == base.key.repository && $0.key.workflow == base.key.workflow
+                    && $0.key.branch == base.key.branch && $0.key.tools != base.key.tools
+                    && $0.createdAt > base.createdAt
+            }
+            kept[base.key, default: 0] += 1
+            if others || kept[base.key, default: 0] > BaseStore.mostKept { gone.insert(base.folder) }
+        }
+        bases.removeAll { gone.contains($0.folder) }
+        // The oldest first; the newest of all is kept whatever it takes, or nothing would ever be warm.
+        while bytes > limit, bases.count > 1, let last = bases.popLast() {
+            gone.insert(last.folder)
+            log.info("the base of run \(last.run) is removed: all bases together have \(limit >> 20) MiB")
+        }
+        for name in gone { retire(name) }
+        await sweep()
+    }
+
+    private func retire(_ name: String) {
+        rename("\(folder)/\(name)/\(BaseStore.record)", "\(folder)/\(name)/\(BaseStore.oldRecord)")
+    }
+
+    /// Removes the folders that neither a base nor a run needs.
+    private func sweep() async {
+        let kept = BaseStore.needed(bases).union(uses.keys)
+        for (name, _) in sizes where !kept.contains(name) {
+            sizes[name] = nil
+            let (path, trash) = ("\(folder)/\(name)", "\(folder)/.removed-\(UInt64.random(in: 0 ... .max))")
+            guard rename(path, trash) == 0 else { continue }
+            try? await offThread { try FolderRemoval.remove(trash) }
+        }
+    }
+
+    private static func needed(_ bases: [Base]) -> Set<String> { Set(bases.flatMap(folders)) }
+
+    /// The folders that hold a base and its layers.
+    private static func folders(of base: Base) -> [String] {
+        let layers = base.layers.map { layer in
+            ((layer.path as NSString).deletingLastPathComponent as NSString).lastPathComponent
+        }
+        return Array(Set(layers + [base.folder]))
+    }
+}
+
+/// A run's hold of a base, until it is given back.
+struct BaseUse: Sendable {
+    let base: Base
+    /// Entries of the run's tree that the base has otherwise.
+    let changedFiles: Int
+
+    var reported: Report.Base { Report.Base(run: base.run, commit: base.commit, changedFiles: changedFiles) }
+}

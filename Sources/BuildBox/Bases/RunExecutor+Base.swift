@@ -1,0 +1,153 @@
+import Archive
+import Engine
+import Foundation
+import Git
+import Logging
+import Pipeline
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// What a run begins from, and what it leaves for others to begin from.
+struct Beginning: Sendable {
+    /// Nil: from nothing.
+    var use: BaseUse?
+    /// The base that the run leaves when it passes; nil for none.
+    var leaves: BaseKey?
+
+    static let nothing = Beginning()
+}
+
+extension RunExecutor {
+    /// Chooses the base with the smallest difference to the tested tree, and decides whether the run leaves one.
+    ///
+    /// - Parameter isWhole: Whether all steps of the plan are run.
+    func beginning(
+        _ prepared: RunPreparation, _ run: QueuedRun, _ repository: WatchedRepository, isWhole: Bool
+    ) async -> Beginning {
+        guard let key = baseKey(run) else { return .nothing }
+        var beginning = Beginning(leaves: await leaving(prepared, run, isWhole: isWhole))
+        guard !run.request.beginsFromNothing else { return beginning }
+        let (store, tested) = (repository.store, prepared.tree)
+        beginning.use = await bases.take(key, leavesBase: beginning.leaves != nil) { tree in
+            try await withRepository(at: store) { try $0.differenceCount(from: tree, to: tested) }
+        }
+        if beginning.use == nil, let change = run.request.change, await !bases.has(key) {
+            await bases.want(.refresh(key, commit: change.targetCommit))
+        }
+        return beginning
+    }
+
+    /// Which base a run leaves when it passes; nil for none.
+    ///
+    /// Only merged code leaves one, and only a whole run of a workflow that changes run too: nobody else would begin
+    /// from it. Where such a run can't, the box does it once more in its idle time.
+    func leaving(_ prepared: RunPreparation, _ run: QueuedRun, isWhole: Bool) async -> BaseKey? {
+        guard let key = baseKey(run), prepared.trust == .merged, run.request.change == nil,
+            run.request.onlySteps == nil, prepared.startsForChanges
+        else { return nil }
+        // A secret that a step wrote down would be there for every change to read. The box's own run of the workflow
+        // leaves such steps out.
+        if isWhole, prepared.plan.steps.allSatisfy(\.secrets.isEmpty) { return key }
+        await bases.want(.refresh(key, commit: prepared.tested.hex))
+        return nil
+    }
+
+    private func baseKey(_ run: QueuedRun) -> BaseKey? {
+        guard sandboxing.layering != nil, options.baseBytes > 0, let branch = run.request.branch else { return nil }
+        return BaseKey(
+            repository: run.request.repository, workflow: run.request.workflow, branch: branch, tools: programs.tools)
+    }
+
+    /// Makes a base of what a passed run left; whatever stands in the way costs the next run its warmth and nothing else.
+    ///
+    /// Only after ``Workspace/close()``.
+    func leaveBase(
+        _ key: BaseKey, _ workspace: Workspace, _ prepared: RunPreparation, _ run: QueuedRun, over use: BaseUse?,
+        store: String
+    ) async {
+        guard let upper = workspace.upper, let index = workspace.index else { return }
+        let place = bases.place(of: run)
+        do {
+            let sealing = LayerSealing(results: prepared.plan.resultGlobs)
+            let tree = prepared.tree
+            try await withRepository(at: store) { try sealing.seal(upper.path, tree: tree, in: $0) }
+            let base = try await offThread {
+                try FolderRemoval.remove(place)
+                try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
+                var base = Base(
+                    key: key, run: run.id, attempt: run.attempt, commit: prepared.tested.hex, tree: tree.hex,
+                    layers: [], index: "\(place)/index", bytes: 0, createdAt: Date(),
+                    cleanAt: workspace.isOverBase ? use?.base.cleanAt ?? Date() : Date())
+                try FileManager.default.moveItem(atPath: index, toPath: base.index)
+                base.layers = [try moved(upper, to: "\(place)/written")]
+                // Those of the base below stay where they are.
+                base.layers += try workspace.layers.map { layer in
+                    layer.path.hasPrefix(workspace.folder + "/") ? try moved(layer, to: "\(place)/tree") : layer
+                }
+                base.bytes = WorkspaceMeter.size(of: place)
+                return base
+            }
+            try await bases.add(base)
+            log.debug(
+                "run \(run.id) leaves a base of \(base.layers.count) layers, \(base.bytes >> 20) MiB, for \(key.workflow) on \(key.branch)"
+            )
+        } catch {
+            log.notice(
+                "run \(run.id) leaves no base, so the next ones begin from an older one or from nothing: \(error)")
+            try? await offThread { try FolderRemoval.remove(place) }
+        }
+    }
+
+    /// Compares a run from nothing with the one that passed in a warm workspace; a difference is a finding of its own.
+    func compareWithWarm(_ report: inout Report, _ run: QueuedRun) async {
+        guard run.request.upkeep == .cleanRoom, [.failed, .definitionError].contains(report.verdict) else { return }
+        let warm = await bases.all.first { base in
+            base.commit == report.testedCommit && base.key.workflow == report.workflow
+                && base.key.repository == report.repository
+        }
+        guard let warm else { return }
+        let gone = await bases.remove { base in
+            base.key.repository == report.repository && base.key.workflow == report.workflow
+                && base.key.branch == warm.key.branch
+        }
+        report.findings.append(
+            Finding(
+                rule: "warm-differs", severity: .error,
+                message:
+                    "run \(warm.run) passed the same tree in a warm workspace, and from nothing it fails: something that "
+                    + "an earlier run built hides a failure. \(gone) warm workspaces of \(report.workflow) on "
+                    + "\(warm.key.branch) are given up.",
+                file: nil, line: nil, column: nil,
+                suggestion: "`pipectl rerun \(warm.run) --clean` shows it again; mend what the build forgets"))
+        log.error(
+            "run \(run.id): \(report.workflow) on \(warm.key.branch) fails from nothing and passed warm in run \(warm.run)"
+        )
+    }
+}
+
+private func moved(_ layer: Layer, to path: String) throws -> Layer {
+    guard rename(layer.path, path) == 0 else { throw SystemFailure("rename") }
+    return Layer(path: path, owner: layer.owner, group: layer.group)
+}
+
+extension Plan {
+    /// Which files its steps leave for the report.
+    fileprivate var resultGlobs: [Glob] {
+        let results = steps.flatMap(\.testResults).compactMap { source in
+            switch source {
+            case .junit(let pattern), .swiftTestingEvents(let pattern): pattern
+            case .swiftPMConsole: nil
+            }
+        }
+        return (results + steps.flatMap(\.artifacts)).compactMap { try? Glob($0) }
+    }
+}
+
+extension RunPreparation {
+    /// Whether changes run the same workflow.
+    var startsForChanges: Bool { declaration.triggers.contains { $0.event == .pullRequest } }
+}

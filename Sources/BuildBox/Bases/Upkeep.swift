@@ -1,0 +1,110 @@
+import Archive
+import Engine
+import Foundation
+import Git
+import Logging
+import Pipeline
+
+/// The runs with which the box uses its idle time: they keep bases new, and see that being warm changes no verdict.
+extension RunRequest {
+    /// The workflow's run on the branch itself, whose workspace changes into the branch then begin from.
+    static func refresh(
+        _ workflow: String, repository: String, branch: String, commit: String, definition: String
+    ) -> RunRequest {
+        upkeep(.refresh, workflow, repository, branch, commit, definition, nonce: "refresh")
+    }
+
+    static func refresh(_ key: BaseKey, commit: String) -> RunRequest {
+        refresh(key.workflow, repository: key.repository, branch: key.branch, commit: commit, definition: commit)
+    }
+
+    /// The same tree as a base's, from nothing.
+    static func cleanRoom(of base: Base) -> RunRequest {
+        upkeep(
+            .cleanRoom, base.key.workflow, base.key.repository, base.key.branch, base.commit, base.commit,
+            nonce: "clean room after run \(base.run)")
+    }
+
+    private static func upkeep(
+        _ kind: Upkeep, _ workflow: String, _ repository: String, _ branch: String, _ commit: String,
+        _ definition: String, nonce: String
+    ) -> RunRequest {
+        var request = RunRequest(
+            repository: repository, workflow: workflow, event: .push, ref: "refs/heads/\(branch)", branch: branch,
+            head: commit, definitionCommit: definition, nonce: nonce, subject: "\(kind.rawValue) of \(branch)",
+            concurrency: .latestOnly)
+        request.upkeep = kind
+        return request
+    }
+
+    /// Whether it begins from nothing, whatever bases there are: what is released, and what is compared with warm runs.
+    var beginsFromNothing: Bool {
+        runsAtMostOnce || event == .tag || upkeep == .cleanRoom || isClean == true
+    }
+}
+
+extension WorkflowDeclaration {
+    /// Whether changes into the branch run it, and nothing runs it on the branch itself.
+    func needsRefresh(on branch: String) -> Bool {
+        let starts = { (events: Set<Trigger.Event>) in
+            triggers.contains { events.contains($0.event) && $0.matches(branch: branch) }
+        }
+        return starts([.pullRequest]) && !starts([.merge, .push]) && approval == nil
+    }
+}
+
+extension Plan {
+    /// Without the steps that act on the world or wait for a person, and without what needs them: nobody asked for the
+    /// run.
+    var withoutActing: Plan {
+        var left: Set<String> = []
+        var plan = self
+        // In plan order a step comes after what it needs.
+        plan.steps = steps.filter { step in
+            let acts = !step.secrets.isEmpty || step.action == .approval || step.needs.contains(where: left.contains)
+            if acts { left.insert(step.name) }
+            return !acts
+        }
+        return plan
+    }
+}
+
+extension Box {
+    /// Has the bases made that runs have missed.
+    func makeWantedBases() async {
+        let wanted = await bases.takeWanted()
+        guard keepsBases else { return }
+        for request in wanted { await queueUpkeep(request) }
+    }
+
+    /// Has the trees of bases tested from nothing, each as often as the options say.
+    func keepClean() async {
+        while !Task.isCancelled {
+            var known: Set<BaseKey> = []
+            for base in await bases.all where known.insert(base.key).inserted {
+                let age = Duration.seconds(Date().timeIntervalSince(base.cleanAt))
+                // One that is from the future says that the clock was set back.
+                if age >= options.cleanRoomInterval || age < .seconds(-3_600) {
+                    await queueUpkeep(.cleanRoom(of: base))
+                }
+            }
+            let pause = min(Duration.seconds(600), options.cleanRoomInterval)
+            do { try await Task.sleep(for: pause) } catch { return }
+        }
+    }
+
+    private func queueUpkeep(_ request: RunRequest) async {
+        do {
+            let outcome = try await accept(request)
+            guard outcome.isNew else { return }
+            log.info("\(request.repository): run \(outcome.run.id) \(request.workflow), \(request.subjectInWords)")
+        } catch {
+            log.warning("\(request.repository): \(request.subject) could not be queued: \(error)")
+        }
+    }
+}
+
+extension ProgramCache {
+    /// What a base was built with.
+    var tools: String { "\(toolchain.version) \(BoxImage.words)" }
+}

@@ -1,0 +1,46 @@
+import Archive
+import Engine
+import Foundation
+import Git
+import Pipeline
+
+/// What commands ask about proofs.
+extension Box {
+    /// What stands for each step of a run that would be started by hand; nothing is started.
+    func why(_ start: StartRequest) async throws -> [StepReasoning] {
+        let (request, repository) = try await request(start)
+        let watcher = watchers[repository.name]
+        let rules = TrustRules(
+            policy: options.trust, changeRefs: await watcher?.changeRefs ?? .standard, target: await watcher?.target)
+        let run = QueuedRun(id: 0, request: request, createdAt: Date())
+        let programs = try await programs()
+        // Nothing of the run is started, so nobody need let it.
+        let prepared = try await RunPreparation.make(run, in: repository, programs: programs, rules: rules) { binding in
+            Approval(
+                why: "", head: request.head, definition: "", binding: binding, askedAt: Date(), decision: .approved)
+        }
+        try await withRepository(at: repository.store) { try $0.deleteRef(RunPreparation.pin(run.id)) }
+        let search = ProofSearch(
+            index: index, store: store, options: options, sandboxing: await sandboxing(),
+            toolchain: programs.toolchain, log: log)
+        return try await ProofReasoning(
+            search: search, prepared: prepared, request: request, repository: repository
+        ).steps()
+    }
+
+    /// How many proofs there are, and which steps are not believed.
+    func proofStatus() async throws -> ProofStatus {
+        ProofStatus(counts: try await index.proofCounts(), distrusted: try await index.distrustedSteps())
+    }
+
+    /// Believes a step's proofs again; what was done, as a sentence.
+    func trustProofs(of step: String, in repository: String?) async throws -> String {
+        let count = try await index.trustProofs(of: step, in: repository)
+        guard count > 0 else {
+            throw BoxError(
+                .usage,
+                "no proof of a step \"\(step)\" was wrong; `pipectl proofs` lists the steps that are not believed")
+        }
+        return "results of \"\(step)\" count as proofs again, beginning with its next run"
+    }
+}

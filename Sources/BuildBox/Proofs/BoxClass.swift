@@ -1,0 +1,47 @@
+import Archive
+import Engine
+import Foundation
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// The kind of machine that a result was made on, as far as another result may depend on it.
+///
+/// A patch of the system counts as the same class; a new version of it does not.
+enum BoxClass {
+    /// System, processor, version of the system, and the first number of the kernel's version.
+    static let machine: [String] = {
+        var facts = [Report.Box.current.system]
+        #if os(Linux)
+            facts += image((try? String(contentsOfFile: "/etc/os-release", encoding: .utf8)) ?? "")
+        #else
+            let version = ProcessInfo.processInfo.operatingSystemVersion
+            facts.append("\(version.majorVersion).\(version.minorVersion)")
+        #endif
+        var name = utsname()
+        if uname(&name) == 0 {
+            let release = withUnsafeBytes(of: &name.release) { bytes in
+                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            facts.append("kernel \(release.prefix { $0 != "." })")
+        }
+        return facts
+    }()
+
+    /// The name and version of a Linux image, from os-release(5).
+    static func image(_ text: String) -> [String] {
+        text.split(separator: "\n").filter { $0.hasPrefix("ID=") || $0.hasPrefix("VERSION_ID=") }.map {
+            String($0.filter { $0 != "\"" })
+        }.sorted()
+    }
+
+    /// How this box runs steps: what they see of it, and whether anything encloses them.
+    static func facts(_ options: BoxOptions, _ sandboxing: Sandboxing) -> [String] {
+        machine + ["sandbox", sandboxing.sandbox == nil ? "none" : "enclosed"]
+            + ["readable"] + options.readable.sorted() + ["writable"] + options.writable.sorted()
+            + ["shared"] + options.shared.sorted()
+    }
+}

@@ -1,0 +1,99 @@
+import Archive
+import Engine
+import Git
+import Pipeline
+
+/// Explains for each step of a prepared run what stands for it, or what has changed since it was proved.
+struct ProofReasoning: Sendable {
+    /// Paths that are named for one step, at most.
+    static let mostPaths = 20
+
+    let search: ProofSearch
+    let prepared: RunPreparation
+    let request: RunRequest
+    let repository: WatchedRepository
+
+    func steps() async throws -> [StepReasoning] {
+        let keyed = try await search.keys(prepared, request, in: repository)
+        let found = try await search.found(keyed, prepared, request)
+        let uses = ProofSelection.make(
+            prepared.plan, proved: Set(found.keys), restorable: Set(found.filter { $0.value.outputs != nil }.keys))
+        var reasons: [StepReasoning] = []
+        for step in prepared.plan.steps {
+            switch keyed.standings[step.name] {
+            case .never(let why): reasons.append(StepReasoning(step: step.name, standing: .never, reason: why))
+            case .provable(let key):
+                if let proof = found[step.name], let use = uses[step.name] {
+                    reasons.append(reason(step, proof.step.citation, use))
+                } else {
+                    reasons.append(try await change(step, key))
+                }
+            case nil: reasons.append(StepReasoning(step: step.name, standing: .unproved, reason: "it has no key"))
+            }
+        }
+        return reasons
+    }
+
+    private func reason(_ step: PlannedStep, _ proof: ProofCitation, _ use: ProofSelection.Use) -> StepReasoning {
+        switch use {
+        case .cite:
+            StepReasoning(step: step.name, standing: .proved, run: proof.run, reason: "proved by run \(proof.run)")
+        case .restore:
+            StepReasoning(
+                step: step.name, standing: .restored, run: proof.run,
+                reason: "proved by run \(proof.run); what it made is put in place")
+        case .run:
+            StepReasoning(
+                step: step.name, standing: .runForItsOutputs, run: proof.run,
+                reason: "proved by run \(proof.run), and run for what it makes, which a step that is run needs: "
+                    + (step.publishes.isEmpty
+                        ? step.outputs.isEmpty ? "it declares no .outputs(…)" : "its outputs were not kept"
+                        : "it publishes values"))
+        }
+    }
+
+    /// Holds the step against the newest run that proved a step of its name.
+    private func change(_ step: PlannedStep, _ key: StepKey) async throws -> StepReasoning {
+        let newest = try await search.index.newestProof(
+            of: step.name, in: request.workflow, of: request.repository,
+            scopes: ProofScope.believed(prepared.trust, request))
+        guard let newest, let report = try? await search.store.report(newest.citation.run),
+            let before = report.steps.first(where: { $0.key?.value == newest.key })?.key
+        else {
+            return StepReasoning(
+                step: step.name, standing: .unproved, reason: "no run that counts here has proved it")
+        }
+        var reason = StepReasoning(step: step.name, standing: .changed, run: newest.citation.run, reason: "")
+        reason.parts = key.differences(from: before)
+        if reason.parts.contains(.inputs), let old = report.testedTree.flatMap(OID.init(hex:)) {
+            let (tree, patterns, limit) = (prepared.tree, step.inputs, Self.mostPaths)
+            // A tree of an old merge may be gone; then the part's name has to do.
+            reason.paths =
+                (try? await withRepository(at: repository.store) { store in
+                    try TreeInputs(repository: store, tree: tree).differences(from: old, patterns, limit: limit)
+                }) ?? []
+        }
+        let parts = reason.parts.map(\.inWords).joined(separator: ", ")
+        reason.reason = "since run \(newest.citation.run), \(parts.isEmpty ? "its key" : parts) changed"
+        return reason
+    }
+}
+
+extension StepKey.Part {
+    /// As a person says it, after "since run 12, …".
+    var inWords: String {
+        switch self {
+        case .command: "its command"
+        case .environment: "its environment"
+        case .parameters: "the parameters"
+        case .context: "what it reads of the run (its own text names a variable of the run or git, or it is a closure)"
+        case .inputs: "its inputs"
+        case .permissions: "its limits or permissions"
+        case .results: "what is read from its files"
+        case .toolchain: "the toolchain"
+        case .box: "the box"
+        case .program: "the compiled workflows"
+        case .needs: "what it needs"
+        }
+    }
+}

@@ -1,0 +1,194 @@
+import Archive
+import Engine
+import Foundation
+import Git
+import Logging
+import Pipeline
+
+/// What earlier runs have proved of a run, found out before its first step.
+struct RunProofs: Sendable {
+    /// The keys of the plan's steps.
+    var keyed: KeyedPlan
+    /// Steps that are not run.
+    var proved: [String: ProvedStep] = [:]
+    /// Steps that are run although they are proved, to find out whether their proofs can be believed.
+    var sampled: [String: ProvedStep] = [:]
+
+    /// The keys of steps that may become proofs.
+    var keys: [String: StepKey] {
+        var keys: [String: StepKey] = [:]
+        for name in keyed.standings.keys { keys[name] = keyed[name] }
+        return keys
+    }
+
+    /// The outcome when there is nothing to run; nil when there is.
+    func settled(_ plan: Plan) -> RunOutcome? { Runner.settled(plan, by: proved) }
+
+    /// Holds the outcome of the sampled steps against their proofs.
+    ///
+    /// Only a step that ran and failed by itself says something; what the box or a person ended does not.
+    func judge(_ outcome: inout RunOutcome, of run: RunID) {
+        for index in outcome.steps.indices {
+            let step = outcome.steps[index]
+            guard let proof = sampled[step.name], step.status == .failed || step.status == .timedOut else { continue }
+            outcome.steps[index].refutes = ProofRefutation(proof: proof.citation, definition: proof.key.definition)
+            let was = proof.citation
+            outcome.findings.insert(
+                Finding(
+                    rule: "proof-wrong", severity: .error,
+                    message:
+                        "step \"\(step.name)\" failed although run \(was.run) had proved it: its inputs, command and box "
+                        + "were the same there, and it passed. Its result depends on something that it does not declare, "
+                        + "or on chance. All proofs of this step are dropped, and none is believed until it is declared "
+                        + "in another way",
+                    file: nil, line: nil, column: nil,
+                    suggestion:
+                        "compare `pipectl logs \(was.run)` with `pipectl logs \(run)`, declare what it reads in "
+                        + ".inputs(…) or say .neverProved(); to believe it again as it is: pipectl proofs trust "
+                        + step.name.shellQuoted),
+                at: 0)
+        }
+    }
+}
+
+/// Finds the proofs for one run in index and archive.
+struct ProofSearch: Sendable {
+    let index: Archive.Index
+    let store: ArchiveStore
+    let options: BoxOptions
+    let sandboxing: Sandboxing
+    let toolchain: Toolchain
+    let log: Logger
+
+    /// What is proved of a run. That it can't be found out is no failure: the steps are run then.
+    func proofs(for prepared: RunPreparation, of run: QueuedRun, in repository: WatchedRepository) async -> RunProofs {
+        do {
+            var proofs = RunProofs(keyed: try await keys(prepared, run.request, in: repository))
+            guard isWanted(run.request) else { return proofs }
+            let found = try await found(proofs.keyed, prepared, run.request)
+            guard !found.isEmpty else { return proofs }
+            let plan = prepared.plan
+            for name in found.keys.sorted() where isSample() { proofs.sampled[name] = found[name]?.step }
+            let uses = ProofSelection.make(
+                plan, proved: Set(found.keys).subtracting(proofs.sampled.keys),
+                restorable: Set(found.filter { $0.value.outputs != nil }.keys))
+            for (name, use) in uses {
+                guard let one = found[name] else { continue }
+                var step = one.step
+                switch use {
+                case .cite: break
+                case .restore: step.restores = one.outputs
+                case .run: continue
+                }
+                proofs.proved[name] = step
+            }
+            return proofs
+        } catch {
+            log.warning("run \(run.id): what is proved of it could not be found out, so all of it is run: \(error)")
+            return RunProofs(keyed: KeyedPlan(prepared.plan, KeyFacts()))
+        }
+    }
+
+    /// A run by the clock is there to find out what changed without a push, and one of the box's own to leave a whole
+    /// workspace.
+    private func isWanted(_ request: RunRequest) -> Bool {
+        options.usesProofs && request.refusesProofs != true && request.event != .schedule
+            && request.upkeep == nil && request.isClean != true
+    }
+
+    private func isSample() -> Bool { Double.random(in: 0..<1) < options.proofSampling }
+
+    /// The keys of all steps of the run.
+    func keys(
+        _ prepared: RunPreparation, _ request: RunRequest, in repository: WatchedRepository
+    ) async throws -> KeyedPlan {
+        var facts = KeyFacts()
+        let patterns = Set(prepared.plan.steps.map(\.inputs))
+        let tree = prepared.tree
+        facts.inputs = try await withRepository(at: repository.store) { store in
+            let reader = TreeInputs(repository: store, tree: tree)
+            return try Dictionary(uniqueKeysWithValues: patterns.map { ($0, try reader.read($0)) })
+        }
+        facts.parameters = prepared.context.parameters
+        facts.environment = RunSetting.baseEnvironment(ProcessInfo.processInfo.environment).filter {
+            !Self.ownPlaces.contains($0.key)
+        }
+        facts.runVariables = RunVariables.values(prepared, request)
+        facts.commit = prepared.tested.hex
+        facts.closureContext = Self.closureContext(prepared.context)
+        facts.toolchain = "\(toolchain.version) for \(toolchain.target)"
+        facts.box = BoxClass.facts(options, sandboxing)
+        facts.program = prepared.program.key
+        facts.isRelease = request.runsAtMostOnce
+        facts.distrusted = Set(try await index.distrustedSteps(of: request.repository).map(\.definition))
+        return KeyedPlan(prepared.plan, facts)
+    }
+
+    /// Variables that say where something is for this box or run, and not what it is.
+    private static let ownPlaces: Set<String> = ["HOME", "USER", "LOGNAME", "TMPDIR"]
+
+    /// A closure has the whole context at hand, so all of it counts but what is another one at each push.
+    static func closureContext(_ context: PlanContext) -> [String] {
+        var texts = [context.event.rawValue, context.branch ?? "", context.tag ?? "", context.lastTag ?? ""]
+        if let change = context.change { texts += ["change", change.name, change.target, change.title, change.author] }
+        texts += ["files"] + context.changedFiles.flatMap { [$0.status.rawValue, $0.path, $0.oldPath ?? ""] }
+        texts += ["merged"] + context.mergedChanges.flatMap { [$0.name, $0.recognition.rawValue] }
+        return texts
+    }
+
+    struct Found: Sendable {
+        var step: ProvedStep
+        /// What the step made, if it says what that is and all of it was kept.
+        var outputs: KeptOutputs?
+    }
+
+    /// The proofs that can be used: their reports and files are there.
+    func found(
+        _ keyed: KeyedPlan, _ prepared: RunPreparation, _ request: RunRequest
+    ) async throws -> [String: Found] {
+        let keys = Dictionary(
+            prepared.plan.steps.compactMap { step in keyed[step.name].map { (step.name, $0) } },
+            uniquingKeysWith: { first, _ in first })
+        let proofs = try await index.proofs(
+            of: Array(Set(keys.values.map(\.value))), in: request.repository,
+            scopes: ProofScope.believed(prepared.trust, request))
+        var reports: [RunID: (report: Report, tests: [TestResult])] = [:]
+        for run in Set(proofs.values.map(\.citation.run)) {
+            do {
+                let report = try await store.report(run)
+                let needsTests = report.steps.contains { $0.tests != nil }
+                reports[run] = (report, needsTests ? try await store.tests(run) : [])
+            } catch let error as ArchiveError {
+                log.warning("what run \(run) proves is not used: \(error)")
+            }
+        }
+        var found: [String: Found] = [:]
+        for step in prepared.plan.steps {
+            guard let key = keys[step.name], let proof = proofs[key.value],
+                let (report, tests) = reports[proof.citation.run]
+            else { continue }
+            found[step.name] = self.found(step, key, proof.citation, report, tests)
+        }
+        return found
+    }
+
+    private func found(
+        _ step: PlannedStep, _ key: StepKey, _ citation: ProofCitation, _ report: Report, _ tests: [TestResult]
+    ) -> Found? {
+        let record = report.steps.first {
+            $0.name == citation.step && $0.key?.value == key.value && $0.status == .passed && $0.provedBy == nil
+        }
+        guard let record else { return nil }
+        let artifacts = report.artifacts.filter { $0.step == record.name }
+        guard artifacts.allSatisfy({ store.wantedArtifact($0.sha256) != nil }) else { return nil }
+        var one = Found(
+            step: ProvedStep(
+                citation: citation, key: key, tests: record.tests?.of(tests) ?? [], testCounts: record.testCounts,
+                artifacts: artifacts))
+        // What it published for others is not kept.
+        if step.publishes.isEmpty, let made = record.outputs, let path = store.wantedArtifact(made.sha256) {
+            one.outputs = KeptOutputs(path: path, sha256: made.sha256)
+        }
+        return one
+    }
+}

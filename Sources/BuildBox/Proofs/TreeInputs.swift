@@ -1,0 +1,95 @@
+import Engine
+import Git
+import Pipeline
+
+/// The tested tree as steps declare to read it: ids that Git has already, no file is opened.
+struct TreeInputs {
+    /// Folders below one another in a tree, at most: a hostile tree must not exhaust our stack.
+    static let deepest = 256
+
+    let repository: Repository
+    let tree: OID
+
+    /// What `patterns` match; an empty list is the whole tree.
+    func read(_ patterns: [String]) throws -> KeyFacts.Inputs {
+        if patterns.isEmpty { return KeyFacts.Inputs(digest: "tree \(tree.hex)") }
+        let lines = try lines(patterns)
+        return KeyFacts.Inputs(digest: StepKey.digest(of: lines), isEmpty: lines.isEmpty)
+    }
+
+    /// Mode, id and path of each entry that matches, in Git's order; a folder that matches whole is one line.
+    func lines(_ patterns: [String]) throws -> [String] {
+        let globs = patterns.compactMap { try? Glob($0) }
+        var lines: [String] = []
+        func walk(_ tree: OID, _ prefix: String, _ depth: Int) throws {
+            for entry in try repository.entries(ofTree: tree, recursive: false) {
+                let path = prefix + entry.path
+                // A folder that is named stands for all in it, or its files would not count at all.
+                let isWhole = globs.contains { $0.matches(path) || (entry.kind == .tree && $0.covers(path)) }
+                if isWhole {
+                    lines.append("\(entry.kind.word) \(entry.id.hex) \(path)")
+                } else if entry.kind == .tree, globs.contains(where: { $0.canMatch(below: path) }) {
+                    guard depth < Self.deepest else { throw TreeTooDeep(path: path) }
+                    try walk(entry.id, path + "/", depth + 1)
+                }
+            }
+        }
+        try walk(tree, "", 0)
+        return lines
+    }
+
+    /// The paths below which two trees differ, as far as `patterns` match; folders that are equal are not entered.
+    ///
+    /// - Parameter limit: No more than so many.
+    func differences(from old: OID, _ patterns: [String], limit: Int) throws -> [String] {
+        let globs = patterns.compactMap { try? Glob($0) }
+        func counts(_ path: String) -> Bool {
+            if globs.isEmpty { return true }
+            var parts = path.split(separator: "/")
+            // A folder that is named stands for all in it.
+            while !parts.isEmpty {
+                if globs.contains(where: { $0.matches(parts.joined(separator: "/")) }) { return true }
+                parts.removeLast()
+            }
+            return false
+        }
+        var found: [String] = []
+        func compare(_ old: OID?, _ new: OID?, _ prefix: String, _ depth: Int) throws {
+            guard depth < Self.deepest else { throw TreeTooDeep(path: prefix) }
+            func entries(_ tree: OID?) throws -> [String: TreeEntry] {
+                let list = try tree.map { try repository.entries(ofTree: $0, recursive: false) } ?? []
+                return Dictionary(list.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+            }
+            let (before, after) = try (entries(old), entries(new))
+            for name in Set(before.keys).union(after.keys).sorted() where found.count < limit {
+                let (one, other) = (before[name], after[name])
+                guard one?.id != other?.id || one?.kind != other?.kind else { continue }
+                let path = prefix + name
+                let folders = (one?.kind == .tree ? one?.id : nil, other?.kind == .tree ? other?.id : nil)
+                if folders.0 != nil || folders.1 != nil { try compare(folders.0, folders.1, path + "/", depth + 1) }
+                let isFile = [one, other].contains { $0.map { $0.kind != .tree } ?? false }
+                if isFile, found.count < limit, counts(path) { found.append(path) }
+            }
+        }
+        try compare(old, tree, "", 0)
+        return found
+    }
+}
+
+/// A tree that no file system could hold.
+struct TreeTooDeep: Error, CustomStringConvertible {
+    var path: String
+    var description: String { "the tree is deeper than \(TreeInputs.deepest) folders at \(path.prefix(100))" }
+}
+
+extension TreeEntry.Kind {
+    fileprivate var word: String {
+        switch self {
+        case .blob: "file"
+        case .executable: "executable"
+        case .symlink: "link"
+        case .tree: "tree"
+        case .submodule: "submodule"
+        }
+    }
+}

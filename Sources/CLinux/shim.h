@@ -1,0 +1,4 @@
+// What Swift's Glibc module leaves out.
+#ifdef __linux__
+#include <sys/xattr.h>
+#endif

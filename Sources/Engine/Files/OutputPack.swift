@@ -1,0 +1,113 @@
+import Crypto
+import Foundation
+import SystemPackage
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// Files as one file: what a step made, kept to be put in place in another run.
+///
+/// A line that names the format, then for each file in the order of paths: the length of its path (4 bytes, the most
+/// significant first), the path, one byte that is 1 for an executable, the length of its content (8 bytes) and the
+/// content. The same files give the same bytes, so the archive keeps them once. A step has one of these, because each
+/// file that is kept for good costs a flush of the disk.
+struct OutputPack {
+    static let header = Array("pipectl outputs 1\n".utf8)
+
+    /// Packs files of a workspace into a new file.
+    ///
+    /// - Throws: ``WorkspaceFileProblem`` for what is not the file that was found, is too large, or holds a secret.
+    static func write(
+        _ matches: [WorkspaceFiles.Match], of files: WorkspaceFiles, to destination: FilePath, masker: Masker?
+    ) throws -> OutputRecord {
+        let target = open(destination.string, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard target >= 0 else { throw Errno(rawValue: errno) }
+        defer { close(target) }
+        var digest = SHA256()
+        var bytes = 0
+        func put(_ buffer: UnsafeRawBufferPointer) throws {
+            digest.update(bufferPointer: buffer)
+            bytes += try FileDescriptor(rawValue: target).writeAll(buffer)
+        }
+        func put(_ content: [UInt8]) throws { try content.withUnsafeBytes { try put($0) } }
+        try put(header)
+        for match in matches {
+            if let name = masker?.secret(in: match.path) {
+                throw WorkspaceFileProblem(path: match.path, reason: "it is named by secret \(name)", secret: name)
+            }
+            let path = Array(match.path.utf8)
+            try put(bigEndian(UInt64(path.count), 4) + path + [match.isExecutable ? 1 : 0])
+            try put(bigEndian(UInt64(match.bytes), 8))
+            let read = try files.read(match.path, masker: masker, policy: .refuse) { try put($0) }
+            guard read == match.bytes else {
+                throw WorkspaceFileProblem(path: match.path, reason: "it was changed while it was read")
+            }
+        }
+        return OutputRecord(sha256: FileDigest.hex(digest.finalize()), bytes: bytes, files: matches.count)
+    }
+
+    /// Puts the files of a pack in place.
+    ///
+    /// - Throws: ``OutputPackProblem`` when the pack is not what was kept; some files may be in place by then.
+    static func unpack(_ path: String, sha256: String, with writer: WorkspaceWriter) throws {
+        let source = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard source >= 0 else { throw Errno(rawValue: errno) }
+        defer { close(source) }
+        var digest = SHA256()
+        func take(_ count: Int) throws -> [UInt8] {
+            var bytes = [UInt8](repeating: 0, count: count)
+            var filled = 0
+            while filled < count {
+                let got = bytes.withUnsafeMutableBytes {
+                    Foundation.read(source, $0.baseAddress.map { $0 + filled }, count - filled)
+                }
+                if got < 0 && errno == EINTR { continue }
+                guard got > 0 else { break }
+                filled += got
+            }
+            bytes.removeLast(count - filled)
+            digest.update(data: bytes)
+            return bytes
+        }
+        func need(_ count: Int) throws -> [UInt8] {
+            let bytes = try take(count)
+            guard bytes.count == count else { throw OutputPackProblem(reason: "it ends early") }
+            return bytes
+        }
+        guard try need(header.count) == header else { throw OutputPackProblem(reason: "it is of another format") }
+        while true {
+            let length = try take(4)
+            if length.isEmpty { break }
+            guard length.count == 4, let size = number(length), size > 0, size <= 4_096,
+                let name = String(validating: try need(size), as: UTF8.self)
+            else { throw OutputPackProblem(reason: "a path in it is damaged") }
+            let isExecutable = try need(1) == [1]
+            guard var rest = number(try need(8)) else { throw OutputPackProblem(reason: "a length in it is damaged") }
+            try writer.put(name, isExecutable: isExecutable) {
+                guard rest > 0 else { return nil }
+                let piece = try need(min(rest, 1 << 18))
+                rest -= piece.count
+                return piece
+            }
+        }
+        let found = FileDigest.hex(digest.finalize())
+        if sha256 != found { throw OutputPackProblem(reason: "its SHA-256 is \(found)") }
+    }
+
+    private static func bigEndian(_ value: UInt64, _ count: Int) -> [UInt8] {
+        (0..<count).reversed().map { UInt8(truncatingIfNeeded: value >> (UInt64($0) * 8)) }
+    }
+
+    private static func number(_ bytes: [UInt8]) -> Int? {
+        Int(exactly: bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
+    }
+}
+
+/// Why kept outputs can't be used.
+struct OutputPackProblem: Error, CustomStringConvertible {
+    var reason: String
+    var description: String { "what was kept of its outputs is damaged: \(reason)" }
+}

@@ -1,0 +1,32 @@
+import Crypto
+import Foundation
+
+/// Turns lists of texts into one digest; no two different lists give the same bytes.
+struct KeyDigest {
+    private var hash = SHA256()
+
+    /// The length goes first, so that the borders between texts can't move.
+    mutating func add(_ text: String) {
+        hash.update(data: Data("\(text.utf8.count):".utf8))
+        hash.update(data: Data(text.utf8))
+    }
+
+    mutating func add(_ texts: some Collection<String>) {
+        add("\(texts.count) of")
+        for text in texts { add(text) }
+    }
+
+    /// 64 digits, lower-case hexadecimal.
+    func hex() -> String { FileDigest.hex(hash.finalize()) }
+
+    static func of(_ texts: some Collection<String>) -> String {
+        var digest = KeyDigest()
+        digest.add(texts)
+        return digest.hex()
+    }
+
+    /// Names and values, whatever their order was.
+    static func lines(_ values: [String: String]) -> [String] {
+        values.sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value] }
+    }
+}

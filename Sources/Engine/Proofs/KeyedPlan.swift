@@ -1,0 +1,173 @@
+public import Pipeline
+
+/// The keys of a plan's steps, and why others have none.
+public struct KeyedPlan: Sendable, Equatable {
+    /// What may stand for a step.
+    public enum Standing: Sendable, Equatable {
+        /// Any result with this key.
+        case provable(StepKey)
+        /// Nothing: why, as the end of a sentence that begins with the step.
+        case never(String)
+    }
+
+    /// The version of what goes into a key; older proofs mean nothing to a newer pipectl.
+    static let format = "pipectl step key 1"
+
+    /// By the step's name.
+    public private(set) var standings: [String: Standing] = [:]
+
+    /// Works out the key of each step, what it needs first.
+    ///
+    /// A step whose result is not a matter of files alone gets none, and neither does what needs it: what it leaves in
+    /// the workspace may be different each time.
+    public init(_ plan: Plan, _ facts: KeyFacts) {
+        let steps = Dictionary(plan.steps.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        // Needs before what needs them, by an explicit stack: a plan may be a chain of thousands.
+        for first in plan.steps {
+            var stack = [first.name]
+            var entered: Set<String> = []
+            while let name = stack.last {
+                guard standings[name] == nil, let step = steps[name] else {
+                    stack.removeLast()
+                    continue
+                }
+                let open = step.needs.filter { standings[$0] == nil && steps[$0] != nil && !entered.contains($0) }
+                if entered.insert(name).inserted, !open.isEmpty {
+                    stack += open
+                    continue
+                }
+                stack.removeLast()
+                standings[name] = standing(of: step, steps, facts)
+            }
+        }
+    }
+
+    public subscript(step: String) -> StepKey? {
+        if case .provable(let key) = standings[step] { return key }
+        return nil
+    }
+
+    private func standing(of step: PlannedStep, _ steps: [String: PlannedStep], _ facts: KeyFacts) -> Standing {
+        if let reason = Self.obstacle(to: step, facts) { return .never(reason) }
+        var needs: [String] = []
+        // A gate leaves nothing in the workspace: what is before it counts.
+        var waiting = step.needs
+        var seen: Set<String> = []
+        while let name = waiting.popLast() {
+            guard seen.insert(name).inserted, let need = steps[name] else { continue }
+            if need.action == .approval {
+                waiting += need.needs
+                continue
+            }
+            guard let key = self[name] else {
+                return .never("it needs \"\(name)\", which can't be proved")
+            }
+            needs.append(key.value)
+        }
+        let key = StepKey(step, needs: needs.sorted(), facts)
+        if facts.distrusted.contains(key.definition) {
+            return .never("a proof of it was wrong: `pipectl proofs` shows where, `pipectl proofs trust` lifts it")
+        }
+        return .provable(key)
+    }
+
+    /// Why no earlier result may stand for the step, by what it declares; always in the safe direction.
+    private static func obstacle(to step: PlannedStep, _ facts: KeyFacts) -> String? {
+        if step.action == .approval { return "it waits for a person" }
+        if step.isNeverProved { return "it says .neverProved()" }
+        if !step.secrets.isEmpty { return "it is given secrets" }
+        if step.condition != .onSuccess { return "it runs for what others came to" }
+        if step.inputs.isEmpty {
+            if step.network == .allowed { return "it may use the network and declares no .inputs(…)" }
+            if facts.isRelease { return "it is a step of a release and declares no .inputs(…)" }
+        }
+        guard let inputs = facts.inputs[step.inputs] else { return "its inputs could not be read" }
+        if inputs.isEmpty { return "no file matches its .inputs(…); check the patterns" }
+        return nil
+    }
+}
+
+extension StepKey {
+    init(_ step: PlannedStep, needs: [String], _ facts: KeyFacts) {
+        var texts: [Part: [String]] = [:]
+        switch step.action {
+        case .shell(let line): texts[.command] = ["shell", line]
+        case .command(let words): texts[.command] = ["command"] + words
+        case .closure: texts[.command] = ["closure", step.name]
+        case .approval: texts[.command] = ["approval"]
+        }
+        texts[.environment] = KeyDigest.lines(step.environment) + ["box"] + KeyDigest.lines(facts.environment)
+        texts[.parameters] = KeyDigest.lines(facts.parameters)
+        texts[.context] = step.context(facts)
+        texts[.inputs] = [facts.inputs[step.inputs]?.digest ?? ""]
+        texts[.permissions] = step.permissionTexts
+        texts[.results] = step.resultTexts
+        texts[.toolchain] = [facts.toolchain]
+        texts[.box] = facts.box
+        texts[.program] = step.action == .closure ? [facts.program] : []
+        texts[.needs] = needs
+        let digests = texts.mapValues { KeyDigest.of($0) }
+        var all = KeyDigest()
+        all.add(KeyedPlan.format)
+        for part in Part.allCases { all.add([part.rawValue, digests[part] ?? ""]) }
+        var own = KeyDigest()
+        own.add(KeyedPlan.format)
+        own.add(texts[.command] ?? [])
+        own.add(KeyDigest.lines(step.environment))
+        own.add(step.inputs)
+        own.add(step.permissionTexts)
+        own.add(step.resultTexts)
+        own.add(texts[.program] ?? [])
+        self.init(
+            value: all.hex(), definition: own.hex(),
+            parts: Dictionary(uniqueKeysWithValues: digests.map { ($0.key.rawValue, String($0.value.prefix(16))) }))
+    }
+}
+
+extension PlannedStep {
+    /// What of the run the step is known to read: its own text says so, or it is a closure, which has all at hand.
+    fileprivate func context(_ facts: KeyFacts) -> [String] {
+        let words: [String]
+        switch action {
+        case .closure: return facts.closureContext
+        case .shell(let line): words = [line]
+        case .command(let arguments): words = arguments
+        case .approval: return []
+        }
+        let text = (words + environment.values).joined(separator: "\n")
+        var read = facts.runVariables.filter { text.contains($0.key) }
+        if Self.callsGit(words) { read["git"] = facts.commit }
+        return KeyDigest.lines(read)
+    }
+
+    /// History is no file: a command that asks git may answer differently for each commit of the same tree.
+    private static func callsGit(_ words: [String]) -> Bool {
+        words.contains { word in
+            word.split { !($0.isLetter || $0.isNumber || "-_./".contains($0)) }.contains {
+                $0 == "git" || $0.hasSuffix("/git")
+            }
+        }
+    }
+
+    fileprivate var permissionTexts: [String] {
+        let limits: [String] = [
+            limits.cpuTime.map { "\($0)" }, limits.memory.map(String.init), limits.processes.map(String.init),
+            limits.fileSize.map(String.init), limits.openFiles.map(String.init), limits.output.map(String.init),
+            limits.workspace.map(String.init), limits.wallTime.map { "\($0)" }, "\(timeout)",
+        ].map { $0 ?? "-" }
+        return [network.rawValue, workingDirectory ?? "", hasTerminal ? "terminal" : ""] + limits
+            + permissions.map(\.rawValue).sorted() + ["caches"] + caches.flatMap { [$0.name, $0.path] } + ["values"]
+            + publishes + ["reads"] + reads
+    }
+
+    fileprivate var resultTexts: [String] {
+        let sources = testResults.flatMap { source in
+            switch source {
+            case .junit(let glob): ["junit", glob]
+            case .swiftTestingEvents(let glob): ["events", glob]
+            case .swiftPMConsole: ["console"]
+            }
+        }
+        return sources + ["artifacts"] + artifacts + ["outputs", leavesNothing ? "none" : ""] + outputs
+    }
+}

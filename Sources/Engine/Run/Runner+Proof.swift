@@ -1,0 +1,145 @@
+public import Pipeline
+
+import Foundation
+import SystemPackage
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// Steps that an earlier run has proved, and what a step leaves to be one later.
+extension Runner {
+    /// The outcome of a proved step; nil where it has to be run, with the reason if that is a surprise.
+    ///
+    /// Everything that it needs is in place then, because a step whose outputs are restored is needed by one that runs,
+    /// and so is what it needs itself.
+    func cite(_ step: PlannedStep) async -> (outcome: StepOutcome?, surprise: Finding?) {
+        guard let proved = setting.proved[step.name] else { return (nil, nil) }
+        guard let kept = proved.restores else { return (StepOutcome(proved, of: step), nil) }
+        let writer = WorkspaceWriter(root: setting.workspace, owner: setting.enclosure?.user)
+        do {
+            try await onOwnThread { try OutputPack.unpack(kept.path, sha256: kept.sha256, with: writer) }
+            return (StepOutcome(proved, of: step), nil)
+        } catch {
+            let message =
+                "step \"\(step.name)\" was run although run \(proved.citation.run) proves it: what it made there can't "
+                + "be put in place: \(error)"
+            return (
+                nil,
+                Finding(
+                    rule: "outputs", severity: .warning, message: message, file: nil, line: nil, column: nil,
+                    suggestion: "`pipectl archive verify` tells what is broken")
+            )
+        }
+    }
+
+    /// Gives a step that passed at its first try, with no test that failed first, the key under which it is a proof.
+    func addKey(of step: PlannedStep, to outcome: inout StepOutcome) {
+        guard let key = setting.keys[step.name], outcome.record.status == .passed, outcome.record.attempts.count == 1,
+            !outcome.tests.contains(where: { $0.status.isFailure })
+        else { return }
+        outcome.record.key = key
+    }
+
+    /// Packs what the step says it makes. That it can't be kept is no failure: the step is run again where it is needed.
+    func collectOutputs(of step: PlannedStep, into outcome: inout StepOutcome) {
+        guard outcome.record.key != nil, !step.outputs.isEmpty else { return }
+        var limits = setting.fileLimits
+        limits.count = max(limits.count, 20_000)
+        let files = WorkspaceFiles(root: setting.workspace, limits: limits)
+        let search = files.matching(step.outputs.compactMap { try? Glob($0) })
+        var problem = search.problems.first
+        if search.matches.isEmpty, problem == nil {
+            problem = "no file matches \(step.outputs.joined(separator: ", "))"
+        }
+        var total = 0
+        for match in search.matches where problem == nil {
+            let (sum, isTooLarge) = total.addingReportingOverflow(match.bytes)
+            total = sum
+            if isTooLarge || total > setting.outputLimit {
+                problem = "they are larger than \(grouped(setting.outputLimit)) bytes"
+            }
+        }
+        let temporary = setting.artifacts.appending(".\(UInt64.random(in: .min ... .max))")
+        if problem == nil {
+            do {
+                let made = try OutputPack.write(
+                    search.matches, of: files, to: temporary, masker: setting.secrets.masker)
+                try FileManager.default.moveReplacing(
+                    temporary.string, to: setting.artifacts.appending(made.sha256).string)
+                outcome.record.outputs = made
+            } catch {
+                _ = temporary.withPlatformString { unlink($0) }
+                problem = "\(error)"
+            }
+        }
+        guard let problem else { return }
+        outcome.findings.append(
+            Finding(
+                rule: "outputs", severity: .note,
+                message:
+                    "step \"\(step.name)\": its outputs are not kept for later runs, which will run it again: \(problem)",
+                file: nil, line: nil, column: nil, suggestion: nil))
+    }
+
+    /// The outcome of a plan all of whose steps are proved and leave nothing to do; nil where something must be run.
+    ///
+    /// Nothing is started, and no folder of the run is looked at.
+    public static func settled(_ plan: Plan, by proved: [String: ProvedStep]) -> RunOutcome? {
+        var graph = RunGraph(plan)
+        var records = plan.steps.map {
+            StepRecord(name: $0.name, command: $0.commandLine, needs: $0.needs, allowsFailure: $0.allowsFailure)
+        }
+        var outcome = RunOutcome(
+            verdict: .passed, reason: "", steps: [], tests: [], findings: [], artifacts: [], resultFiles: [])
+        while !graph.isFinished, !graph.isStuck {
+            for step in graph.takeReady() {
+                guard let proof = proved[plan.steps[step].name], proof.restores == nil else { return nil }
+                let cited = StepOutcome(proof, of: plan.steps[step])
+                records[step] = cited.record
+                outcome.add(cited, to: &records[step])
+                graph.end(step, as: .passed)
+            }
+            for skip in graph.takeSkips() {
+                records[skip.step].status = skip.status
+                records[skip.step].reason = skip.reason
+            }
+        }
+        guard graph.isFinished else { return nil }
+        outcome.steps = records
+        (outcome.verdict, outcome.reason) = Runner.verdict(of: records, stopped: nil, flaky: [])
+        return outcome
+    }
+}
+
+extension StepOutcome {
+    /// A step that another run has proved, as this run's report tells it.
+    init(_ proved: ProvedStep, of step: PlannedStep) {
+        var record = StepRecord(
+            name: step.name, command: step.commandLine, needs: step.needs, status: .passed,
+            allowsFailure: step.allowsFailure)
+        record.key = proved.key
+        record.provedBy = proved.citation
+        record.testCounts = proved.testCounts
+        self.init(record: record)
+        tests = proved.tests
+        artifacts = proved.artifacts.map { artifact in
+            var artifact = artifact
+            artifact.step = step.name
+            return artifact
+        }
+    }
+}
+
+extension RunOutcome {
+    /// Adds what a step left, and notes in its record which of the run's tests are its own.
+    mutating func add(_ outcome: StepOutcome, to record: inout StepRecord) {
+        if !outcome.tests.isEmpty { record.tests = TestSpan(first: tests.count, count: outcome.tests.count) }
+        tests += outcome.tests
+        findings += outcome.findings
+        artifacts += outcome.artifacts
+        resultFiles += outcome.resultFiles
+    }
+}

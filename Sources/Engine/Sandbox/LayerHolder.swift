@@ -1,0 +1,172 @@
+import Pipeline
+import Synchronization
+import SystemPackage
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// The process that holds the mount of one run's workspace: `stepinit --layers`.
+///
+/// The mount is in a namespace that only this process and what enters it are in, and goes with them: whatever is
+/// killed, the box's own mounts never change. Whoever dies first, the kernel undoes the mount.
+package final class LayerHolder: Sendable {
+    /// A folder that is shown, and who owns its files on the disk.
+    package struct Shown: Sendable {
+        var path: String
+        var owner: StepUser
+
+        package init(path: String, owner: StepUser) {
+            self.path = path
+            self.owner = owner
+        }
+    }
+
+    private struct State {
+        var socket: Int32
+        var pid: pid_t
+        /// The mounted folder, open: it stays readable even when the process is killed.
+        var root: Int32
+    }
+
+    private let state: Mutex<State?>
+    private let stepInit: String
+    private let folder: String
+
+    /// How long mounting may take, and ending.
+    private static let patience = Duration.seconds(20)
+
+    /// Mounts `folder`/upper over `layers`, newest first, at `folder`/merged; `folder` also holds an empty `work`.
+    ///
+    /// All files in it are `user`'s, whoever owns them on the disk; without root there is one user anyway. Blocks for
+    /// some milliseconds.
+    /// - Throws: ``LayerProblem`` when that can't be done here; `Errno` when it can't be started.
+    package static func start(
+        stepInit: String, folder: String, layers: [Shown], user: StepUser?
+    ) throws -> LayerHolder {
+        func words(_ user: StepUser) -> String { "\(user.user):\(user.group)" }
+        var command = [stepInit, "--layers", folder, words(user ?? .box)]
+        for layer in layers { command += [layer.path, words(layer.owner)] }
+        let (ours, theirs) = try socketPair()
+        var state = State(socket: ours, pid: 0, root: -1)
+        do {
+            defer { closeFile(theirs) }
+            state.pid = try spawn(command, input: theirs)
+        } catch {
+            closeFile(ours)
+            throw error
+        }
+        do {
+            let answer = try line(from: ours)
+            guard answer == "ready" else { throw LayerProblem(answer.isEmpty ? "stepinit ended" : answer) }
+            state.root = open(
+                "/proc/\(state.pid)/root\(folder)/merged", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+            guard state.root >= 0 else { throw LayerProblem("looking into the mount: \(Errno(rawValue: errno))") }
+            return LayerHolder(state, stepInit: stepInit, folder: folder)
+        } catch {
+            end(state)
+            throw error
+        }
+    }
+
+    private init(_ state: State, stepInit: String, folder: String) {
+        self.state = Mutex(state)
+        self.stepInit = stepInit
+        self.folder = folder
+    }
+
+    /// How the mount is reached; nil after ``close()``.
+    package var mount: WorkspaceMount? {
+        guard let (root, pid) = state.withLock({ state in state.map { ($0.root, $0.pid) } }) else { return nil }
+        return WorkspaceMount(
+            // With the dot it is a folder like any other, also for those that open it without following links.
+            view: FilePath("/proc/self/fd/\(root)/."), upper: FilePath("\(folder)/upper"),
+            // The number is no other process's before this one is waited for, which only `close` does.
+            enter: [stepInit, "--within", String(pid), "--"], isThere: { self.isThere })
+    }
+
+    private var isThere: Bool {
+        state.withLock { state in
+            guard let state else { return false }
+            // It never says a second thing: what can be read is the end.
+            var look = pollfd(fd: state.socket, events: Int16(POLLIN), revents: 0)
+            return poll(&look, 1, 0) == 0
+        }
+    }
+
+    deinit { close() }
+
+    /// Ends the process and with it the mount; to be called when nothing of the run is alive.
+    package func close() {
+        guard
+            let open = state.withLock({ state in
+                defer { state = nil }
+                return state
+            })
+        else { return }
+        LayerHolder.end(open)
+    }
+
+    private static func end(_ state: State) {
+        if state.root >= 0 { closeFile(state.root) }
+        closeFile(state.socket)
+        // It has nothing to do but to go; only a disk that hangs could keep it.
+        let limit = ContinuousClock.now + patience
+        var status: Int32 = 0
+        var pause: UInt32 = 100
+        while ContinuousClock.now < limit {
+            if waitpid(state.pid, &status, WNOHANG) != 0 { return }
+            usleep(pause)
+            pause = min(pause * 2, 20_000)
+        }
+        kill(state.pid, SIGKILL)
+        while waitpid(state.pid, &status, 0) < 0 && errno == EINTR {}
+    }
+
+    private static func spawn(_ command: [String], input: Int32) throws -> pid_t {
+        #if os(Linux)
+            var actions = posix_spawn_file_actions_t()
+        #else
+            var actions: posix_spawn_file_actions_t?
+        #endif
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_adddup2(&actions, input, 0)
+        var words: [UnsafeMutablePointer<CChar>?] = command.map { strdup($0) } + [nil]
+        let paths = getenv("LD_LIBRARY_PATH").map { "LD_LIBRARY_PATH=" + String(cString: $0) }
+        var variables: [UnsafeMutablePointer<CChar>?] = [paths.flatMap { strdup($0) }, nil]
+        defer { for text in words + variables { free(text) } }
+        var pid: pid_t = 0
+        let code = posix_spawn(&pid, command[0], &actions, nil, &words, &variables)
+        guard code == 0 else { throw Errno(rawValue: code) }
+        return pid
+    }
+
+    /// What it says, up to the end of a line or of everything.
+    private static func line(from socket: Int32) throws -> String {
+        let limit = ContinuousClock.now + patience
+        var text: [UInt8] = []
+        while text.last != 0x0A {
+            var look = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+            let left = (limit - ContinuousClock.now).inSeconds * 1_000
+            guard left > 0 else { throw LayerProblem("stepinit has not mounted it within \(patience.inWords)") }
+            guard poll(&look, 1, Int32(left)) > 0 else { continue }
+            var byte: UInt8 = 0
+            let count = recv(socket, &byte, 1, 0)
+            if count < 0 && errno == EINTR { continue }
+            guard count > 0 else { break }
+            text.append(byte)
+        }
+        return TerminalText.name(
+            String(decoding: text.last == 0x0A ? text.dropLast() : text[...], as: UTF8.self), limit: 2_000)
+    }
+}
+
+/// Why workspaces can't be laid over others on this machine.
+package struct LayerProblem: Error, Sendable, CustomStringConvertible {
+    package let description: String
+
+    package init(_ description: String) { self.description = description }
+}

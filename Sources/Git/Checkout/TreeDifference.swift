@@ -1,0 +1,130 @@
+internal import CGit
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// What of a tree's files is other than in an older tree. Paths are bytes with slashes, as Git has them.
+public struct TreeDifference: Sendable, Equatable {
+    /// Where the newer tree has nothing at all; a folder stands for everything in it.
+    public struct Removal: Sendable, Equatable {
+        public var path: [UInt8]
+        public var isFolder: Bool
+    }
+
+    /// Files, links and submodules of the newer tree that the older one has not, or other ones.
+    public var written: [[UInt8]] = []
+    public var removed: [Removal] = []
+    /// Where the newer tree has a file and the older one a folder, or the other way round: what the older one had.
+    var replaced: [Removal] = []
+
+    public var isEmpty: Bool { written.isEmpty && removed.isEmpty }
+
+    /// Whether what Git's attributes say of other files may have changed, too.
+    var changesAttributes: Bool {
+        let name = Array(".gitattributes".utf8)
+        return (written + removed.filter { !$0.isFolder }.map(\.path)).contains {
+            $0.count >= name.count && $0.suffix(name.count) == name[...]
+                && ($0.count == name.count || $0.dropLast(name.count).last == 0x2F)
+        }
+    }
+}
+
+extension Repository {
+    /// Compares two trees; only folders that differ are read.
+    public func difference(fromTree old: OID, to new: OID) throws(GitError) -> TreeDifference {
+        var difference = TreeDifference()
+        if old != new { try compare(old, new, under: [], &difference) }
+        return difference
+    }
+
+    private func compare(
+        _ old: OID, _ new: OID, under prefix: [UInt8], _ difference: inout TreeDifference
+    ) throws(GitError) {
+        let older = try treeHandle(old)
+        let newer = try treeHandle(new)
+        let counts = (old: git_tree_entrycount(older.pointer), new: git_tree_entrycount(newer.pointer))
+        var (left, right) = (0, 0)
+        while left < counts.old || right < counts.new {
+            let before = left < counts.old ? Entry(git_tree_entry_byindex(older.pointer, left)) : nil
+            let after = right < counts.new ? Entry(git_tree_entry_byindex(newer.pointer, right)) : nil
+            let order = Entry.order(before, after)
+            if order <= 0 { left += 1 }
+            if order >= 0 { right += 1 }
+            if order == 0, let before, let after {
+                guard before.id != after.id || before.mode != after.mode else { continue }
+                if after.isFolder {
+                    try compare(before.id, after.id, under: prefix + after.name + [0x2F], &difference)
+                } else {
+                    difference.written.append(prefix + after.name)
+                }
+            } else if order < 0, let before {
+                let removal = TreeDifference.Removal(path: prefix + before.name, isFolder: before.isFolder)
+                if git_tree_entry_byname(newer.pointer, before.start) == nil {
+                    difference.removed.append(removal)
+                } else {
+                    difference.replaced.append(removal)
+                }
+            } else if let after {
+                // A submodule is an empty folder, which would hide nothing of the one that is there.
+                if after.mode == GIT_FILEMODE_COMMIT,
+                    let before = Entry(git_tree_entry_byname(older.pointer, after.start)), before.isFolder
+                {
+                    for inner in try entries(ofTree: before.id, recursive: false) {
+                        difference.removed.append(
+                            TreeDifference.Removal(
+                                path: prefix + after.name + [0x2F] + inner.name.utf8, isFolder: inner.kind == .tree))
+                    }
+                }
+                try addAll(after, under: prefix, &difference)
+            }
+        }
+    }
+
+    private func addAll(_ entry: Entry, under prefix: [UInt8], _ difference: inout TreeDifference) throws(GitError) {
+        let path = prefix + entry.name
+        guard entry.isFolder else { return difference.written.append(path) }
+        let tree = try treeHandle(entry.id)
+        for number in 0..<git_tree_entrycount(tree.pointer) {
+            guard let inner = Entry(git_tree_entry_byindex(tree.pointer, number)) else { continue }
+            try addAll(inner, under: path + [0x2F], &difference)
+        }
+    }
+
+    /// One line of a tree, as long as the tree's handle lives.
+    private struct Entry {
+        let start: UnsafePointer<CChar>
+        let mode: git_filemode_t
+        private let raw: OpaquePointer
+
+        init?(_ raw: OpaquePointer?) {
+            guard let raw, let start = git_tree_entry_name(raw) else { return nil }
+            self.raw = raw
+            self.start = start
+            mode = git_tree_entry_filemode(raw)
+        }
+
+        var id: OID { OID(git_tree_entry_id(raw).pointee) }
+        var isFolder: Bool { mode == GIT_FILEMODE_TREE }
+        var name: [UInt8] {
+            UnsafeBufferPointer(start: start, count: strlen(start)).map { UInt8(bitPattern: $0) }
+        }
+
+        /// Git's order within a tree: folders sort as if their names ended with a slash.
+        static func order(_ one: Entry?, _ other: Entry?) -> Int32 {
+            guard let one else { return 1 }
+            guard let other else { return -1 }
+            let lengths = (strlen(one.start), strlen(other.start))
+            let common = memcmp(one.start, other.start, min(lengths.0, lengths.1))
+            if common != 0 { return common < 0 ? -1 : 1 }
+            func next(_ entry: Entry, _ length: Int) -> UInt8 {
+                let byte = UInt8(bitPattern: entry.start[min(lengths.0, lengths.1)])
+                return byte == 0 && entry.isFolder ? 0x2F : byte
+            }
+            let (first, second) = (next(one, lengths.0), next(other, lengths.1))
+            return first == second ? 0 : first < second ? -1 : 1
+        }
+    }
+}

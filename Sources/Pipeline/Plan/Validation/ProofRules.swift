@@ -1,0 +1,19 @@
+/// What a step says about when an earlier result may stand for it.
+struct UsableProofs: PlanRule {
+    static let name = "proof"
+    func check(_ plan: Plan, _ report: (String?, String) -> Void) {
+        for step in plan.steps {
+            if step.isNeverProved, !step.inputs.isEmpty {
+                report(step.name, "it declares inputs and is never proved; remove .inputs(…) or .neverProved()")
+            }
+            if step.leavesNothing, !step.outputs.isEmpty {
+                report(step.name, "it declares outputs and says that it leaves nothing; keep one of the two")
+            }
+            for pattern in step.inputs + step.outputs where isInGit(pattern) {
+                report(step.name, "\"\(pattern)\" is in .git, which is no part of the tree and no output; remove it")
+            }
+        }
+    }
+
+    private func isInGit(_ pattern: String) -> Bool { pattern == ".git" || pattern.hasPrefix(".git/") }
+}

@@ -1,0 +1,56 @@
+import Archive
+import ArgumentParser
+import BuildBox
+import Engine
+import Foundation
+
+struct ProofsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "proofs", abstract: "Lists what is proved, and believes a step again whose proof was wrong.",
+        subcommands: [ProofsList.self, ProofsTrust.self], defaultSubcommand: ProofsList.self)
+}
+
+struct ProofsList: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "Lists steps with proofs, and steps whose proofs are not believed.")
+
+    @OptionGroup var state: StateOptions
+    @Flag(help: "Print JSON.") var json = false
+
+    func run() async throws {
+        let status = try await state.ask(.proofs, "proofs") { if case .proofs(let status) = $0 { status } else { nil } }
+        if json { return try JSONOutput.print(status) }
+        for count in status.counts {
+            Terminal.print(
+                TerminalNames.row([
+                    count.repository, count.workflow, count.step, "\(count.merged) merged",
+                    "\(count.own) of changes", "newest: run \(count.newest)",
+                ]))
+        }
+        for step in status.distrusted {
+            Terminal.print(
+                TerminalNames.row([
+                    step.repository, step.workflow, step.step,
+                    "not believed: failed in run \(step.run), though proved by run \(step.provedBy)",
+                ]))
+        }
+        if status.counts.isEmpty && status.distrusted.isEmpty { Terminal.say("nothing is proved yet") }
+    }
+}
+
+struct ProofsTrust: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "trust", abstract: "Believes the proofs of a step again, beginning with its next run.",
+        discussion: "The proofs from before are gone. A step that is declared in another way is believed without this.")
+
+    @OptionGroup var state: StateOptions
+    @Argument(help: "The step's name.") var step: String
+    @Option(help: "Only of the repository with this name.") var repository: String?
+
+    func run() async throws {
+        Terminal.say(
+            try await state.ask(.trustProofs(step: step, repository: repository), "proofs trust") {
+                if case .done(let text) = $0 { text } else { nil }
+            })
+    }
+}

@@ -1,0 +1,37 @@
+import BuildBox
+import Foundation
+import Git
+
+/// What a person names to be run: a ref, a change, or nothing for the working tree.
+struct RunSubject {
+    var ref: String?
+    var change: String?
+
+    /// The top of the working tree that a folder is in.
+    static func top(of folder: String) throws -> String {
+        var candidate = URL(fileURLWithPath: folder).standardizedFileURL
+        while candidate.path != "/" {
+            if FileManager.default.fileExists(atPath: candidate.appendingPathComponent(".git").path) {
+                return candidate.path
+            }
+            candidate.deleteLastPathComponent()
+        }
+        return URL(fileURLWithPath: folder).standardizedFileURL.path
+    }
+
+    /// What a run by hand is about; without a name a snapshot of the working tree, which is made here.
+    func resolved(in location: String) async throws -> StartRequest.Subject {
+        if let ref { return .revision(ref) }
+        if let change { return .change(change) }
+        let commit = try await withRepository(at: location) { repository in
+            guard repository.workDirectory != nil else {
+                throw CommandEnd(
+                    code: 2,
+                    message: "\(location) is bare and has no working tree: name what to run with --ref or --change")
+            }
+            let author = Signature(name: "pipectl", email: "pipectl@localhost", time: Date())
+            return try repository.snapshotWorkingTree(author: author)
+        }
+        return .workingTree(commit: commit.hex)
+    }
+}

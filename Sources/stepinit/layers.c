@@ -1,0 +1,250 @@
+#define _GNU_SOURCE
+#include "layers.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#ifndef __linux__
+
+int hold_layers(char **words) {
+    (void)words;
+    dprintf(STDIN_FILENO, "there are no overlays on this system\n");
+    return 1;
+}
+
+int enter_layers(char **words) {
+    (void)words;
+    return 125;
+}
+
+#else
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <sys/xattr.h>
+
+// Calls and values that are new to old headers (mount_setattr(2), move_mount(2), fsopen in linux/mount.h).
+#ifndef SYS_open_tree
+#define SYS_open_tree 428
+#define SYS_move_mount 429
+#define SYS_fsopen 430
+#define SYS_fsconfig 431
+#define SYS_fsmount 432
+#endif
+#ifndef SYS_mount_setattr
+#define SYS_mount_setattr 442
+#endif
+enum { clone_tree = 1, move_from_descriptor = 4, close_on_exec = O_CLOEXEC, recursive = 0x8000 };
+enum { set_flag = 0, set_string = 1, create_super_block = 6 };
+enum { mount_nosuid = 2, mount_nodev = 4, mount_idmap = 0x100000 };
+
+struct attributes {
+    uint64_t set, clear, propagation, namespace;
+};
+
+struct owner {
+    unsigned user, group;
+};
+
+// Says in one line what failed, with errno's words.
+static int fail(const char *what) {
+    dprintf(STDIN_FILENO, "%s: %s\n", what, strerror(errno));
+    return 1;
+}
+
+static int write_file(const char *path, const char *text) {
+    int file = open(path, O_WRONLY | O_CLOEXEC);
+    if (file < 0) return -1;
+    ssize_t length = (ssize_t)strlen(text), written = write(file, text, (size_t)length);
+    close(file);
+    return written == length ? 0 : -1;
+}
+
+// Makes namespaces of our own; without root also one of users, in which everybody stays who they are.
+static int leave_namespaces(void) {
+    unsigned user = geteuid(), group = getegid();
+    if (user == 0) return unshare(CLONE_NEWNS);
+    if (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) return -1;
+    char map[64];
+    // Who may drop groups could get at files that are closed to one of them: user_namespaces(7).
+    if (write_file("/proc/self/setgroups", "deny") != 0) return -1;
+    snprintf(map, sizeof map, "%u %u 1", user, user);
+    if (write_file("/proc/self/uid_map", map) != 0) return -1;
+    snprintf(map, sizeof map, "%u %u 1", group, group);
+    return write_file("/proc/self/gid_map", map);
+}
+
+// A user namespace that says no more than: what `from` owns on the disk is `to`'s.
+static int mapping(struct owner from, struct owner to) {
+    // Nothing runs in it; it only has to exist until its descriptor is open.
+    pid_t child = (pid_t)syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, 0, 0, 0, 0);
+    if (child == 0) {
+        for (;;) pause();
+    }
+    if (child < 0) return -1;
+    char path[64], map[64];
+    int descriptor = -1;
+    snprintf(path, sizeof path, "/proc/%d/uid_map", child);
+    snprintf(map, sizeof map, "%u %u 1", from.user, to.user);
+    if (write_file(path, map) == 0) {
+        snprintf(path, sizeof path, "/proc/%d/gid_map", child);
+        snprintf(map, sizeof map, "%u %u 1", from.group, to.group);
+        if (write_file(path, map) == 0) {
+            snprintf(path, sizeof path, "/proc/%d/ns/user", child);
+            descriptor = open(path, O_RDONLY | O_CLOEXEC);
+        }
+    }
+    int problem = errno;
+    kill(child, SIGKILL);
+    while (waitpid(child, NULL, 0) < 0 && errno == EINTR) {}
+    errno = problem;
+    return descriptor;
+}
+
+// Shows `layer` at `place`, its files as `user`'s.
+static int show(const char *layer, struct owner owner, struct owner user, const char *place) {
+    // Recursive, because what is mounted below may not be uncovered; nothing is.
+    int tree = (int)syscall(SYS_open_tree, AT_FDCWD, layer, clone_tree | close_on_exec | recursive);
+    if (tree < 0) return -1;
+    int failed = 0;
+    if (geteuid() == 0 && (owner.user != user.user || owner.group != user.group)) {
+        int namespace = mapping(owner, user);
+        struct attributes attributes = {.set = mount_idmap, .namespace = (uint64_t)namespace};
+        failed = namespace < 0 ||
+                 syscall(SYS_mount_setattr, tree, "", AT_EMPTY_PATH, &attributes, sizeof attributes) != 0;
+        int problem = errno;
+        if (namespace >= 0) close(namespace);
+        errno = problem;
+    }
+    failed = failed || syscall(SYS_move_mount, tree, "", AT_FDCWD, place, move_from_descriptor) != 0;
+    int problem = errno;
+    close(tree);
+    errno = problem;
+    return failed ? -1 : 0;
+}
+
+static int configure(int context, const char *key, const char *value) {
+    return (int)syscall(SYS_fsconfig, context, value ? set_string : set_flag, key, value, 0);
+}
+
+// Names the layers: one by one, or where the kernel (before 6.8) can't, all in one text. Places are short and plain,
+// so nothing in them has to be escaped.
+static int name_layers(int context, int count) {
+    char place[32], all[4096] = "";
+    for (int number = 0; number < count; number++) {
+        snprintf(place, sizeof place, "merged/%d", number);
+        if (configure(context, "lowerdir+", place) == 0) continue;
+        if (number > 0 || errno != EINVAL) return -1;
+        for (int each = 0; each < count; each++) {
+            size_t used = strlen(all);
+            snprintf(all + used, sizeof all - used, "%smerged/%d", each ? ":" : "", each);
+        }
+        return configure(context, "lowerdir", all);
+    }
+    return 0;
+}
+
+// Mounts upper over the places 0 to `count` - 1 in merged, and over merged itself.
+static int mount_over(int count) {
+    int context = (int)syscall(SYS_fsopen, "overlay", 1);
+    if (context < 0) return fail("no overlay file system");
+    if (configure(context, "source", "pipectl") != 0 || name_layers(context, count) != 0 ||
+        configure(context, "upperdir", "upper") != 0 || configure(context, "workdir", "work") != 0)
+        return fail("the overlay's folders");
+    // Marks as `user.overlay.*`, which any user may write and which the overlay itself hides from those that work in
+    // it. With them the kernel follows no redirections, which a step could have forged.
+    if (configure(context, "userxattr", NULL) != 0) return fail("the overlay's marks");
+    configure(context, "index", "off");
+    configure(context, "xino", "off");
+    // What a run wrote and a crash took is not wanted: without this each copy is forced to the disk, and the end of
+    // the mount forces everything there that the whole disk has waiting. Linux 5.10.
+    configure(context, "volatile", NULL);
+    if (syscall(SYS_fsconfig, context, create_super_block, NULL, NULL, 0) != 0) return fail("the overlay");
+    int overlay = (int)syscall(SYS_fsmount, context, 1, mount_nosuid | mount_nodev);
+    if (overlay < 0) return fail("the overlay's mount");
+    if (syscall(SYS_move_mount, overlay, "", AT_FDCWD, "merged", move_from_descriptor) != 0)
+        return fail("mounting the overlay");
+    close(overlay);
+    close(context);
+    return 0;
+}
+
+int hold_layers(char **words) {
+    struct owner user, owner;
+    if (!words[0] || !words[1] || sscanf(words[1], "%u:%u", &user.user, &user.group) != 2) {
+        errno = EINVAL;
+        return fail("stepinit --layers FOLDER UID:GID [LAYER UID:GID]…");
+    }
+    // It ends with its socket and nothing else: what is sent to all processes of a terminal or of a service must not
+    // end it before the steps, which have their grace.
+    static const int ignored[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGPIPE};
+    for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++) signal(ignored[i], SIG_IGN);
+    setsid();
+    closefrom(3);
+    // Below it all paths are short, which fsconfig(2) wants.
+    if (chdir(words[0]) != 0) return fail("the workspace's folder");
+    // Else Git's own folder would be one with whatever a step has left in its place.
+    if (lsetxattr("git/.git", "user.overlay.opaque", "y", 1, 0) != 0 && errno != ENOENT) return fail("git/.git");
+    if (leave_namespaces() != 0) return fail("a namespace for mounts");
+    // Mounts of the box may still go away in here, ours never appear there.
+    if (mount("none", "/", NULL, MS_REC | MS_SLAVE, NULL) != 0) return fail("keeping mounts apart");
+    if (mount("pipectl", "merged", "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, "mode=0700,size=1m") != 0)
+        return fail("a place for layers");
+    int count = 0;
+    for (words += 2; words[0]; words += 2, count++) {
+        if (!words[1] || sscanf(words[1], "%u:%u", &owner.user, &owner.group) != 2) {
+            errno = EINVAL;
+            return fail("a layer without an owner");
+        }
+        // Not its path, which may hold anything: it is for one line.
+        char place[32], name[48];
+        snprintf(place, sizeof place, "merged/%d", count);
+        snprintf(name, sizeof name, "layer %d", count);
+        if (mkdir(place, 0700) != 0 || show(words[0], owner, user, place) != 0) return fail(name);
+    }
+    if (mount_over(count) != 0) return 1;
+    if (write(STDIN_FILENO, "ready\n", 6) != 6) return 1;
+    char byte;
+    for (;;) {
+        ssize_t length = read(STDIN_FILENO, &byte, 1);
+        if (length == 0 || (length < 0 && errno != EINTR)) return 0;
+    }
+}
+
+static int enter(const char *holder, const char *name, int kind) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%.20s/ns/%s", holder, name);
+    int namespace = open(path, O_RDONLY | O_CLOEXEC);
+    if (namespace < 0) return -1;
+    int failed = setns(namespace, kind);
+    int problem = errno;
+    close(namespace);
+    errno = problem;
+    return failed;
+}
+
+int enter_layers(char **words) {
+    if (!words[0] || !words[1] || strcmp(words[1], "--") != 0 || !words[2]) {
+        dprintf(2, "stepinit --within PID -- COMMAND…\n");
+        return 2;
+    }
+    // What an ordinary user gains by entering is gone again with exec, since that user is not 0 in there either.
+    if ((geteuid() != 0 && enter(words[0], "user", CLONE_NEWUSER) != 0) || enter(words[0], "mnt", CLONE_NEWNS) != 0) {
+        dprintf(2, "stepinit: the workspace's mount is not there: %s\n", strerror(errno));
+        return 125;
+    }
+    execv(words[2], words + 2);
+    dprintf(2, "stepinit: %s: %s\n", words[2], strerror(errno));
+    return errno == ENOENT ? 127 : 126;
+}
+
+#endif

@@ -1,0 +1,160 @@
+import Foundation
+import Git
+import Logging
+import Testing
+
+@testable import BuildBox
+
+/// Which bases are kept, chosen and removed.
+struct BaseStoreTests {
+    private static let key = BaseKey(repository: "repo", workflow: "test", branch: "main", tools: "swift 1")
+
+    /// A folder for bases, gone after the test.
+    private func withFolder(_ body: (Shelf) async throws -> Void) async throws {
+        let folder = FileManager.default.temporaryDirectory.path + "/pipectl-bases-\(UInt64.random(in: 0 ... .max))"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try await body(Shelf(folder: folder))
+    }
+
+    private struct Shelf {
+        let folder: String
+
+        func store(limit: Int = 1 << 30) -> BaseStore {
+            BaseStore(folder: folder, limit: limit, log: Logger(label: "test"))
+        }
+
+        /// Puts the layers of a base in place, over those of `below`.
+        func make(_ run: Int64, _ key: BaseKey = BaseStoreTests.key, over below: Base? = nil, bytes: Int = 10) throws
+            -> Base
+        {
+            let place = "\(folder)/\(run)-1"
+            for name in ["written"] + (below == nil ? ["pristine"] : []) {
+                try FileManager.default.createDirectory(atPath: "\(place)/\(name)", withIntermediateDirectories: true)
+            }
+            try Data().write(to: URL(fileURLWithPath: "\(place)/index"))
+            let own = (["written"] + (below == nil ? ["pristine"] : [])).map {
+                Layer(path: "\(place)/\($0)", owner: 0, group: 0)
+            }
+            let digits = String(run, radix: 16)
+            return Base(
+                key: key, run: run, attempt: 1, commit: String(repeating: "a", count: 40),
+                tree: String(repeating: "0", count: 40 - digits.count) + digits,
+                layers: own + (below?.layers ?? []), index: "\(place)/index", bytes: bytes,
+                createdAt: Date(timeIntervalSince1970: Double(run)), cleanAt: Date(timeIntervalSince1970: 0))
+        }
+
+        var names: Set<String> {
+            Set((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [])
+        }
+    }
+
+    private func take(_ store: BaseStore, _ key: BaseKey = key, leavesBase: Bool = false, like run: Int) async
+        -> BaseUse?
+    {
+        await store.take(key, leavesBase: leavesBase) { tree in
+            abs((Int(tree.hex, radix: 16) ?? 1_000) - run)
+        }
+    }
+
+    @Test func theSmallestDifferenceIsChosen() async throws {
+        try await withFolder { shelf in
+            let store = shelf.store()
+            for run: Int64 in [10, 20, 30] { try await store.add(shelf.make(run)) }
+            #expect(await take(store, like: 19)?.base.run == 20)
+            #expect(await take(store, like: 12)?.changedFiles == 2)
+            #expect(await take(store, like: 99)?.base.run == 30)
+            var other = BaseStoreTests.key
+            other.tools = "swift 2"
+            #expect(await take(store, other, like: 20) == nil)
+        }
+    }
+
+    @Test func threeOfAKindAreKeptAndWhatTheyLieOn() async throws {
+        try await withFolder { shelf in
+            let store = shelf.store()
+            let first = try shelf.make(1)
+            try await store.add(first)
+            let second = try shelf.make(2, over: first)
+            try await store.add(second)
+            for run: Int64 in [3, 4] { try await store.add(shelf.make(run)) }
+            #expect(await store.all.map(\.run) == [4, 3, 2])
+            #expect(shelf.names == ["1-1", "2-1", "3-1", "4-1"], "the second lies on the first")
+            try await store.add(shelf.make(5))
+            #expect(shelf.names == ["3-1", "4-1", "5-1"])
+        }
+    }
+
+    @Test func whatARunBeganFromStaysUntilItIsGivenBack() async throws {
+        try await withFolder { shelf in
+            let store = shelf.store()
+            try await store.add(shelf.make(1))
+            let use = await take(store, like: 1)
+            #expect(use?.base.run == 1)
+            #expect(await store.remove { _ in true } == 1)
+            #expect(await take(store, like: 1) == nil, "nobody else begins from it")
+            #expect(shelf.names == ["1-1"])
+            await store.giveBack(use)
+            #expect(shelf.names.isEmpty)
+        }
+    }
+
+    @Test func aRestartTakesUpWhatIsWholeAndRemovesTheRest() async throws {
+        try await withFolder { shelf in
+            let store = shelf.store()
+            let first = try shelf.make(1)
+            try await store.add(first)
+            try await store.add(shelf.make(2, over: first))
+            for run: Int64 in [3, 4, 5] { try await store.add(shelf.make(run)) }
+            _ = try shelf.make(6)
+            try FileManager.default.removeItem(atPath: "\(shelf.folder)/4-1/written")
+            try Data("{".utf8).write(to: URL(fileURLWithPath: "\(shelf.folder)/3-1/base.json"))
+            let later = shelf.store()
+            #expect(await later.all.map(\.run) == [5])
+            #expect(shelf.names == ["5-1"])
+            #expect(await later.bytes == 10)
+        }
+    }
+
+    @Test func theLimitRemovesTheOldestButNeverTheNewest() async throws {
+        try await withFolder { shelf in
+            let store = shelf.store(limit: 25)
+            for run: Int64 in [1, 2, 3] { try await store.add(shelf.make(run)) }
+            #expect(await store.all.map(\.run) == [3, 2])
+            try await store.add(shelf.make(4, bytes: 100))
+            #expect(await store.all.map(\.run) == [4])
+            #expect(shelf.names == ["4-1"])
+        }
+    }
+
+    @Test func otherToolsGiveUpWhatOldOnesBuilt() async throws {
+        try await withFolder { shelf in
+            let store = shelf.store()
+            try await store.add(shelf.make(1))
+            var newer = BaseStoreTests.key
+            newer.tools = "swift 2"
+            var elsewhere = BaseStoreTests.key
+            elsewhere.branch = "release"
+            try await store.add(shelf.make(2, elsewhere))
+            try await store.add(shelf.make(3, newer))
+            #expect(await store.all.map(\.run) == [3, 2])
+        }
+    }
+
+    @Test func aLineOfBasesEndsBeforeItIsTooDeep() async throws {
+        try await withFolder { shelf in
+            let store = shelf.store()
+            var last: Base?
+            for run in 1...Int64(BaseStore.deepest - 1) {
+                let base = try shelf.make(run, over: last)
+                try await store.add(base)
+                last = base
+            }
+            #expect(last?.layers.count == BaseStore.deepest)
+            #expect(
+                await take(store, like: BaseStore.deepest)?.base.run == last?.run, "a change may lie on the deepest")
+            #expect(
+                await take(store, leavesBase: true, like: BaseStore.deepest)?.base.run == Int64(BaseStore.deepest - 2))
+        }
+    }
+}

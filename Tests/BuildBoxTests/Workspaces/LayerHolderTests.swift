@@ -1,0 +1,80 @@
+import Engine
+import Foundation
+import Git
+import Pipeline
+import SystemPackage
+import Testing
+
+@testable import BuildBox
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// What becomes of a run when the process that holds its workspace dies, and of that process when the box does.
+@Suite(.enabled(if: LayerGround.isPossible, "nothing can be mounted here"), .timeLimit(.minutes(2)))
+struct LayerHolderTests {
+    private static let content = "M 100644 inline file\ndata 2\n1\n\n"
+
+    private func eventually(_ what: String, _ condition: () -> Bool) async throws {
+        let limit = ContinuousClock.now + .seconds(20)
+        while !condition() {
+            try #require(ContinuousClock.now < limit, "\(what) within 20 s")
+            try await Task.sleep(for: .milliseconds(5))
+        }
+    }
+
+    @Test func aRunWhoseHolderIsKilledSaysSo() async throws {
+        try await LayerGround.with { ground in
+            let user = try ground.users.take()
+            let space = try await ground.workspace(try await ground.commit(LayerHolderTests.content), user: user)
+            let mount = try #require(space.mount)
+            let folder = "\(ground.folder)/run"
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            var setting = RunSetting(
+                workspace: FilePath(space.path), folder: FilePath(folder),
+                environment: RunSetting.baseEnvironment(ProcessInfo.processInfo.environment),
+                closureCommand: { _ in ["/bin/false"] }, stepInit: FilePath(ground.layering.stepInit))
+            setting.workspaceMount = mount
+            setting.enclosure = Enclosure(sandbox: ground.sandbox, user: user)
+            let runner = Runner(setting: setting, pool: SlotPool(slots: 1)) { _ in }
+            func plan(_ script: String, _ artifacts: [String] = []) -> Plan {
+                var step = PlannedStep(name: "step", action: .shell(script))
+                step.artifacts = artifacts
+                return Plan(workflow: "test", steps: [step])
+            }
+            let good = await runner.run(plan("echo 2 > made; cat file made", ["made"]), stop: StopSignal())
+            #expect(good.verdict == .passed, "\(good.reason)")
+            #expect(good.artifacts.map(\.path) == ["made"])
+            #expect(mount.isThere())
+
+            let holder = try #require(pid_t(mount.enter[2]))
+            #expect(kill(holder, SIGKILL) == 0)
+            try await eventually("the end is noticed") { !mount.isThere() }
+            let lost = await runner.run(plan("true"), stop: StopSignal())
+            #expect(lost.verdict == .infrastructure)
+            #expect(lost.steps.first?.reason?.contains("holds the run's workspace together was killed") == true)
+            // What is open stays: results of steps that had ended are still read.
+            #expect(try String(contentsOfFile: "\(space.view)/made", encoding: .utf8) == "2\n")
+            await space.close()
+            #expect(!FileManager.default.fileExists(atPath: "\(space.folder)/merged/file"))
+        }
+    }
+
+    @Test func itEndsWithItsSocketAndNothingElse() async throws {
+        try await LayerGround.with { ground in
+            let space = try await ground.workspace(try await ground.commit(LayerHolderTests.content))
+            let mount = try #require(space.mount)
+            let holder = try #require(pid_t(mount.enter[2]))
+            // What a service manager or a terminal sends to all.
+            for signal in [SIGTERM, SIGINT, SIGHUP] { #expect(kill(holder, signal) == 0) }
+            #expect(try await ground.step("cat file", in: space, as: try ground.users.take()) == "1\n")
+            #expect(mount.isThere())
+            await space.close()
+            #expect(kill(holder, 0) != 0, "it is gone, and waited for")
+            #expect(!mount.isThere())
+        }
+    }
+}

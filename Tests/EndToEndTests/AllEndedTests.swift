@@ -1,0 +1,63 @@
+#if os(Linux)
+    import Foundation
+    import TestSupport
+    import Testing
+
+    /// A run of which something may live keeps its user and its caches.
+    struct AllEndedTests {
+        static let source = """
+            import Pipeline
+            let test = Workflow("test", on: .push(to: "main")) {
+                Step("use", run: "sh use.sh").cache("tools", at: "~/.cache/tools")
+            }
+            @main struct Workflows: WorkflowSet { static let workflows = [test] }
+            """
+
+        @Test(.timeLimit(.minutes(4)))
+        func aCacheIsNoOtherRunsWhileItsWriterMayLive() async throws {
+            let use =
+                "id -u; echo $PIPECTL_RUN >> ~/.cache/tools/who && echo kept || echo refused; cat ~/.cache/tools/who\n"
+            try await Bench.with(["workflows/x.swift": Self.source, "use.sh": use]) { plain in
+                // What hangs in the kernel can't be made by a test: the sandbox's first process outlives its end instead.
+                let bwrap = "\(plain.meet)/bwrap"
+                let script = """
+                    #!/bin/sh
+                    case "$*" in *--die-with-parent*) exec bwrap "$@" ;; esac
+                    bwrap "$@"
+                    if test -e \(plain.meet)/hangs; then exec sleep 300; fi
+
+                    """
+                try Data(script.utf8).write(to: URL(fileURLWithPath: bwrap))
+                try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: bwrap)
+                var bench = plain
+                bench.variables["PIPECTL_BWRAP"] = bwrap
+                _ = try await bench.look()
+                _ = FileManager.default.createFile(atPath: "\(bench.meet)/hangs", contents: nil)
+                try await bench.withDaemon { daemon in
+                    _ = try await daemon.line("is watching")
+                    try await bench.commit(["a.txt": "a\n"], "First")
+                    _ = try await daemon.line(
+                        "run 1: something of it could not be ended; its user and caches stay taken until the box starts again"
+                    )
+                    _ = try await bench.pipectl("logs", "1", "--follow")
+                    try FileManager.default.removeItem(atPath: "\(bench.meet)/hangs")
+                    try await bench.commit(["a.txt": "b\n"], "Second")
+                    _ = try await daemon.line("run 2 test")
+                    _ = try await bench.pipectl("logs", "2", "--follow")
+                    #expect(await daemon.stop() == 0)
+                }
+                func words(_ run: Int) async throws -> [String] {
+                    try await bench.pipectl("logs", "\(run)").output.split(separator: "\n").map(String.init)
+                }
+                let (first, second) = try await (words(1), words(2))
+                #expect(first.dropFirst() == ["kept", "1"])
+                #expect(second.suffix(2) == ["refused", "1"], "it reads what is there: \(second)")
+                if first.first != "\(geteuid())" { #expect(first.first != second.first, "another user") }
+                // A box that starts again has waited for nobody: all of the old one is gone.
+                try await bench.commit(["a.txt": "c\n"], "Third")
+                #expect(try await bench.look().code == 0)
+                #expect(try await words(3).suffix(3) == ["kept", "1", "3"])
+            }
+        }
+    }
+#endif

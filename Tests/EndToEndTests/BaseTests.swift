@@ -1,0 +1,158 @@
+import Archive
+import Engine
+import Foundation
+import TestSupport
+import Testing
+
+/// What runs begin from: warm workspaces of the target's own code, and nothing of one change in another.
+struct BaseTests {
+    /// Says on its log whether an earlier run built, and what it sees; builds once.
+    private static let check = """
+        if [ -f built/product ]; then echo "warm $(cat built/product)"; else echo cold; fi
+        if [ -e leak ]; then echo "leak of another change"; exit 1; fi
+        mkdir -p built; [ -f built/product ] || echo "by run $PIPECTL_RUN" > built/product
+        echo "shared says $(cat shared.txt)"; git status --porcelain --untracked-files=no
+        if [ -f results.xml ]; then echo "a result of another run"; exit 1; fi
+        echo '<testsuite><testcase name="one" classname="all"/></testsuite>' > results.xml
+        [ ! -f leaky ] || touch leak
+
+        """
+
+    private static let files = Workflows.test(
+        #"Step("check", run: "sh check.sh").testResults(.junit("results.xml"))"#,
+        files: ["check.sh": check, "shared.txt": "one\n", "other.txt": "other\n"])
+
+    private func report(_ bench: Bench, _ id: RunID) async throws -> Report {
+        let ended = try await bench.pipectl("report", "\(id)", "--format", "json")
+        return try ReportJSON.decoder().decode(Report.self, from: Data(ended.output.utf8))
+    }
+
+    private func log(_ bench: Bench, _ id: RunID) async throws -> String {
+        try await bench.pipectl("logs", "\(id)").output
+    }
+
+    /// Waits until a run has its verdict.
+    private func ended(_ bench: Bench, _ id: RunID) async throws -> RunSummary {
+        let clock = ContinuousClock()
+        let limit = clock.now + .seconds(60)
+        while clock.now < limit {
+            if let run = try await bench.runs().first(where: { $0.id == id }), run.verdict != nil { return run }
+            try await Task.sleep(for: .milliseconds(100))
+        }
+        throw Bench.Failure(description: "run \(id) has no verdict after a minute")
+    }
+
+    @Test(.timeLimit(.minutes(3)))
+    func aChangeBeginsFromTheTargetsWorkspaceAndLeavesNothing() async throws {
+        try await Bench.with(BaseTests.files) { bench in
+            try await bench.withDaemon("--refresh") { daemon in
+                _ = try await daemon.line("baseline of")
+                try await bench.change(1, ["other.txt": "first\n", "leaky": ""])
+                _ = try await bench.pipectl("notify")
+                #expect(try await ended(bench, 1).verdict == .passed)
+                #expect(try await log(bench, 1).contains("cold"))
+                // With nothing to begin from, the box makes a base of the target in its idle time.
+                #expect(try await ended(bench, 2).verdict == .passed)
+                #expect(try await report(bench, 1).base == nil)
+                #expect(try await report(bench, 2).change == nil)
+
+                try await bench.change(2, ["shared.txt": "two\n"])
+                _ = try await bench.pipectl("notify")
+                #expect(try await ended(bench, 3).verdict == .passed)
+                let text = try await log(bench, 3)
+                #expect(text.contains("warm by run 2") && text.contains("shared says two"), "\(text)")
+                #expect(!text.contains("M shared.txt"), "the index is the tested commit's: \(text)")
+                let base = try #require(try await report(bench, 3).base)
+                #expect(base.run == 2 && base.changedFiles == 1)
+                #expect(try await report(bench, 3).testCounts.total == 1)
+
+                // The target moves: its own run refreshes the base, over the old one.
+                try await bench.commit(["other.txt": "main\n"], "Main")
+                _ = try await bench.pipectl("notify")
+                #expect(try await ended(bench, 4).verdict == .passed)
+                #expect(try await report(bench, 4).base?.run == 2)
+                try await bench.change(3, ["new/file.txt": "new\n"])
+                _ = try await bench.pipectl("notify")
+                #expect(try await ended(bench, 5).verdict == .passed)
+                #expect(try await report(bench, 5).base?.run == 4)
+            }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(3)))
+    func whatPassesWarmAndFailsFromNothingIsAFinding() async throws {
+        try await Bench.with([:]) { bench in
+            // What a forgotten build product hides: from nothing it fails as soon as `fail` is there.
+            let line = "test -f built || ! test -f \(bench.meet)/fail; code=$?; touch built; exit $code"
+            try await bench.commit(
+                Workflows.test("Step(\"check\", run: \"\(line)\")", files: ["a.txt": "a\n"]), "Workflows")
+            try await bench.withDaemon("--refresh") { daemon in
+                _ = try await daemon.line("baseline of")
+                try await bench.change(1, ["a.txt": "b\n"])
+                _ = try await bench.pipectl("notify")
+                #expect(try await ended(bench, 2).verdict == .passed)
+            }
+            try Data().write(to: URL(fileURLWithPath: "\(bench.meet)/fail"))
+            try await bench.withDaemon("--refresh", "--clean-room", "0.0003") { daemon in
+                let clean = try await ended(bench, 3)
+                #expect(clean.verdict == .failed)
+                let found = try await report(bench, 3)
+                #expect(found.base == nil)
+                let finding = try #require(found.findings.first { $0.rule == "warm-differs" })
+                #expect(finding.message.contains("run 2 passed the same tree"))
+                _ = try await daemon.line("passed warm in run 2")
+                try await bench.change(2, ["a.txt": "c\n"])
+                _ = try await bench.pipectl("notify")
+                #expect(try await ended(bench, 4).verdict == .failed, "no warm workspace hides it any more")
+            }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(3)))
+    func aReleaseBeginsFromNothingAndAWorkflowOfBothLeavesABase() async throws {
+        let source = """
+            import Pipeline
+
+            let test = Workflow("test", on: .pullRequest(into: "main"), .merge(into: "main")) {
+                Step("check", run: "test -f built && echo warm; touch built")
+            }
+            let release = Workflow("release", on: .merge(into: "main")) {
+                Step("pack", run: "test -f built && echo warm; touch built")
+            }
+            @main struct Workflows: WorkflowSet { static let workflows = [test, release] }
+
+            """
+        try await Bench.with(["workflows/x.swift": source, "a.txt": "a\n"]) { bench in
+            try await bench.withDaemon("--refresh") { daemon in
+                _ = try await daemon.line("baseline of")
+                for (number, runs) in [(1, [1, 2]), (2, [3, 4])] {
+                    try await bench.commit(["a.txt": "\(number)\n"], "Merge \(number)")
+                    _ = try await bench.pipectl("notify")
+                    for run in runs { #expect(try await ended(bench, RunID(run)).verdict == .passed) }
+                }
+                let reports = try await [report(bench, 3), report(bench, 4)]
+                let test = try #require(reports.first { $0.workflow == "test" })
+                let release = try #require(reports.first { $0.workflow == "release" })
+                #expect(test.base != nil && release.base == nil)
+                #expect(try await !log(bench, release.id).contains("warm"))
+                #expect(try await bench.runs().count == 4, "no upkeep where the workflow's own runs leave a base")
+            }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(3)))
+    func withoutRoomForBasesEveryRunBeginsFromNothing() async throws {
+        try await Bench.with(BaseTests.files) { bench in
+            try await bench.withDaemon("--refresh", "--base-limit", "0") { daemon in
+                _ = try await daemon.line("baseline of")
+                for number in 1...2 {
+                    try await bench.change(number, ["other.txt": "\(number)\n"])
+                    _ = try await bench.pipectl("notify")
+                    #expect(try await ended(bench, RunID(number)).verdict == .passed)
+                    #expect(try await report(bench, RunID(number)).base == nil)
+                }
+                #expect(try await bench.runs().count == 2)
+            }
+        }
+    }
+}

@@ -1,0 +1,42 @@
+import Archive
+import Engine
+import Foundation
+import TestSupport
+import Testing
+
+/// Files that say of themselves that they are as large as a number can be, which costs a step nothing.
+@Suite(.enabled(if: Machine.fastDisk == "/dev/shm", "other disks have no files of that size"))
+struct SparseFileTests {
+    @Test(.timeLimit(.minutes(2)))
+    func sizesThatOverflowSumsAreFindings() async throws {
+        let steps = """
+            Step("pack", run: "sh pack.sh").artifacts("out/*")
+            Step("test", run: "truncate -s 9223372036854775807 results.xml").testResults(.junit("results.xml"))
+            Step("say", run: "echo fine")
+            """
+        let pack = "mkdir out; echo a > out/a; for name in b c; do truncate -s 9223372036854775807 out/$name; done\n"
+        try await Bench.with(Workflows.test(steps, files: ["pack.sh": "true\n"]), on: Machine.fastDisk) { bench in
+            try await bench.withDaemon { daemon in
+                _ = try await daemon.line("baseline of")
+                try await bench.change(1, ["pack.sh": pack])
+                _ = try await daemon.line("run 1 test")
+                try await bench.follow(1)
+                #expect(try await bench.run(1).verdict == .failed)
+                let report = try await bench.pipectl("report", "1").output
+                for words in [
+                    "with out/b the artifacts go beyond 8,589,934,592 bytes for a step; pack or leave out some",
+                    "results.xml can't be taken: it is larger than 2,147,483,648 bytes, the limit for one file",
+                    "out/a  2 bytes",
+                ] {
+                    #expect(report.contains(words), "\(report)")
+                }
+                // The daemon goes on.
+                try await bench.change(2, ["pack.sh": "mkdir out; echo b > out/b\n"])
+                _ = try await daemon.line("run 2 test")
+                try await bench.follow(2)
+                #expect(try await bench.run(2).verdict == .passed)
+                #expect(await daemon.stop() == 0)
+            }
+        }
+    }
+}

@@ -1,0 +1,179 @@
+import Foundation
+import Git
+import Testing
+
+/// A checkout over another one must be what a checkout into nothing is, byte for byte.
+@Suite(.timeLimit(.minutes(2))) struct LayerTests {
+    let fixture: Fixture
+    let repository: Repository
+
+    init() throws {
+        fixture = try Fixture()
+        try fixture.git(["init", "-q", "--bare", "-b", "main", fixture["store"]], in: fixture.root)
+        repository = try Repository(opening: fixture["store"])
+    }
+
+    /// What a tree can hold at a path, as a line of git-fast-import(1), `%` for the path.
+    private static let kinds = [
+        "", "M 100644 inline %\ndata 4\none\n\n", "M 100644 inline %\ndata 4\ntwo\n\n",
+        "M 100755 inline %\ndata 4\none\n\n", "M 120000 inline %\ndata 3\none\n", "M 120000 inline %\ndata 4\n/etc\n",
+        "M 160000 1111111111111111111111111111111111111111 %\n",
+        "M 160000 2222222222222222222222222222222222222222 %\n",
+        "M 100644 inline %/in\ndata 4\none\n\nM 100644 inline %/deep/er\ndata 4\none\n\n",
+        "M 100644 inline %/in\ndata 4\ntwo\n\nM 100755 inline %/other\ndata 4\none\n\n",
+    ]
+
+    private static let names = [
+        "plain", "a b", "a:b", "a,b", "-x", "*", "[a]", "!x", "#x", "back\\\\slash", "quo\\\"te", "new\\nline",
+        "\\377\\376",
+        "ümläut", "folder/inner", "folder-inner", "folder.inner", "a/b/c/d/e/f",
+        Array(repeating: "d", count: 90).joined(separator: "/"),
+    ]
+
+    /// Commits what `content` says as `name` and returns it.
+    private func commit(_ name: String, _ content: String) throws -> OID {
+        let script =
+            "commit refs/heads/\(name)\ncommitter A <a@example.com> 1700000000 +0000\ndata 1\nx\ndeleteall\n\(content)\n"
+        try fixture.git(["fast-import", "--quiet", "--force"], in: fixture["store"], input: script)
+        return try fixture.id("refs/heads/\(name)", in: "store")
+    }
+
+    /// Checks `new` out over `old` and by itself; what both come to is compared.
+    private func compare(_ old: OID, _ new: OID, _ comment: Comment) throws -> LayeredCheckout {
+        let place = UUID().uuidString
+        let (base, layer, whole) = ("\(place)/base", "\(place)/layer", "\(place)/whole")
+        for folder in [base, layer, "\(place)/base.git", "\(place)/layer.git"] {
+            try FileManager.default.createDirectory(atPath: fixture[folder], withIntermediateDirectories: true)
+        }
+        let first = try repository.checkoutLayer(
+            old, files: fixture[base], gitDirectory: fixture["\(place)/base.git"])
+        let made = try repository.checkoutLayer(
+            new, files: fixture[layer], gitDirectory: fixture["\(place)/layer.git"],
+            over: CheckedOut(tree: first.tree, index: fixture["\(place)/base.git/index"]))
+        // What an overlay shows of both: without what is gone, and with whatever the layer has in the place of it.
+        let removed = (made.difference?.removed ?? []).reduce(into: [UInt8]()) { $0 += $1.path + [0] }
+        try Data(removed).write(to: URL(fileURLWithPath: fixture["\(place)/removed"]))
+        try shell("xargs -0 -r rm -rf -- < ../removed", in: fixture[base])
+        if made.difference == nil { try FileManager.default.removeItem(atPath: fixture[base]) }
+        try shell(
+            """
+            mkdir -p base; cd layer
+            find . -mindepth 1 -print0 | LC_ALL=C sort -z | while IFS= read -r -d '' path; do
+                there="../base/$path"
+                if [ -d "$path" ] && [ ! -L "$path" ]; then
+                    if [ -L "$there" ] || [ ! -d "$there" ]; then rm -f -- "$there"; fi
+                    mkdir -p -- "$there"
+                else
+                    rm -rf -- "$there"; cp -a -- "$path" "$there"
+                fi
+            done
+            mv ../layer.git ../base/.git
+            """, in: fixture[place])
+        try repository.checkout(new, into: fixture[whole])
+        #expect(try listing(fixture[base]) == listing(fixture[whole]), comment)
+        // Equal by sizes and times alone, and by contents, too.
+        #expect(try fixture.git(["diff-files"], in: fixture[base]) == "", comment)
+        #expect(try fixture.git(["status", "--porcelain", "--ignored"], in: fixture[base]) == "", comment)
+        #expect(
+            try fixture.git(["ls-files", "--stage"], in: fixture[base])
+                == fixture.git(["ls-files", "--stage"], in: fixture[whole]), comment)
+        // Unlike git, libgit2 compares an index with its checksum.
+        #expect(try Repository(opening: fixture[base]).isClean(), comment)
+        return made
+    }
+
+    private func shell(_ script: String, in folder: String) throws {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/bin/bash")
+        process.arguments = ["-ec", script]
+        process.currentDirectoryURL = URL(fileURLWithPath: folder)
+        try process.run()
+        process.waitUntilExit()
+        try #require(process.terminationStatus == 0)
+    }
+
+    /// Kind, mode, path, content and target of all but `.git`.
+    private func listing(_ folder: String) throws -> String {
+        let output = folder + ".listing"
+        try shell(
+            """
+            find . -mindepth 1 -path ./.git -prune -o -printf '%y %m %P -> %l\\n' | LC_ALL=C sort > "\(output)"
+            find . -path ./.git -prune -o -type f -print0 | LC_ALL=C sort -z | xargs -0 -r sha1sum >> "\(output)"
+            """, in: folder)
+        return String(decoding: try Data(contentsOf: URL(fileURLWithPath: output)), as: UTF8.self)
+    }
+
+    @Test func everyKindBecomesEveryOther() throws {
+        for kind in LayerTests.kinds.indices {
+            var (old, new) = ("M 100644 inline stays\ndata 2\nx\n\n", "M 100644 inline stays\ndata 2\nx\n\n")
+            // One commit pair for each kind before, in which there is one path for each kind after.
+            for (number, other) in LayerTests.kinds.enumerated() {
+                old += LayerTests.kinds[kind].replacingOccurrences(of: "%", with: "at/path\(number)")
+                new += other.replacingOccurrences(of: "%", with: "at/path\(number)")
+            }
+            let made = try compare(
+                commit("old", old), commit("new", new), "from \(LayerTests.kinds[kind].prefix(40))")
+            #expect(made.difference != nil)
+        }
+    }
+
+    @Test func anyNameComesAndGoes() throws {
+        let names = LayerTests.names.map { "\"\($0)\"" }
+        func content(_ kind: Int, _ names: some Sequence<String>) -> String {
+            names.map { LayerTests.kinds[kind].replacingOccurrences(of: "%", with: $0) }.joined()
+        }
+        let (none, all) = (try commit("none", "M 100644 inline x\ndata 0\n\n"), try commit("all", content(1, names)))
+        let other = try commit("other", content(2, names))
+        let half = try commit("half", content(2, names.enumerated().filter { $0.offset % 2 == 0 }.map(\.element)))
+        for (old, new) in [(none, all), (all, none), (all, other), (all, half), (half, all), (half, other)] {
+            let made = try compare(old, new, "\(old.short) to \(new.short)")
+            #expect(made.difference?.isEmpty == false)
+        }
+        #expect(try compare(all, all, "the same").difference?.isEmpty == true)
+    }
+
+    @Test func attributesAreThoseOfTheNewTree() throws {
+        func file(_ path: String, _ text: String) -> String {
+            "M 100644 inline \(path)\ndata \(text.utf8.count)\n\(text)\n"
+        }
+        let attributes =
+            file(".gitattributes", "[attr]dos eol=crlf\n*.txt dos\nid ident\n")
+            + file("sub/.gitattributes", "other.txt -dos eol=lf\nown eol=crlf\n")
+        let old = attributes + file("a.txt", "a\nb\n") + file("id", "$Id$\n")
+        let new =
+            attributes + file("a.txt", "a\nc\n") + file("id", "$Id$ more\n") + file("sub/other.txt", "x\n")
+            + file("sub/own", "x\n") + file("sub/deep/x.txt", "x\n")
+        let made = try compare(commit("old", old), commit("new", new), "attributes stay")
+        #expect(made.difference != nil)
+        let more = file("sub/deep/.gitattributes", "x.txt -text\n")
+        let all = try compare(commit("old", new), commit("new", new + more), "attributes change")
+        #expect(all.difference == nil, "any file may come out otherwise now")
+    }
+
+    @Test func aDamagedIndexIsAnError() throws {
+        let (old, new) = (
+            try commit("old", LayerTests.kinds[1].replacingOccurrences(of: "%", with: "a")),
+            try commit("new", LayerTests.kinds[2].replacingOccurrences(of: "%", with: "a"))
+        )
+        for folder in ["base", "base.git"] {
+            try FileManager.default.createDirectory(atPath: fixture[folder], withIntermediateDirectories: true)
+        }
+        let first = try repository.checkoutLayer(old, files: fixture["base"], gitDirectory: fixture["base.git"])
+        let good = try Data(contentsOf: URL(fileURLWithPath: fixture["base.git/index"]))
+        var damaged = [good.prefix(0), good.prefix(11), good.prefix(12), good.prefix(60), good.prefix(good.count - 21)]
+        damaged += [Data("DIRD".utf8) + good.dropFirst(4), good.prefix(7) + [4] + good.dropFirst(8)]
+        damaged += [good.prefix(8) + [255, 255, 255, 255] + good.dropFirst(12)]
+        for (number, bytes) in damaged.enumerated() {
+            try Data(bytes).write(to: URL(fileURLWithPath: fixture["damaged"]))
+            for folder in ["l\(number)", "g\(number)"] {
+                try FileManager.default.createDirectory(atPath: fixture[folder], withIntermediateDirectories: true)
+            }
+            #expect(
+                code {
+                    try repository.checkoutLayer(
+                        new, files: fixture["l\(number)"], gitDirectory: fixture["g\(number)"],
+                        over: CheckedOut(tree: first.tree, index: fixture["damaged"]))
+                } == .invalid, "damage \(number)")
+        }
+    }
+}

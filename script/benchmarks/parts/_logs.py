@@ -1,0 +1,24 @@
+"""A log of many bytes, and rates of what goes through."""
+
+import os
+
+LINE = b"2026-01-01T00:00:00Z compiling a file of some length and linking it with all the others, step by step\n"
+
+
+def file(bench, size):
+    path = f"{bench.root}/log-{size}.txt"
+    if not os.path.exists(path):
+        with open(path, "wb") as out:
+            for _ in range(size // (len(LINE) * 10_000)):
+                out.write(LINE * 10_000)
+    return path, os.path.getsize(path)
+
+
+def rates(size, taken, idle):
+    """MB/s of each trial, without what the same run takes that prints nothing."""
+    return [size / max(seconds - rest, 1e-6) / 1e6 for seconds, rest in zip(taken, idle)]
+
+
+def through(bench, words, path):
+    """Seconds that a copy of the file through a pipe takes, with `words` in it."""
+    return bench.call(["sh", "-c", f"cat {path} | {words} > {bench.root}/copy.txt"])

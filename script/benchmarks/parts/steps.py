@@ -1,0 +1,33 @@
+"""One more step in a graph of many that may run two at a time."""
+
+import statistics
+
+
+def measure(bench):
+    steps = bench.amount(200, 50)
+    every = f'Workflow("many") {{ for n in 1...{steps} {{ Step("s\\(n)", run: "true && true") }} }}'
+    names = [f"s{n}" for n in range(1, steps + 1)]
+    makefile = f".PHONY: all one {' '.join(names)}\nall: {' '.join(names)}\n"
+    makefile += "".join(f"{name}:\n\t@true && true\n" for name in ["one", *names])
+    ninja = "rule t\n  command = true && true\n" + "".join(f"build {name}: t\n" for name in ["one", *names])
+    ninja += f"build all: phony {' '.join(names)}\ndefault all\n"
+    path = bench.repository(
+        "steps", bench.workflow_set('Workflow("one") { Step("one", run: "true && true") }', every),
+        {"Makefile": makefile, "build.ninja": ninja})
+    words = [bench.pipectl, "run", "--slots", "2", "--ref", "main"]
+    peers = {"make": (["make", "-j2", "all"], ["make", "-j2", "one"])}
+    if bench.peer("ninja"):
+        peers["ninja"] = (["ninja", "-j2"], ["ninja", "-j2", "one"])
+    peers["ours"] = ([*words, "many"], [*words, "one"])
+
+    def each(many, one):
+        return lambda: (bench.call(many, cwd=path) - bench.call(one, cwd=path)) / (steps - 1)
+
+    found = bench.trials(**{name: each(*commands) for name, commands in peers.items()})
+    for name in ("make", "ninja"):
+        if name in found:
+            bench.figure(f"{name} -j2: each of {steps}", found[name])
+    for name in ("make", "ninja"):
+        if name in found:
+            bench.figure(
+                f"pipectl run --slots 2: each of {steps}", found["ours"], beside=found[name], of=f"{name} -j2")
