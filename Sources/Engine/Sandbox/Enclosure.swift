@@ -79,6 +79,8 @@ extension RunSetting {
     }
 
     /// Makes the folders that only enclosed steps have, and gives what steps write to their user.
+    ///
+    /// - Parameter plan: Nil before the run is known: the workspace stays the box's, which has yet to fill it.
     func prepareEnclosure(for plan: Plan?) throws {
         guard let enclosure else { return }
         let files = FileManager.default
@@ -94,7 +96,7 @@ extension RunSetting {
         if let plan { try linkCaches(of: plan, enclosure) }
         guard let user = enclosure.user else { return }
         // What is mounted is theirs already.
-        let plain = workspaceMount == nil ? [workspace] : []
+        let plain = workspaceMount == nil && plan != nil ? [workspace] : []
         for owned in plain + [home, temporary] { try Ownership.give(owned.string, to: user) }
     }
 
