@@ -41,7 +41,7 @@ let package = Package(
             // It is C: with the Swift runtime, which a linker of Swift adds, starting it takes three times as long, and
             // it is started for every run and forked for every step.
             linkerSettings: [
-                .unsafeFlags(["-nostartfiles", "-Xlinker", "--as-needed"], .when(platforms: [.linux]))
+                .unsafeFlags(["-nostartfiles", "-static-executable"], .when(platforms: [.linux]))
             ]),
         .target(
             name: "Engine",

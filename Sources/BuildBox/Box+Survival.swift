@@ -22,6 +22,7 @@ extension Box {
             // Whoever found an obstacle waits for a wake-up; nobody else knows when the disk has room again.
             if isShort { wakeUp() }
             for watcher in watchers.values where await watcher.failedForWantOfSomething { watcher.wakeUp() }
+            await standbys?.endIdle()
             let ballast = ballast
             if hasSpace() { try? await offThread { ballast.renew() } }
             // Once nothing has happened from one round to the next, and then not again until something does.

@@ -78,6 +78,10 @@ extension Box {
                 }
             }
             group.addTask {
+                await self.keepStandbys()
+                return false
+            }
+            group.addTask {
                 try await self.work()
                 return true
             }

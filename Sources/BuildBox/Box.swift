@@ -22,6 +22,8 @@ public actor Box {
     var repositories: [String: WatchedRepository] = [:]
     var watchers: [String: RepositoryWatcher] = [:]
 
+    /// Made when the box begins to serve: a process that runs one thing and ends has no use for it.
+    private(set) var standbys: Standbys?
     private let stepInit: String
     private let executable: String?
     private var cache: ProgramCache?
@@ -84,6 +86,14 @@ public actor Box {
             if runs > 0 || hasCopy { throw Archive.Index.missing(state.index, runs: runs) }
         }
         return try Archive.Index(path: state.index)
+    }
+
+    /// Makes sandboxes ready for runs to come, until the task is cancelled.
+    func keepStandbys() async {
+        let made = Standbys(state: state, options: options, log: log) { await self.sandboxing() }
+        standbys = made
+        await made.run()
+        standbys = nil
     }
 
     /// Gives the state folder back.
@@ -244,8 +254,11 @@ public actor Box {
             var active = 0
             while true {
                 // A run in which everything waits for a person does nothing; it must not keep others from starting, and
-                // nor must one that only the box itself wants.
-                while !isDraining, active - (await board.parked) - upkeep.count < options.runs,
+                // nor must one that only the box itself wants. One whose steps have ended needs the disk more than the
+                // processor; as many may do so as may run.
+                while !isDraining,
+                    active - (await board.parked) - upkeep.count - min(await board.settled, options.runs)
+                        < options.runs,
                     let run = untilIdle ? try await claim() : await patientClaim()
                 {
                     active += 1
@@ -264,6 +277,7 @@ public actor Box {
                     active -= 1
                     running[report.id] = nil
                     upkeep.remove(report.id)
+                    await board.forget(report.id)
                     if untilIdle || mayStart != nil { reports.append(report) }
                     await board.wake(report.id)
                 } else {
@@ -335,7 +349,7 @@ public actor Box {
             let executor = RunExecutor(
                 state: state, index: index, store: store, programs: try await programs(), pool: pool, board: board,
                 options: options, stepInit: stepInit, sandboxing: await sandboxing(), log: log, desk: desk,
-                bases: bases,
+                standbys: standbys, bases: bases,
                 wake: { [wake] in wake.yield() })
             let repository = try await repository(named: run.request.repository)
             let watcher = watchers[repository.name]

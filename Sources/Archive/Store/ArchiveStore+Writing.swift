@@ -72,9 +72,11 @@ extension ArchiveStore {
     private static func commit(_ tree: RunTree, _ report: Report, _ repository: Repository) throws -> OID {
         // Nothing in it changes from one try to the next, so a repetition makes the same commit again.
         let author = Signature(name: "pipectl", email: "pipectl@localhost", time: report.endedAt)
-        let commit = try repository.createCommit(
-            tree: try repository.createTree(tree.files), parents: [], author: author, committer: author,
+        let commit = try tree.batch.add(
+            commitOf: try tree.batch.add(tree: tree.files), by: author,
             message: "run \(report.id): \(report.verdict.title)\n")
+        // On disk with the ref, which names them.
+        try tree.batch.finish()
         let name = ref(report.id)
         if let known = try repository.ref(name) {
             guard known == commit else {
@@ -92,19 +94,19 @@ extension ArchiveStore {
 
 /// The files of one run on their way into the archive.
 private struct RunTree {
-    let repository: Repository
+    let batch: ObjectBatch
     var files: [String: TreeFile] = [:]
     var bytes = 0
 
-    init(repository: Repository) { self.repository = repository }
+    init(repository: Repository) { batch = ObjectBatch(repository) }
 
     mutating func add(_ path: String, _ content: [UInt8]) throws {
-        files[path] = .blob(try repository.createBlob(content))
+        files[path] = .blob(try batch.add(blob: content))
         bytes += content.count
     }
 
     mutating func add(_ path: String, fromFile file: String) throws {
-        files[path] = .blob(try repository.createBlob(fromFile: file))
+        files[path] = .blob(try batch.add(blobFromFile: file))
         let facts = try FileManager.default.attributesOfItem(atPath: file)
         bytes += (facts[.size] as? NSNumber)?.intValue ?? 0
     }

@@ -10,6 +10,7 @@ actor LiveBoard {
     private var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
     private var waitedRuns: [Int: RunID] = [:]
     private var nextWaiter = 0
+    private var settling: Set<RunID> = []
     /// Counts all changes of all runs, so that one between a question and a wait is not missed.
     private(set) var changes = 0
 
@@ -36,10 +37,18 @@ actor LiveBoard {
         wake(id)
     }
 
+    /// The run's steps have ended; what is left is to write it down and to clear it away.
+    func settle(_ id: RunID) { settling.insert(id) }
+
+    /// Nothing of the run is left.
+    func forget(_ id: RunID) { settling.remove(id) }
+
     func run(_ id: RunID) -> LiveRun? { runs[id] }
 
     /// How many runs wait for nothing but a person.
     var parked: Int { runs.values.count { $0.isParked } }
+    /// How many have no step left to run.
+    var settled: Int { settling.count }
     var all: [LiveRun] { runs.values.sorted { $0.id < $1.id } }
 
     /// Waits until the run differs from `revision` (0: is there at all); returns nil when it is not (or no longer) live.

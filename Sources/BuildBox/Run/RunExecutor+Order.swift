@@ -35,7 +35,7 @@ extension RunExecutor {
             guard candidates.knowsTests else { return TestHistory() }
             let known = Set(candidates.near.compactMap(\.test.file))
             candidates.newFiles = nearness.testFiles.filter { !known.contains($0) }
-            return try await withRepository(at: store) { repository in
+            return try await withRepository(at: store) { [candidates] repository in
                 candidates.history { (try? repository.entry($0, at: facts.tested)) != nil }
             }
         } catch {

@@ -19,6 +19,8 @@ struct RunExecutor: Sendable {
     let sandboxing: Sandboxing
     let log: Logger
     let desk: ApprovalDesk
+    /// Nil where nothing is made ready for runs to come.
+    let standbys: Standbys?
     let bases: BaseStore
     /// Tells the dispatcher that a run has come to wait for nothing but a person.
     let wake: @Sendable () -> Void
@@ -30,8 +32,8 @@ struct RunExecutor: Sendable {
         let started = Date()
         let clock = ContinuousClock()
         let start = clock.now
-        let folder = "\(state.live)/\(run.id)-\(run.attempt)"
-        let workspace = "\(state.workspaces)/\(run.id)-\(run.attempt)"
+        let place = await standbys?.place(for: repository.name) ?? RunPlace(run, in: state)
+        let (folder, workspace) = (place.folder, place.workspace)
         await board.begin(
             LiveRun(
                 id: run.id, repository: run.request.repository, workflow: run.request.workflow,
@@ -52,7 +54,7 @@ struct RunExecutor: Sendable {
             report.trust = prepared.trust
             report.findings += prepared.notes
             let (outcome, review, left) = try await runSteps(
-                prepared, of: run, in: repository, folder, workspace, stop)
+                prepared, of: run, in: repository, place, stop)
             remains = left
             report.base = left?.base
             report.findings += review.map { [$0] } ?? []
@@ -71,6 +73,7 @@ struct RunExecutor: Sendable {
                 switch await park(run, prepared, outcome.steps) {
                 case .putBack(let reason):
                     await settle(remains, run, store: repository.store)
+                    await release(place)
                     return await withoutRecord(report, reason, run, repository, folder, workspace)
                 case .ends(let reason): report.reason = reason
                 }
@@ -78,6 +81,7 @@ struct RunExecutor: Sendable {
         } catch let early as EarlyVerdict {
             report.trust = early.trust ?? report.trust
             if let question = early.question, await hold(run, question, early.trust ?? .change, stop) {
+                await release(place)
                 return await withoutRecord(report, question.why, run, repository, folder, workspace)
             }
             (report.verdict, report.reason) = (early.verdict, early.reason)
@@ -96,6 +100,8 @@ struct RunExecutor: Sendable {
                 BoxTools.isDiskFull(error)
                 ? "disk full: the box could not run it: \(error)" : "the box could not run it: \(error)"
         }
+        await board.settle(run.id)
+        wake()
         // The clock on the wall may have been set meanwhile; a run lasts as long as it lasts.
         report.endedAt = started.addingTimeInterval((clock.now - start).inSeconds)
         // A verdict before the first step leaves no folder.
@@ -109,14 +115,16 @@ struct RunExecutor: Sendable {
         }
         await board.end(run.id)
         await settle(remains, run, store: repository.store)
+        await release(place)
         await cleanUp(run, repository, folder, workspace)
         return report
     }
 
     private func runSteps(
-        _ prepared: RunPreparation, of run: QueuedRun, in repository: WatchedRepository, _ folder: String,
-        _ workspace: String, _ stop: StopSignal
+        _ prepared: RunPreparation, of run: QueuedRun, in repository: WatchedRepository, _ place: RunPlace,
+        _ stop: StopSignal
     ) async throws -> (RunOutcome, Finding?, RunRemains?) {
+        let (folder, isOpen) = (place.folder, place.isOpen)
         await board.update(run.id) { live in
             live.phase = "preparing the workspace"
             live.steps = prepared.plan.steps.map {
@@ -131,7 +139,7 @@ struct RunExecutor: Sendable {
             await board.update(run.id) { live in live.steps = settled.steps.map { LiveRun.Step(record: $0) } }
             return (settled, await review(prepared, in: repository, stop), nil)
         }
-        let contextFile = "\(folder)/context.json"
+        let contextFile = RunEnclosure.contextFile(in: folder)
         try await offThread {
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
             try SmallFile.write(WorkflowProgram.contextData(prepared.context), to: contextFile, isForAll: true)
@@ -141,16 +149,16 @@ struct RunExecutor: Sendable {
         let enclosed = try RunEnclosure.make(
             prepared, of: run, isMerged: prepared.trust == .merged, contextFile: contextFile, in: repository,
             state: state,
-            options: options, sandboxing: sandboxing)
+            options: options, sandboxing: sandboxing, place: place)
         let beginning =
             enclosed.enclosure == nil
             ? .nothing : await beginning(prepared, run, repository, isWhole: proofs.proved.isEmpty)
         let space: Workspace
         do {
             space = try await Workspace.make(
-                at: workspace, commit: prepared.tested, store: repository.store,
+                at: place.workspace, commit: prepared.tested, store: repository.store,
                 base: beginning.use?.base.workspaceBase, user: enclosed.enclosure?.user,
-                keepsLayers: beginning.leaves != nil, layering: sandboxing.layering)
+                keepsLayers: beginning.leaves != nil, layering: sandboxing.layering, isOpen: isOpen)
         } catch {
             enclosed.close(sandboxing)
             await bases.giveBack(beginning.use)
@@ -175,6 +183,7 @@ struct RunExecutor: Sendable {
             approval: { step, stop in await decision(on: step, of: run, prepared, stop) })
         setting.workspaceMount = space.mount
         setting.enclosure = enclosed.enclosure
+        setting.standby = enclosed.standby
         setting.stepLimits = options.stepLimits
         setting.runLimits = options.runLimits
         setting.controlGroups = sandboxing.controlGroups
@@ -186,6 +195,7 @@ struct RunExecutor: Sendable {
             if case .stepOutput = event { return }
             if await board.run(run.id)?.isParked == true { wake() }
         }
+        if let wanted = enclosed.next(after: prepared, in: repository, space) { await standbys?.prepare(wanted) }
         // Beside the steps, so that a long compilation costs the run nothing while its steps take longer.
         async let review = review(prepared, in: repository, stop)
         var outcome = await runner.run(prepared.plan, stop: stop)
@@ -265,6 +275,13 @@ struct RunExecutor: Sendable {
         } catch {
             log.warning("the summary of run \(report.id) could not be written to refs/notes/pipectl: \(error)")
         }
+    }
+
+    /// Ends the sandbox of a run that came to its verdict without one.
+    private func release(_ place: RunPlace) async {
+        guard place.isOpen else { return }
+        let users = sandboxing.users
+        try? await offThread { place.close(users) }
     }
 
     func cleanUp(_ run: QueuedRun, _ repository: WatchedRepository, _ folder: String, _ workspace: String) async {

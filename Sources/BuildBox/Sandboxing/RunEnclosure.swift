@@ -9,13 +9,19 @@ struct RunEnclosure: Sendable {
     var enclosure: Enclosure?
     /// Caches that this run writes.
     var written: [String] = []
+    /// A sandbox that was started in advance for the run's folders, if there was one.
+    var standby: StandbySandbox?
+
+    /// Where a run's context is written for its closure steps.
+    static func contextFile(in folder: String) -> String { "\(folder)/context.json" }
 
     /// Decides what the run's sandboxes show.
     ///
     /// - Throws: ``EarlyVerdict`` for unread code where nothing can enclose it.
     static func make(
         _ prepared: RunPreparation, of run: QueuedRun, isMerged: Bool, contextFile: String,
-        in repository: WatchedRepository, state: StateFolder, options: BoxOptions, sandboxing: Sandboxing
+        in repository: WatchedRepository, state: StateFolder, options: BoxOptions, sandboxing: Sandboxing,
+        place: RunPlace
     ) throws -> RunEnclosure {
         guard let sandbox = sandboxing.sandbox else {
             // What a person runs from the own working tree, that person can run anyway.
@@ -30,17 +36,11 @@ struct RunEnclosure: Sendable {
             return RunEnclosure()
         }
         if StepUsers.isPossible { for folder in prepared.program.folders { try Ownership.open(folder) } }
-        var mounts = prepared.program.folders.map { SandboxMount($0) }
-        mounts.append(
-            SandboxMount(contextFile, at: Sandbox.hasMounts ? Sandbox.Place.context : contextFile))
-        // The workspace's own .git borrows its objects from our store, which borrows the repository's.
-        for folder in [repository.store, repository.gitDirectory] {
-            mounts.append(SandboxMount("\(folder)/objects", isOptional: true))
-        }
-        mounts += options.shared.map { SandboxMount($0, .write) }
         // What the box wants of its own accord must change nothing outside.
-        let mayWrite = isMerged && run.request.upkeep == nil
-        mounts += options.writable.map { SandboxMount($0, mayWrite ? .write : .read) }
+        let pattern = Standbys.Pattern(
+            repository: repository, program: prepared.program.folders,
+            mayWrite: isMerged && run.request.upkeep == nil)
+        let mounts = mounts(pattern, contextFile: contextFile, options: options)
         // Below a folder that steps write to, a link of theirs would lead bubblewrap astray, which makes the places of
         // its mounts with our rights.
         for target in mounts.map(\.target) + sandbox.readable + [state.path] where Sandbox.hasMounts {
@@ -51,8 +51,10 @@ struct RunEnclosure: Sendable {
                 verdict: .infrastructure,
                 reason: "\(target) is below \(place), which steps have as their own in a sandbox; move it elsewhere")
         }
+        let reserve = place.take()
+        let user = try reserve.map { $0.user } ?? sandboxing.users.take()
         var made = RunEnclosure(
-            enclosure: Enclosure(sandbox: sandbox, user: try sandboxing.users.take(), mounts: mounts))
+            enclosure: Enclosure(sandbox: sandbox, user: user, mounts: mounts), standby: reserve?.standby)
         do {
             try made.addCaches(of: prepared.plan, at: "\(state.caches)/\(repository.name)", isMerged, sandboxing.caches)
         } catch {
@@ -60,6 +62,19 @@ struct RunEnclosure: Sendable {
             throw error
         }
         return made
+    }
+
+    /// What a run's sandboxes show beside the system, its own folders and its caches.
+    static func mounts(_ pattern: Standbys.Pattern, contextFile: String, options: BoxOptions) -> [SandboxMount] {
+        var mounts = pattern.program.map { SandboxMount($0) }
+        mounts.append(SandboxMount(contextFile, at: Sandbox.hasMounts ? Sandbox.Place.context : contextFile))
+        // The workspace's own .git borrows its objects from our store, which borrows the repository's.
+        for folder in [pattern.repository.store, pattern.repository.gitDirectory] {
+            mounts.append(SandboxMount("\(folder)/objects", isOptional: true))
+        }
+        mounts += options.shared.map { SandboxMount($0, .write) }
+        mounts += options.writable.map { SandboxMount($0, pattern.mayWrite ? .write : .read) }
+        return mounts
     }
 
     private mutating func addCaches(of plan: Plan, at folder: String, _ isMerged: Bool, _ locks: CacheLocks) throws {
@@ -88,6 +103,8 @@ struct RunEnclosure: Sendable {
 
     /// Gives back what no other run could have meanwhile; not to be called while something of the run may live.
     func close(_ sandboxing: Sandboxing) {
+        // Ended with the run's other sandboxes; it is still there when the run could not begin.
+        guard standby?.discard() ?? true else { return }
         sandboxing.caches.giveBack(written)
         sandboxing.users.giveBack(enclosure?.user)
     }

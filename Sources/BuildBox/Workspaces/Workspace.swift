@@ -48,23 +48,25 @@ struct Workspace: Sendable {
     ///   - user: Whom steps become; they own what they see.
     ///   - keepsLayers: Whether a checkout, too, is kept apart from what steps write, so that both can become a base.
     ///   - layering: Nil where nothing can be mounted.
+    ///   - isOpen: Whether `folder` is there already, new and empty, and a sandbox shows it.
     static func make(
         at folder: String, commit: OID, store: String, base: WorkspaceBase? = nil, user: StepUser? = nil,
-        keepsLayers: Bool = false, layering: Layering? = nil
+        keepsLayers: Bool = false, layering: Layering? = nil, isOpen: Bool = false
     ) async throws -> Workspace {
         let start = ContinuousClock.now
         var made = try await begin(
             at: folder, commit: commit, store: store, base: base, user: user, keepsLayers: keepsLayers,
-            layering: layering)
+            layering: layering, isOpen: isOpen)
         made.took = ContinuousClock.now - start
         return made
     }
 
     private static func begin(
         at folder: String, commit: OID, store: String, base: WorkspaceBase?, user: StepUser?, keepsLayers: Bool,
-        layering: Layering?
+        layering: Layering?, isOpen: Bool
     ) async throws -> Workspace {
-        try? await remove(folder)
+        // Shown in a sandbox already, it must stay the folder that it is.
+        if !isOpen || base != nil || keepsLayers { try? await remove(folder) }
         try await offThread {
             try FileManager.default.createDirectory(
                 atPath: URL(fileURLWithPath: folder).deletingLastPathComponent().path,

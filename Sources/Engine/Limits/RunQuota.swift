@@ -16,9 +16,8 @@ final class RunQuota: Sendable {
     init(setting: RunSetting, plan: Plan) throws {
         self.setting = setting
         limits = plan.limits.within(setting.runLimits)
-        let name = setting.folder.lastComponent?.string ?? "run"
         group = try setting.controlGroups?.run(
-            named: name, GroupLimits(memory: limits.memory, processes: limits.processes))
+            named: setting.groupName, GroupLimits(memory: limits.memory, processes: limits.processes))
         group?.delegate()
         meter = WorkspaceMeter(
             folders: [(setting.workspaceMount?.upper ?? setting.workspace).string]

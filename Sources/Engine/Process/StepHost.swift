@@ -56,6 +56,13 @@ final class StepHost: Sendable {
         }
     }
 
+    /// Starts it before it is asked for anything.
+    func startNow() throws {
+        try state.withLock { state in
+            if state.socket < 0 { try start(&state) }
+        }
+    }
+
     /// Kills the warden itself, when it does not answer; what it watched over is then killed by stepinit.
     func kill(_ id: UInt32) {
         state.withLock { state in
@@ -83,7 +90,8 @@ final class StepHost: Sendable {
                 return true
             }
             usleep(pause)
-            pause = min(pause * 2, 100_000)
+            // Most end within milliseconds, for which the next run may wait.
+            pause = min(pause * 2, clock.now + patience < limit + .milliseconds(20) ? 500 : 100_000)
         }
         // What hangs in the kernel can't be ended from here: killing bwrap frees us of waiting, not the box of it.
         _ = killProcess(state.pid, SIGKILL)

@@ -21,6 +21,8 @@ public struct RunSetting: Sendable {
     public var fileLimits: FileLimits
     /// What steps run in; nil: they run as they are, as the box's own user.
     public var enclosure: Enclosure?
+    /// A sandbox that was started in advance with the folders and the user of this run; ended with it, used or not.
+    public var standby: StandbySandbox?
     /// What the box allows each step and the run; a workflow may set less.
     public var stepLimits = Limits()
     public var runLimits = Limits()

@@ -45,7 +45,7 @@ public struct Runner: Sendable {
         let quota: RunQuota
         do {
             quota = try await onOwnThread {
-                try makeFolders(plan)
+                try setting.makeFolders(for: plan)
                 try setting.prepareEnclosure(for: plan)
                 return try RunQuota(setting: setting, plan: plan)
             }
@@ -175,19 +175,6 @@ public struct Runner: Sendable {
                 + (proved > 0 ? ", \(proved == passed ? "all" : "\(proved)") proved by earlier runs" : "")
                 + (records.contains { $0.status.isFailure } ? "; a failure was allowed" : "")
         )
-    }
-
-    private func makeFolders(_ plan: Plan) throws {
-        for folder in [setting.logs, setting.values, setting.published]
-            + (plan.steps.contains { !$0.testResults.isEmpty } ? [setting.results] : [])
-            + (plan.steps.contains { !$0.artifacts.isEmpty || !$0.outputs.isEmpty } ? [setting.artifacts] : [])
-        {
-            try FileManager.default.createDirectory(atPath: folder.string, withIntermediateDirectories: true)
-        }
-        // Steps reach them through their own mounts only; as another user they need this to read what is in them.
-        if setting.enclosure?.user != nil {
-            for folder in [setting.values, setting.published] { chmod(folder.string, 0o755) }
-        }
     }
 
     private func unstartable(_ records: [StepRecord], _ reason: String) -> RunOutcome {

@@ -79,7 +79,9 @@ extension RunSetting {
     }
 
     /// Makes the folders that only enclosed steps have, and gives what steps write to their user.
-    func prepareEnclosure(for plan: Plan) throws {
+    ///
+    /// - Parameter plan: Nil before the run is known: the workspace stays the box's, which has yet to fill it.
+    func prepareEnclosure(for plan: Plan?) throws {
         guard let enclosure else { return }
         let files = FileManager.default
         for made in [home, temporary] {
@@ -91,10 +93,10 @@ extension RunSetting {
                 .utf8, to: folder.appending("passwd").string, isForAll: true)
         try SmallFile.write(
             "root:x:0:\npipectl:x:\(number.group):\n".utf8, to: folder.appending("group").string, isForAll: true)
-        try linkCaches(of: plan, enclosure)
+        if let plan { try linkCaches(of: plan, enclosure) }
         guard let user = enclosure.user else { return }
         // What is mounted is theirs already.
-        let plain = workspaceMount == nil ? [workspace] : []
+        let plain = workspaceMount == nil && plan != nil ? [workspace] : []
         for owned in plain + [home, temporary] { try Ownership.give(owned.string, to: user) }
     }
 
@@ -129,9 +131,10 @@ final class StepHosts: Sendable {
         let key = setting.enclosure == nil ? SandboxPolicy() : policy
         return hosts.withLock { hosts in
             if let host = hosts[key] { return host }
-            let host = StepHost(
-                command: setting.hostCommand(policy, groups: group?.count ?? 0), group: group,
-                isEnclosed: setting.enclosure != nil)
+            let words = setting.hostCommand(policy, groups: group?.count ?? 0)
+            let host =
+                setting.standby?.take(startedWith: words)
+                ?? StepHost(command: words, group: group, isEnclosed: setting.enclosure != nil)
             hosts[key] = host
             return host
         }
@@ -139,6 +142,7 @@ final class StepHosts: Sendable {
 
     /// Ends them all and waits for that; false when something of them may still live.
     func close() -> Bool {
-        hosts.withLock { $0.values }.reduce(true) { $1.close() && $0 }
+        let isIdleEnded = setting.standby?.close() ?? true
+        return hosts.withLock { $0.values }.reduce(isIdleEnded) { $1.close() && $0 }
     }
 }

@@ -69,6 +69,12 @@ public struct OID: Hashable, Sendable {
         return raw
     }
 
+    /// All 20 bytes.
+    var bytes: [UInt8] {
+        var bytes = raw.id
+        return withUnsafeBytes(of: &bytes) { Array($0) }
+    }
+
     /// All 40 digits, lower case.
     public var hex: String {
         String(unsafeUninitializedCapacity: 40) { text in

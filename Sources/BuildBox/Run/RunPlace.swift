@@ -1,0 +1,42 @@
+import Archive
+import Engine
+import Foundation
+import Synchronization
+
+/// The folders that a run has for itself, and with luck a sandbox that was started for them in advance.
+final class RunPlace: Sendable {
+    /// Logs, values, home and whatever else is not the workspace.
+    let folder: String
+    let workspace: String
+    private let reserve: Mutex<Reserve?>
+
+    /// What waits for a run.
+    struct Reserve: Sendable {
+        var user: StepUser?
+        var standby: StandbySandbox
+    }
+
+    init(folder: String, workspace: String, reserve: Reserve? = nil) {
+        self.folder = folder
+        self.workspace = workspace
+        self.reserve = Mutex(reserve)
+    }
+
+    /// Folders that nobody has made yet.
+    convenience init(_ run: QueuedRun, in state: StateFolder) {
+        let name = "\(run.id)-\(run.attempt)"
+        self.init(folder: "\(state.live)/\(name)", workspace: "\(state.workspaces)/\(name)")
+    }
+
+    /// Whether ``workspace`` is there, empty, and shown in a sandbox: then it must be filled and not made anew.
+    var isOpen: Bool { reserve.withLock { $0 != nil } }
+
+    /// The user and the sandbox that were set aside, once: from then on they are the run's to give back.
+    func take() -> Reserve? { reserve.withLock { $0.take() } }
+
+    /// Ends what was set aside and not taken; its user is free again when nothing of it lives. Blocks.
+    func close(_ users: StepUsers) {
+        guard let reserve = take() else { return }
+        if reserve.standby.discard() { users.giveBack(reserve.user) }
+    }
+}

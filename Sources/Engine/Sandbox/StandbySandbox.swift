@@ -1,0 +1,58 @@
+import Foundation
+import Pipeline
+import Synchronization
+import SystemPackage
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// A sandbox that was started before there was a run for it: nothing has ever run in it but `stepinit`.
+///
+/// Starting a sandbox takes the kernel some milliseconds, most of them for its namespaces. One that waits has the user,
+/// the folders and the control group that its run will have; it serves that run if the run would start the very same
+/// sandbox, word for word, and is ended otherwise.
+public final class StandbySandbox: Sendable {
+    private let words: [String]
+    private let host: Mutex<StepHost?>
+    private let group: ControlGroup?
+
+    /// Makes the folders of `setting` and starts a sandbox with the policy that most steps have. Blocks.
+    ///
+    /// - Throws: Why it can't be started; then nothing of it is left but the folders.
+    public init(setting: RunSetting) throws {
+        try setting.makeFolders(for: nil)
+        try setting.prepareEnclosure(for: nil)
+        // No limits yet, for nothing runs in it: the run sets its own.
+        group = try setting.controlGroups?.run(named: setting.groupName, GroupLimits())
+        words = setting.hostCommand(SandboxPolicy(), groups: group?.count ?? 0)
+        let host = StepHost(command: words, group: group, isEnclosed: setting.enclosure != nil)
+        self.host = Mutex(host)
+        do { try host.startNow() } catch {
+            group?.remove()
+            throw error
+        }
+    }
+
+    /// Its `stepinit`, once, if it was started with these words; then it is the caller's to close.
+    func take(startedWith words: [String]) -> StepHost? {
+        guard words == self.words else { return nil }
+        return host.withLock { $0.take() }
+    }
+
+    /// Ends it unless it was taken, and waits for that.
+    ///
+    /// - Returns: Whether it is certain that nothing of it lives.
+    @discardableResult public func close() -> Bool {
+        guard let host = host.withLock({ $0.take() }) else { return true }
+        return host.close()
+    }
+
+    /// The same for one that no run will have, with its control group.
+    @discardableResult public func discard() -> Bool {
+        defer { group?.remove() }
+        return close()
+    }
+}

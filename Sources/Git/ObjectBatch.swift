@@ -1,0 +1,171 @@
+internal import CGit
+internal import Foundation
+
+/// New objects of a repository that become safe together: with one flush of the disk instead of two for each.
+///
+/// As `core.fsyncMethod=batch` of Git does it (git-config(1)): each object is written aside, the kernel is told to write
+/// its bytes out, and when all are, they get their names. What flushes the disk next, a ref's own file by libgit2, takes
+/// them along, because ext4 and XFS keep what happened to names in order. On other file systems each is flushed by itself.
+/// Objects of more than ``sizeLimit`` bytes go through libgit2, which flushes them too.
+public final class ObjectBatch {
+    /// Bytes of an object that is made in memory.
+    static let sizeLimit = 1 << 20
+
+    private let repository: Repository
+    private let folder: String
+    private let keepsOrder: Bool
+    private var files: [(descriptor: Int32, path: String, id: OID)] = []
+    private var added: Set<OID> = []
+
+    public init(_ repository: Repository) {
+        self.repository = repository
+        folder = repository.commonDirectory + "/objects"
+        keepsOrder = cgit_keeps_order(folder) == 1
+    }
+
+    deinit { forget() }
+
+    /// Adds `bytes` as a file's content.
+    public func add(blob bytes: [UInt8]) throws(GitError) -> OID {
+        if bytes.count > Self.sizeLimit { return try repository.createBlob(bytes) }
+        return try add(bytes, GIT_OBJECT_BLOB, "blob")
+    }
+
+    /// Adds the bytes of the regular file at `path`, unfiltered; a symbolic link is refused, not followed.
+    public func add(blobFromFile path: String) throws(GitError) -> OID {
+        let file = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
+        var facts = stat()
+        guard file >= 0, fstat(file, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG, facts.st_size <= Self.sizeLimit
+        else {
+            if file >= 0 { close(file) }
+            return try repository.createBlob(fromFile: path)
+        }
+        defer { close(file) }
+        var bytes = [UInt8](repeating: 0, count: Int(facts.st_size))
+        var done = 0
+        while done < bytes.count {
+            let count = bytes.withUnsafeMutableBytes { read(file, $0.baseAddress?.advanced(by: done), $0.count - done) }
+            guard count > 0 else { throw problem("read", path) }
+            done += count
+        }
+        return try add(blob: bytes)
+    }
+
+    /// Adds a tree, nested as the slashes in the paths say, under the rules of ``Repository/createTree(_:)``.
+    public func add(tree files: [String: TreeFile]) throws(GitError) -> OID {
+        try add(
+            tree: files.map { (path: $0.key.split(separator: "/", omittingEmptySubsequences: false), file: $0.value) })
+    }
+
+    private func add(tree files: [(path: [Substring], file: TreeFile)]) throws(GitError) -> OID {
+        var entries: [(key: [UInt8], line: [UInt8])] = []
+        for (name, inside) in Dictionary(grouping: files, by: { $0.path.first ?? "" }) {
+            let isWhole = inside.count == 1 && inside[0].path.count == 1
+            guard !["", ".", ".."].contains(name), name.lowercased() != ".git", !name.utf8.contains(0),
+                isWhole || inside.allSatisfy({ $0.path.count > 1 })
+            else {
+                throw GitError(
+                    call: "ObjectBatch", code: .invalidName,
+                    message: "\"\(inside[0].path.joined(separator: "/"))\" cannot be a file of a tree: a part of it is "
+                        + "empty, \".\", \"..\", \".git\" or also a file. Choose another name.")
+            }
+            let id =
+                isWhole
+                ? inside[0].file.blob
+                : try add(tree: inside.map { (path: Array($0.path.dropFirst()), file: $0.file) })
+            let mode = isWhole ? (inside[0].file.isExecutable ? "100755" : "100644") : "40000"
+            // Git compares a folder's name as if it ended with a slash.
+            entries.append(
+                (Array(name.utf8) + (isWhole ? [] : [0x2f]), Array("\(mode) \(name)\0".utf8) + id.bytes))
+        }
+        entries.sort { $0.key.lexicographicallyPrecedes($1.key) }
+        return try add(entries.flatMap(\.line), GIT_OBJECT_TREE, "tree")
+    }
+
+    /// Adds a commit without parents; no ref is moved.
+    public func add(commitOf tree: OID, by author: Signature, message: String) throws(GitError) -> OID {
+        guard !message.utf8.contains(0), !author.name.contains(where: "<>\n\0".contains) else {
+            throw GitError(call: "ObjectBatch", code: .invalidName, message: "a commit's text holds what ends it early")
+        }
+        let minutes = abs(author.offsetMinutes)
+        let zone = String(format: "%@%02d%02d", author.offsetMinutes < 0 ? "-" : "+", minutes / 60, minutes % 60)
+        let who = "\(author.name) <\(author.email)> \(Int(author.time.timeIntervalSince1970.rounded(.down))) \(zone)"
+        let text = "tree \(tree.hex)\nauthor \(who)\ncommitter \(who)\n\n\(message)"
+        return try add(Array(text.utf8), GIT_OBJECT_COMMIT, "commit")
+    }
+
+    /// Gives all objects their names, once their bytes are written out.
+    ///
+    /// They are safe when the disk is flushed after this, as setting a ref does.
+    public func finish() throws(GitError) {
+        for file in files {
+            let failed = keepsOrder ? cgit_wait_for_write(file.descriptor) : fsync(file.descriptor)
+            if failed != 0 { throw problem("write", file.path) }
+        }
+        for file in files {
+            let place = "\(folder)/\(file.id.hex.prefix(2))"
+            if mkdir(place, 0o755) != 0 && errno != EEXIST { throw problem("make", place) }
+            let path = "\(place)/\(file.id.hex.dropFirst(2))"
+            guard rename(file.path, path) == 0 else { throw problem("make", path) }
+            if !keepsOrder { try flush(place) }
+            close(file.descriptor)
+        }
+        files = []
+    }
+
+    private func add(_ content: [UInt8], _ kind: git_object_t, _ name: String) throws(GitError) -> OID {
+        var raw = git_oid()
+        try git("git_odb_hash") { content.withUnsafeBytes { git_odb_hash(&raw, $0.baseAddress, $0.count, kind) } }
+        let id = OID(raw)
+        if added.contains(id) || repository.contains(id) { return id }
+        let bytes = try compressed(Array("\(name) \(content.count)\0".utf8) + content)
+        let path = "\(folder)/tmp_object_git2_\(id.hex.prefix(12))\(UInt64.random(in: .min ... .max))"
+        let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o444)
+        guard file >= 0 else { throw problem("make", path) }
+        files.append((file, path, id))
+        var done = 0
+        while done < bytes.count {
+            let count = bytes.withUnsafeBytes { write(file, $0.baseAddress?.advanced(by: done), $0.count - done) }
+            guard count > 0 else { throw problem("write", path) }
+            done += count
+        }
+        if keepsOrder { cgit_begin_write(file) }
+        added.insert(id)
+        // Descriptors are few; a run with hundreds of result files flushes a few times more.
+        if files.count == 64 { try finish() }
+        return id
+    }
+
+    private func compressed(_ content: [UInt8]) throws(GitError) -> [UInt8] {
+        var size = cgit_compress_bound(content.count)
+        var bytes = [UInt8](repeating: 0, count: size)
+        let failed = content.withUnsafeBytes { from in
+            bytes.withUnsafeMutableBytes { to in cgit_compress(to.baseAddress, &size, from.baseAddress, from.count) }
+        }
+        guard failed == 0 else { throw GitError(call: "compress2", code: .failed, message: "zlib error \(failed)") }
+        bytes.removeLast(bytes.count - size)
+        return bytes
+    }
+
+    private func flush(_ place: String) throws(GitError) {
+        let folder = open(place, O_RDONLY | O_CLOEXEC)
+        guard folder >= 0 else { throw problem("open", place) }
+        defer { close(folder) }
+        guard fsync(folder) == 0 else { throw problem("write", place) }
+    }
+
+    /// What was not finished is as if it had never been there.
+    private func forget() {
+        for file in files {
+            close(file.descriptor)
+            unlink(file.path)
+        }
+    }
+
+    private func problem(_ verb: String, _ path: String) -> GitError {
+        let reason = String(cString: strerror(errno))
+        return GitError(
+            call: "ObjectBatch", code: .failed,
+            message: "could not \(verb) \"\(path)\": \(reason). Check its owner and the free space.")
+    }
+}

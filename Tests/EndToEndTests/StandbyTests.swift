@@ -1,0 +1,78 @@
+#if os(Linux)
+    import Foundation
+    import TestSupport
+    import Testing
+
+    /// A sandbox that is ready before there is a run for it is as good as one that is made for the run.
+    @Suite(.timeLimit(.minutes(4))) struct StandbyTests {
+        /// Says where its workspace is, who it is, what was there before it, and leaves something everywhere.
+        static let check = """
+            grep ' /workspace ' /proc/self/mountinfo | sed -n 's|.*/workspaces/\\([^ ]*\\).*|place \\1|p'
+            echo "user $(id -u)"
+            echo "found $(ls -A "$HOME" /tmp /var/tmp | grep -v -e : -e '^pipectl-e' | tr -d '\\n')"
+            echo "own $(cat own.txt)"
+            for folder in "$HOME" /tmp /var/tmp .; do echo left > "$folder/left"; done
+
+            """
+
+        @Test func eachRunHasOneOfItsOwn() async throws {
+            let steps = "Step(\"check\", run: \"sh check.sh\")"
+            try await Bench.with(Workflows.test(steps, files: ["check.sh": Self.check])) { bench in
+                var found: [[String: String]] = []
+                try await bench.withDaemon { daemon in
+                    // The first has none, and whether one is ready for those that follow is a race that a test can't win
+                    // every time: it goes on until two have had one.
+                    for number in 1...20 {
+                        try await bench.change(number, ["own.txt": "change \(number)\n"])
+                        _ = try await daemon.line("run \(number) test")
+                        _ = try await bench.pipectl("logs", "\(number)", "--follow")
+                        let words = try await bench.pipectl("logs", "\(number)").output.split(separator: "\n")
+                        let facts = words.map { $0.split(separator: " ", maxSplits: 1).map(String.init) }
+                        found.append(Dictionary(facts.map { ($0[0], $0.count > 1 ? $0[1] : "") }) { $1 })
+                        #expect(found.last?["own"] == "change \(number)", "\(words)")
+                        if found.count(where: { $0["place"]?.hasPrefix("standby-") == true }) == 2 { break }
+                    }
+                    #expect(await daemon.stop() == 0)
+                }
+                #expect(found.first?["place"] == "1-1")
+                #expect(found.count { $0["place"]?.hasPrefix("standby-") == true } == 2, "\(found)")
+                #expect(Set(found.map { $0["place"] }).count == found.count, "none is used twice: \(found)")
+                #expect(found.allSatisfy { $0["found"] == "" }, "nothing of another run is there: \(found)")
+                if geteuid() == 0 { #expect(Set(found.map { $0["user"] }).count == found.count, "\(found)") }
+                // The one that waited when the daemon ended has left nothing.
+                for folder in ["live", "workspaces"] {
+                    #expect(try FileManager.default.contentsOfDirectory(atPath: "\(bench.home)/\(folder)") == [])
+                }
+            }
+        }
+
+        @Test func itEndsWithTheDaemon() async throws {
+            try await Bench.with(Workflows.test("Step(\"one\", run: \"true\")")) { bench in
+                try await bench.withDaemon { daemon in
+                    try await bench.change(1, ["own.txt": "1\n"])
+                    _ = try await daemon.line("run 1 test")
+                    _ = try await bench.pipectl("logs", "1", "--follow")
+                    // Its sandbox is the only one that can be there now.
+                    #expect(
+                        try await bench.command(["sh", "-c", Self.until("test -n \"$one\""), bench.home]).code == 0)
+                    kill(daemon.child.id, SIGKILL)
+                    _ = await daemon.end()
+                    #expect(
+                        try await bench.command(["sh", "-c", Self.until("test -z \"$one\""), bench.home]).code == 0)
+                }
+            }
+        }
+
+        /// Waits, 20 s at most, until what is said of `$one` is true: the processes that show a standby of this bench.
+        private static func until(_ condition: String) -> String {
+            """
+            for turn in $(seq 200); do
+                one=$(grep -l -a "$0/workspaces/stand[b]y-" /proc/[0-9]*/cmdline 2>/dev/null)
+                if \(condition); then exit 0; fi
+                sleep 0.1
+            done
+            exit 1
+            """
+        }
+    }
+#endif
