@@ -26,8 +26,8 @@ public struct BoxOptions: Sendable {
     public var proofSampling = 0.0
     /// Bytes on disk of all workspaces that runs begin from; with 0 every run begins from nothing.
     public var baseBytes = 20 << 30
-    /// Whether idle time is used to keep these new.
-    public var refreshesBases = true
+    /// Whether idle time is used to keep these new; only a daemon has any.
+    public var refreshesBases = false
     /// How often what passes in a warm workspace is tested from nothing.
     public var cleanRoomInterval = Duration.seconds(86_400)
 
