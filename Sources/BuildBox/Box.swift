@@ -30,6 +30,8 @@ public actor Box {
     private var found: Sandboxing?
     private let lock: StateLock
     private var running: [RunID: StopSignal] = [:]
+    /// Those of them that nobody waits for.
+    private var upkeep: Set<RunID> = []
     private let wakes: AsyncStream<Void>
     private let wake: AsyncStream<Void>.Continuation
     private var isDraining = false
@@ -249,15 +251,18 @@ public actor Box {
             var reports: [Report] = []
             var active = 0
             while true {
-                // A run in which everything waits for a person does nothing; it must not keep others from starting.
-                // One whose steps have ended needs the disk more than the processor; as many may do so as may run.
+                // A run in which everything waits for a person does nothing; it must not keep others from starting, and
+                // nor must one that only the box itself wants. One whose steps have ended needs the disk more than the
+                // processor; as many may do so as may run.
                 while !isDraining,
-                    active - (await board.parked) - min(await board.settled, options.runs) < options.runs,
+                    active - (await board.parked) - upkeep.count - min(await board.settled, options.runs)
+                        < options.runs,
                     let run = untilIdle ? try await claim() : await patientClaim()
                 {
                     active += 1
                     let signal = StopSignal()
                     running[run.id] = signal
+                    if run.request.upkeep != nil { upkeep.insert(run.id) }
                     group.addTask { await self.execute(run, signal) }
                 }
                 if active == 0 && (isDraining || untilIdle) { break }
@@ -269,6 +274,7 @@ public actor Box {
                 if let report = ended {
                     active -= 1
                     running[report.id] = nil
+                    upkeep.remove(report.id)
                     await board.forget(report.id)
                     if untilIdle || mayStart != nil { reports.append(report) }
                     await board.wake(report.id)

@@ -91,19 +91,23 @@ struct BaseTests {
                 try await bench.change(1, ["a.txt": "b\n"])
                 _ = try await bench.pipectl("notify")
                 #expect(try await ended(bench, 2).verdict == .passed)
+                try await bench.commit(["b.txt": "b\n"], "Main")
+                _ = try await bench.pipectl("notify")
+                #expect(try await ended(bench, 3).verdict == .passed)
+                #expect(try await report(bench, 3).base?.run == 2)
             }
             try Data().write(to: URL(fileURLWithPath: "\(bench.meet)/fail"))
             try await bench.withDaemon("--refresh", "--clean-room", "0.0003") { daemon in
-                let clean = try await ended(bench, 3)
+                let clean = try await ended(bench, 4)
                 #expect(clean.verdict == .failed)
-                let found = try await report(bench, 3)
+                let found = try await report(bench, 4)
                 #expect(found.base == nil)
                 let finding = try #require(found.findings.first { $0.rule == "warm-differs" })
-                #expect(finding.message.contains("run 2 passed the same tree"))
-                _ = try await daemon.line("passed warm in run 2")
+                #expect(finding.message.contains("run 3 passed the same tree"))
+                _ = try await daemon.line("passed warm in run 3")
                 try await bench.change(2, ["a.txt": "c\n"])
                 _ = try await bench.pipectl("notify")
-                #expect(try await ended(bench, 4).verdict == .failed, "no warm workspace hides it any more")
+                #expect(try await ended(bench, 5).verdict == .failed, "no warm workspace hides it any more")
             }
         }
     }

@@ -1,4 +1,4 @@
-import Pipeline
+@testable import Pipeline
 import Testing
 
 @Suite struct GlobTests {
@@ -21,6 +21,15 @@ import Testing
     ])
     func matchesAsWritten(pattern: String, path: String, expected: Bool) throws {
         #expect(try Glob(pattern).matches(path) == expected)
+    }
+
+    @Test(arguments: [
+        ("Sources/**", "Sources", true), ("Sources/**", "Sources/a/b", true), ("Sources/**", "Tests", false),
+        ("**", "anything", true), ("**/*.swift", "Sources", false), ("Sources/*", "Sources", false),
+        ("Sources", "Sources", false), ("{a,b}/**", "b", true), ("a/**/b/**", "a/x/b", true), ("a/**/b", "a/x", false),
+    ])
+    func coversAFolderWhenAllBelowItMatches(pattern: String, path: String, expected: Bool) throws {
+        #expect(try Glob(pattern).covers(path) == expected)
     }
 
     @Test(arguments: [

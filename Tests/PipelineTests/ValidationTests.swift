@@ -57,6 +57,13 @@ import Testing
         Case("cycle", "itself", says: "a → a", [step("a", needs: ["a"])]),
         Case(
             "cycle", "three", says: " → ", [step("a", needs: ["c"]), step("b", needs: ["a"]), step("c", needs: ["b"])]),
+        Case("glob", "absolute input", says: "starts with /") { $0.inputs = ["/etc/passwd"] },
+        Case("glob", "input that leaves", says: "..") { $0.inputs = ["../x"] },
+        Case("glob", "empty input", says: "empty") { $0.inputs = [""] },
+        Case("proof", "never and inputs", says: ".neverProved()") { ($0.inputs, $0.isNeverProved) = (["a"], true) },
+        Case("proof", "nothing and outputs", says: "leaves nothing") { ($0.outputs, $0.leavesNothing) = (["a"], true) },
+        Case("proof", "input in .git", says: ".git") { $0.inputs = [".git/HEAD"] },
+        Case("proof", "output in .git", says: ".git") { $0.outputs = [".git"] },
         Case("glob", "artifact", says: "starts with /") { $0.artifacts = ["/etc/*"] },
         Case("glob", "input", says: "..") { $0.inputs = ["../*"] },
         Case("glob", "output", says: "closed") { $0.outputs = ["{a"] },
@@ -136,7 +143,7 @@ import Testing
         #expect(
             tested == [
                 "empty-workflow", "step-name", "duplicate-step", "unlisted-need", "cycle", "glob", "command", "limits",
-                "folder", "environment", "secret", "resource", "unpublished-value",
+                "folder", "environment", "secret", "resource", "unpublished-value", "proof",
             ])
     }
 

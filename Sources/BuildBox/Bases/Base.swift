@@ -15,8 +15,15 @@ struct BaseKey: Sendable, Codable, Hashable {
     var workflow: String
     /// The protected branch whose code left it.
     var branch: String
-    /// The compiler's version and ``BoxImage``: what was built with other tools is built again.
+    /// The id of the tree of `workflows/`: what was built by another definition, with other flags say, is built again.
+    var definition: String
+    /// The compiler's version and ``BoxImage``: the same for other tools.
     var tools: String
+
+    /// Whether it is for the same runs, whatever they are built by and with.
+    func isOfSameLine(as other: BaseKey) -> Bool {
+        repository == other.repository && workflow == other.workflow && branch == other.branch
+    }
 }
 
 /// The workspace of merged code that passed, with its build products: what later runs begin from.
@@ -24,9 +31,10 @@ struct BaseKey: Sendable, Codable, Hashable {
 /// Only merged code leaves one. It is never written to again: each run has a layer of its own above it.
 struct Base: Sendable, Codable, Hashable {
     var key: BaseKey
+    /// The name of its folder.
+    var folder: String
     /// The run that left it.
     var run: RunID
-    var attempt: Int
     /// The tested commit and its tree, to which the tracked files are equal.
     var commit: String
     var tree: String
@@ -39,13 +47,23 @@ struct Base: Sendable, Codable, Hashable {
     var createdAt: Date
     /// When a run of its line of bases last began from nothing.
     var cleanAt: Date
-
-    var folder: String { "\(run)-\(attempt)" }
+    /// Whether its own run did.
+    var isClean: Bool
+    /// The start of the system in which it was made; nil once it is known to be on the disk.
+    ///
+    /// Nothing is flushed while a run goes on. After a power cut files may be empty and have their right times, which no
+    /// build would notice.
+    var boot: String?
 
     /// How workspaces take it; nil when its record is damaged.
     var workspaceBase: WorkspaceBase? {
         OID(hex: tree).map { WorkspaceBase(layers: layers, tree: $0, index: index) }
     }
+}
+
+/// One start of the system, until the next.
+enum Boot {
+    static let id = (try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8)) ?? "unknown"
 }
 
 /// The programs of this machine in words that change when they do.

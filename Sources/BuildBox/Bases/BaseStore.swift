@@ -13,7 +13,7 @@ import Logging
 /// The bases of the box: `bases/` of the state folder.
 ///
 /// ```
-/// bases/RUN-ATTEMPT/base.json     what it is; written last
+/// bases/RUN-…/base.json           what it is; written last
 ///                   layer.json    the same, once only others need its layers
 ///                   written       what the run's steps wrote
 ///                   tree          what the box wrote before: the files in which the commit differs from the base below,
@@ -36,6 +36,8 @@ actor BaseStore {
     /// Bytes on disk by folder, also of bases that are gone and whose layers others need.
     private var sizes: [String: Int] = [:]
     private var wanted: [RunRequest] = []
+    /// Folders to be removed.
+    private var trash: [String] = []
     /// By folder name: runs that go on above it now.
     private var uses: [String: Int] = [:]
 
@@ -52,16 +54,25 @@ actor BaseStore {
             }
             return try? decoder.decode(Base.self, from: data)
         }
-        let found = names.compactMap { read($0, BaseStore.record) }.filter { base in
-            names.contains(base.folder) && base.layers.allSatisfy { FileManager.default.fileExists(atPath: $0.path) }
-        }
+        let found = names.compactMap { name in read(name, BaseStore.record).flatMap { $0.folder == name ? $0 : nil } }
+            .filter { base in
+                // A copied state folder has the paths of the other one.
+                (base.boot == nil || base.boot == Boot.id)
+                    && base.layers.allSatisfy {
+                        $0.path.hasPrefix(folder + "/") && FileManager.default.fileExists(atPath: $0.path)
+                    }
+            }
         bases = found.sorted { $0.createdAt > $1.createdAt }
         let kept = BaseStore.needed(bases)
         for name in names {
             if kept.contains(name) {
                 sizes[name] = (read(name, BaseStore.record) ?? read(name, BaseStore.oldRecord))?.bytes ?? 0
+            } else if name.hasPrefix(".removed-") {
+                trash.append("\(folder)/\(name)")
             } else {
-                try? FolderRemoval.remove("\(folder)/\(name)")
+                // Removing takes as long as there are files: not while a daemon starts.
+                let path = "\(folder)/.removed-\(UInt64.random(in: 0 ... .max))"
+                if rename("\(folder)/\(name)", path) == 0 { trash.append(path) }
             }
         }
     }
@@ -107,17 +118,36 @@ actor BaseStore {
         await sweep()
     }
 
-    /// Where the layers of a base of this run go, until ``add(_:)``.
-    nonisolated func place(of run: QueuedRun) -> String { "\(folder)/\(run.id)-\(run.attempt)" }
+    /// A new folder for the layers of a base of this run; its own until ``add(_:)``.
+    nonisolated func makePlace(for run: QueuedRun) throws -> String {
+        let path = "\(folder)/\(run.id)-\(String(UInt32.random(in: 0 ... .max), radix: 36))"
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+        return path
+    }
 
     /// Makes a base known whose layers are in place, and removes those for which there is no room beside it.
     func add(_ base: Base) async throws {
-        let record = "\(folder)/\(base.folder)/\(BaseStore.record)"
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys]
-        try encoder.encode(base).write(to: URL(fileURLWithPath: record), options: .atomic)
+        try write(base)
         bases.insert(base, at: 0)
         await evict()
+    }
+
+    private func write(_ base: Base) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys]
+        try encoder.encode(base)
+            .write(to: URL(fileURLWithPath: "\(folder)/\(base.folder)/\(BaseStore.record)"), options: .atomic)
+    }
+
+    /// Has what was added since the last time on the disk, so that it outlives a power cut.
+    func flush() async {
+        let added = bases.filter { $0.boot != nil }.map(\.folder)
+        guard !added.isEmpty else { return }
+        try? await offThread { sync() }
+        for index in bases.indices where added.contains(bases[index].folder) {
+            bases[index].boot = nil
+            try? write(bases[index])
+        }
     }
 
     /// Removes all bases for which `isUnwanted` holds; returns how many.
@@ -142,9 +172,7 @@ actor BaseStore {
         for base in bases {
             sizes[base.folder] = base.bytes
             let others = bases.contains {
-                $0.key.repository == base.key.repository && $0.key.workflow == base.key.workflow
-                    && $0.key.branch == base.key.branch && $0.key.tools != base.key.tools
-                    && $0.createdAt > base.createdAt
+                $0.key.isOfSameLine(as: base.key) && $0.key != base.key && $0.createdAt > base.createdAt
             }
             kept[base.key, default: 0] += 1
             if others || kept[base.key, default: 0] > BaseStore.mostKept { gone.insert(base.folder) }
@@ -163,14 +191,19 @@ actor BaseStore {
         rename("\(folder)/\(name)/\(BaseStore.record)", "\(folder)/\(name)/\(BaseStore.oldRecord)")
     }
 
+    /// Removes what an earlier process left.
+    func clear() async { await sweep() }
+
     /// Removes the folders that neither a base nor a run needs.
     private func sweep() async {
         let kept = BaseStore.needed(bases).union(uses.keys)
         for (name, _) in sizes where !kept.contains(name) {
             sizes[name] = nil
             let (path, trash) = ("\(folder)/\(name)", "\(folder)/.removed-\(UInt64.random(in: 0 ... .max))")
-            guard rename(path, trash) == 0 else { continue }
-            try? await offThread { try FolderRemoval.remove(trash) }
+            if rename(path, trash) == 0 { self.trash.append(trash) }
+        }
+        while let path = trash.popLast() {
+            try? await offThread { try FolderRemoval.remove(path) }
         }
     }
 

@@ -21,6 +21,18 @@ struct Beginning: Sendable {
     static let nothing = Beginning()
 }
 
+/// What a run's workspace is good for after its last step.
+struct RunRemains: Sendable {
+    var workspace: Workspace
+    var beginning: Beginning
+    var prepared: RunPreparation
+    var hasPassed: Bool
+    /// Whether nothing of the run lives: what does may write to its layers, and keeps those below.
+    var isAllEnded: Bool
+
+    var base: Report.Base? { workspace.isOverBase ? beginning.use?.reported : nil }
+}
+
 extension RunExecutor {
     /// Chooses the base with the smallest difference to the tested tree, and decides whether the run leaves one.
     ///
@@ -28,7 +40,7 @@ extension RunExecutor {
     func beginning(
         _ prepared: RunPreparation, _ run: QueuedRun, _ repository: WatchedRepository, isWhole: Bool
     ) async -> Beginning {
-        guard let key = baseKey(run) else { return .nothing }
+        guard let key = baseKey(prepared, run) else { return .nothing }
         var beginning = Beginning(leaves: await leaving(prepared, run, isWhole: isWhole))
         guard !run.request.beginsFromNothing else { return beginning }
         let (store, tested) = (repository.store, prepared.tree)
@@ -46,8 +58,8 @@ extension RunExecutor {
     /// Only merged code leaves one, and only a whole run of a workflow that changes run too: nobody else would begin
     /// from it. Where such a run can't, the box does it once more in its idle time.
     func leaving(_ prepared: RunPreparation, _ run: QueuedRun, isWhole: Bool) async -> BaseKey? {
-        guard let key = baseKey(run), prepared.trust == .merged, run.request.change == nil,
-            run.request.onlySteps == nil, prepared.startsForChanges
+        guard let key = baseKey(prepared, run), prepared.trust == .merged, run.request.change == nil,
+            run.request.onlySteps == nil, run.request.parameters.isEmpty, prepared.startsForChanges
         else { return nil }
         // A secret that a step wrote down would be there for every change to read. The box's own run of the workflow
         // leaves such steps out.
@@ -56,50 +68,66 @@ extension RunExecutor {
         return nil
     }
 
-    private func baseKey(_ run: QueuedRun) -> BaseKey? {
+    private func baseKey(_ prepared: RunPreparation, _ run: QueuedRun) -> BaseKey? {
         guard sandboxing.layering != nil, options.baseBytes > 0, let branch = run.request.branch else { return nil }
         return BaseKey(
-            repository: run.request.repository, workflow: run.request.workflow, branch: branch, tools: programs.tools)
+            repository: run.request.repository, workflow: run.request.workflow, branch: branch,
+            definition: prepared.definition.tree, tools: programs.tools)
     }
 
     /// Makes a base of what a passed run left; whatever stands in the way costs the next run its warmth and nothing else.
     ///
     /// Only after ``Workspace/close()``.
-    func leaveBase(
+    private func leaveBase(
         _ key: BaseKey, _ workspace: Workspace, _ prepared: RunPreparation, _ run: QueuedRun, over use: BaseUse?,
         store: String
     ) async {
         guard let upper = workspace.upper, let index = workspace.index else { return }
-        let place = bases.place(of: run)
         do {
-            let sealing = LayerSealing(results: prepared.plan.resultGlobs)
-            let tree = prepared.tree
-            try await withRepository(at: store) { try sealing.seal(upper.path, tree: tree, in: $0) }
-            let base = try await offThread {
-                try FolderRemoval.remove(place)
-                try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
-                var base = Base(
-                    key: key, run: run.id, attempt: run.attempt, commit: prepared.tested.hex, tree: tree.hex,
-                    layers: [], index: "\(place)/index", bytes: 0, createdAt: Date(),
-                    cleanAt: workspace.isOverBase ? use?.base.cleanAt ?? Date() : Date())
-                try FileManager.default.moveItem(atPath: index, toPath: base.index)
-                base.layers = [try moved(upper, to: "\(place)/written")]
-                // Those of the base below stay where they are.
-                base.layers += try workspace.layers.map { layer in
-                    layer.path.hasPrefix(workspace.folder + "/") ? try moved(layer, to: "\(place)/tree") : layer
+            let place = try bases.makePlace(for: run)
+            do {
+                let sealing = LayerSealing(
+                    layer: upper, lower: workspace.layers, results: prepared.plan.resultGlobs)
+                let tree = prepared.tree
+                try await withRepository(at: store) { try sealing.seal(tree: tree, in: $0) }
+                let base = try await offThread {
+                    let isClean = !workspace.isOverBase
+                    var base = Base(
+                        key: key, folder: (place as NSString).lastPathComponent, run: run.id,
+                        commit: prepared.tested.hex, tree: tree.hex, layers: [], index: "\(place)/index", bytes: 0,
+                        createdAt: Date(), cleanAt: isClean ? Date() : use?.base.cleanAt ?? Date(), isClean: isClean,
+                        boot: Boot.id)
+                    try FileManager.default.moveItem(atPath: index, toPath: base.index)
+                    base.layers = [try moved(upper, to: "\(place)/written")]
+                    // Those of the base below stay where they are.
+                    base.layers += try workspace.layers.map { layer in
+                        layer.path.hasPrefix(workspace.folder + "/") ? try moved(layer, to: "\(place)/tree") : layer
+                    }
+                    base.bytes = WorkspaceMeter.size(of: place)
+                    return base
                 }
-                base.bytes = WorkspaceMeter.size(of: place)
-                return base
+                try await bases.add(base)
+                log.debug(
+                    "run \(run.id) leaves a base of \(base.layers.count) layers, \(base.bytes >> 20) MiB, for \(key.workflow) on \(key.branch)"
+                )
+            } catch {
+                try? await offThread { try FolderRemoval.remove(place) }
+                throw error
             }
-            try await bases.add(base)
-            log.debug(
-                "run \(run.id) leaves a base of \(base.layers.count) layers, \(base.bytes >> 20) MiB, for \(key.workflow) on \(key.branch)"
-            )
         } catch {
             log.notice(
                 "run \(run.id) leaves no base, so the next ones begin from an older one or from nothing: \(error)")
-            try? await offThread { try FolderRemoval.remove(place) }
         }
+    }
+
+    /// What is left to do with a workspace once the run's verdict is recorded: nobody waits for it any more.
+    func settle(_ remains: RunRemains?, _ run: QueuedRun, store: String) async {
+        guard let remains, remains.isAllEnded else { return }
+        let beginning = remains.beginning
+        if let key = beginning.leaves, remains.hasPassed {
+            await leaveBase(key, remains.workspace, remains.prepared, run, over: beginning.use, store: store)
+        }
+        await bases.giveBack(beginning.use)
     }
 
     /// Compares a run from nothing with the one that passed in a warm workspace; a difference is a finding of its own.
@@ -107,13 +135,10 @@ extension RunExecutor {
         guard run.request.upkeep == .cleanRoom, [.failed, .definitionError].contains(report.verdict) else { return }
         let warm = await bases.all.first { base in
             base.commit == report.testedCommit && base.key.workflow == report.workflow
-                && base.key.repository == report.repository
+                && base.key.repository == report.repository && !base.isClean
         }
         guard let warm else { return }
-        let gone = await bases.remove { base in
-            base.key.repository == report.repository && base.key.workflow == report.workflow
-                && base.key.branch == warm.key.branch
-        }
+        let gone = await bases.remove { $0.key.isOfSameLine(as: warm.key) }
         report.findings.append(
             Finding(
                 rule: "warm-differs", severity: .error,

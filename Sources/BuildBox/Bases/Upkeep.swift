@@ -18,11 +18,11 @@ extension RunRequest {
         refresh(key.workflow, repository: key.repository, branch: key.branch, commit: commit, definition: commit)
     }
 
-    /// The same tree as a base's, from nothing.
-    static func cleanRoom(of base: Base) -> RunRequest {
+    /// The same tree as a base's, from nothing; each time that it is due it is another run.
+    static func cleanRoom(of base: Base, time: Int) -> RunRequest {
         upkeep(
             .cleanRoom, base.key.workflow, base.key.repository, base.key.branch, base.commit, base.commit,
-            nonce: "clean room after run \(base.run)")
+            nonce: "clean room \(time) after run \(base.run)")
     }
 
     private static func upkeep(
@@ -37,9 +37,10 @@ extension RunRequest {
         return request
     }
 
-    /// Whether it begins from nothing, whatever bases there are: what is released, and what is compared with warm runs.
+    /// Whether it begins from nothing, whatever bases there are: what is released, what is compared with warm runs, and
+    /// what may be built otherwise than the others by its parameters.
     var beginsFromNothing: Bool {
-        runsAtMostOnce || event == .tag || upkeep == .cleanRoom || isClean == true
+        runsAtMostOnce || event == .tag || upkeep == .cleanRoom || isClean == true || !parameters.isEmpty
     }
 }
 
@@ -79,13 +80,16 @@ extension Box {
 
     /// Has the trees of bases tested from nothing, each as often as the options say.
     func keepClean() async {
+        await bases.clear()
         while !Task.isCancelled {
+            await bases.flush()
             var known: Set<BaseKey> = []
             for base in await bases.all where known.insert(base.key).inserted {
                 let age = Duration.seconds(Date().timeIntervalSince(base.cleanAt))
                 // One that is from the future says that the clock was set back.
                 if age >= options.cleanRoomInterval || age < .seconds(-3_600) {
-                    await queueUpkeep(.cleanRoom(of: base))
+                    let time = Int(age.inSeconds / max(options.cleanRoomInterval.inSeconds, 1))
+                    await queueUpkeep(.cleanRoom(of: base, time: time))
                 }
             }
             let pause = min(Duration.seconds(600), options.cleanRoomInterval)

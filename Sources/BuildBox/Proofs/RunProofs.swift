@@ -64,7 +64,7 @@ struct ProofSearch: Sendable {
     func proofs(for prepared: RunPreparation, of run: QueuedRun, in repository: WatchedRepository) async -> RunProofs {
         do {
             var proofs = RunProofs(keyed: try await keys(prepared, run.request, in: repository))
-            guard isWanted(run.request) else { return proofs }
+            guard Self.isWanted(run.request, options) else { return proofs }
             let found = try await found(proofs.keyed, prepared, run.request)
             guard !found.isEmpty else { return proofs }
             let plan = prepared.plan
@@ -91,7 +91,7 @@ struct ProofSearch: Sendable {
 
     /// A run by the clock is there to find out what changed without a push, and one of the box's own to leave a whole
     /// workspace.
-    private func isWanted(_ request: RunRequest) -> Bool {
+    static func isWanted(_ request: RunRequest, _ options: BoxOptions) -> Bool {
         options.usesProofs && request.refusesProofs != true && request.event != .schedule
             && request.upkeep == nil && request.isClean != true
     }
@@ -105,10 +105,18 @@ struct ProofSearch: Sendable {
         var facts = KeyFacts()
         let patterns = Set(prepared.plan.steps.map(\.inputs))
         let tree = prepared.tree
-        facts.inputs = try await withRepository(at: repository.store) { store in
-            let reader = TreeInputs(repository: store, tree: tree)
-            return try Dictionary(uniqueKeysWithValues: patterns.map { ($0, try reader.read($0)) })
-        }
+        // Most steps read the whole tree, whose id is known.
+        facts.inputs[[]] = TreeInputs.whole(tree)
+        let declared = patterns.subtracting([[]])
+        async let distrusted = index.distrustedSteps(of: request.repository)
+        let read: [[String]: KeyFacts.Inputs] =
+            declared.isEmpty
+            ? [:]
+            : try await withRepository(at: repository.store) { store in
+                let reader = TreeInputs(repository: store, tree: tree)
+                return try Dictionary(uniqueKeysWithValues: declared.map { ($0, try reader.read($0)) })
+            }
+        facts.inputs.merge(read) { $1 }
         facts.parameters = prepared.context.parameters
         facts.environment = RunSetting.baseEnvironment(ProcessInfo.processInfo.environment).filter {
             !Self.ownPlaces.contains($0.key)
@@ -120,7 +128,7 @@ struct ProofSearch: Sendable {
         facts.box = BoxClass.facts(options, sandboxing)
         facts.program = prepared.program.key
         facts.isRelease = request.runsAtMostOnce
-        facts.distrusted = Set(try await index.distrustedSteps(of: request.repository).map(\.definition))
+        facts.distrusted = Set(try await distrusted.map(\.definition))
         return KeyedPlan(prepared.plan, facts)
     }
 

@@ -10,9 +10,12 @@ struct TreeInputs {
     let repository: Repository
     let tree: OID
 
+    /// A whole tree, which need not be looked at.
+    static func whole(_ tree: OID) -> KeyFacts.Inputs { KeyFacts.Inputs(digest: "tree \(tree.hex)") }
+
     /// What `patterns` match; an empty list is the whole tree.
     func read(_ patterns: [String]) throws -> KeyFacts.Inputs {
-        if patterns.isEmpty { return KeyFacts.Inputs(digest: "tree \(tree.hex)") }
+        if patterns.isEmpty { return Self.whole(tree) }
         let lines = try lines(patterns)
         return KeyFacts.Inputs(digest: StepKey.digest(of: lines), isEmpty: lines.isEmpty)
     }

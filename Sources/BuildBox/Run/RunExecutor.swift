@@ -41,6 +41,7 @@ struct RunExecutor: Sendable {
         var report = Report(starting: run, at: started)
         var tests: [TestResult] = []
         var resultFiles: [String] = []
+        var remains: RunRemains?
         do {
             let prepared = try await RunPreparation.make(
                 run, in: repository, programs: programs, rules: rules
@@ -51,9 +52,10 @@ struct RunExecutor: Sendable {
             report.parameters = prepared.context.parameters
             report.trust = prepared.trust
             report.findings += prepared.notes
-            let (outcome, review, base) = try await runSteps(
+            let (outcome, review, left) = try await runSteps(
                 prepared, of: run, in: repository, place, stop)
-            report.base = base
+            remains = left
+            report.base = left?.base
             report.findings += review.map { [$0] } ?? []
             report.approvals = await approvals(prepared, run.id)
             report.verdict = outcome.verdict
@@ -69,6 +71,7 @@ struct RunExecutor: Sendable {
             if await desk.leave(run.id), stop.request == nil, report.verdict == .cancelled {
                 switch await park(run, prepared, outcome.steps) {
                 case .putBack(let reason):
+                    await settle(remains, run, store: repository.store)
                     await release(place)
                     return await withoutRecord(report, reason, run, repository, folder, workspace)
                 case .ends(let reason): report.reason = reason
@@ -96,8 +99,10 @@ struct RunExecutor: Sendable {
                 BoxTools.isDiskFull(error)
                 ? "disk full: the box could not run it: \(error)" : "the box could not run it: \(error)"
         }
-        await board.settle(run.id)
-        wake()
+        if run.request.upkeep == nil {
+            await board.settle(run.id)
+            wake()
+        }
         // The clock on the wall may have been set meanwhile; a run lasts as long as it lasts.
         report.endedAt = started.addingTimeInterval((clock.now - start).inSeconds)
         // A verdict before the first step leaves no folder.
@@ -110,6 +115,7 @@ struct RunExecutor: Sendable {
             await noteChange(report)
         }
         await board.end(run.id)
+        await settle(remains, run, store: repository.store)
         await release(place)
         await cleanUp(run, repository, folder, workspace)
         return report
@@ -118,7 +124,7 @@ struct RunExecutor: Sendable {
     private func runSteps(
         _ prepared: RunPreparation, of run: QueuedRun, in repository: WatchedRepository, _ place: RunPlace,
         _ stop: StopSignal
-    ) async throws -> (RunOutcome, Finding?, Report.Base?) {
+    ) async throws -> (RunOutcome, Finding?, RunRemains?) {
         let (folder, isOpen) = (place.folder, place.isOpen)
         await board.update(run.id) { live in
             live.phase = "preparing the workspace"
@@ -159,10 +165,7 @@ struct RunExecutor: Sendable {
             await bases.giveBack(beginning.use)
             throw error
         }
-        if let problem = space.problem {
-            log.warning(
-                "run \(run.id) begins from a checkout, for its workspace could not be laid over another: \(problem)")
-        }
+        if let problem = space.problem { log.warning("run \(run.id): its workspace is a plain checkout: \(problem)") }
         await board.update(run.id) { $0.phase = "running" }
         let seenContext =
             enclosed.enclosure != nil && Sandbox.hasMounts ? Sandbox.Place.context : contextFile
@@ -188,15 +191,16 @@ struct RunExecutor: Sendable {
             if case .stepOutput = event { return }
             if await board.run(run.id)?.isParked == true { wake() }
         }
-        if let wanted = enclosed.next(after: prepared, in: repository, space) { await standbys?.prepare(wanted) }
+        if run.request.upkeep == nil, let wanted = enclosed.next(after: prepared, in: repository, space) {
+            await standbys?.prepare(wanted)
+        }
         // Beside the steps, so that a long compilation costs the run nothing while its steps take longer.
         async let review = review(prepared, in: repository, stop)
         var outcome = await runner.run(prepared.plan, stop: stop)
         await space.close()
-        if let key = beginning.leaves, outcome.verdict == .passed, outcome.isAllEnded {
-            await leaveBase(key, space, prepared, run, over: beginning.use, store: repository.store)
-        }
-        await bases.giveBack(beginning.use)
+        let remains = RunRemains(
+            workspace: space, beginning: beginning, prepared: prepared, hasPassed: outcome.verdict == .passed,
+            isAllEnded: outcome.isAllEnded)
         if outcome.isAllEnded {
             enclosed.close(sandboxing)
         } else {
@@ -206,7 +210,7 @@ struct RunExecutor: Sendable {
         }
         outcome.findings = secrets.findings(for: prepared.plan) + outcome.findings
         proofs.judge(&outcome, of: run.id)
-        return (outcome, await review, space.isOverBase ? beginning.use?.reported : nil)
+        return (outcome, await review, remains)
     }
 
     /// What every step of the run sees. Names that a change chose come as values of variables only.

@@ -37,7 +37,9 @@ struct RunEnclosure: Sendable {
         }
         if StepUsers.isPossible { for folder in prepared.program.folders { try Ownership.open(folder) } }
         let pattern = Standbys.Pattern(
-            repository: repository, program: prepared.program.folders, isMerged: isMerged)
+            repository: repository, program: prepared.program.folders,
+            // What the box wants of its own accord must change nothing outside.
+            mayWrite: isMerged && run.request.upkeep == nil)
         let mounts = mounts(pattern, contextFile: contextFile, options: options)
         // Below a folder that steps write to, a link of theirs would lead bubblewrap astray, which makes the places of
         // its mounts with our rights.
@@ -71,7 +73,7 @@ struct RunEnclosure: Sendable {
             mounts.append(SandboxMount("\(folder)/objects", isOptional: true))
         }
         mounts += options.shared.map { SandboxMount($0, .write) }
-        mounts += options.writable.map { SandboxMount($0, pattern.isMerged ? .write : .read) }
+        mounts += options.writable.map { SandboxMount($0, pattern.mayWrite ? .write : .read) }
         return mounts
     }
 

@@ -15,7 +15,8 @@ actor Standbys {
         var repository: WatchedRepository
         /// The folders of the workflow program.
         var program: [String]
-        var isMerged: Bool
+        /// Whether its steps write to the box's folders for merged code.
+        var mayWrite: Bool
     }
 
     private struct Waiting {
@@ -135,6 +136,6 @@ extension RunEnclosure {
             })
         else { return nil }
         return Standbys.Pattern(
-            repository: repository, program: prepared.program.folders, isMerged: prepared.trust == .merged)
+            repository: repository, program: prepared.program.folders, mayWrite: prepared.trust == .merged)
     }
 }

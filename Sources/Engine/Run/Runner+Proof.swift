@@ -18,7 +18,7 @@ extension Runner {
     func cite(_ step: PlannedStep) async -> (outcome: StepOutcome?, surprise: Finding?) {
         guard let proved = setting.proved[step.name] else { return (nil, nil) }
         guard let kept = proved.restores else { return (StepOutcome(proved, of: step), nil) }
-        let writer = WorkspaceWriter(root: setting.workspace, owner: setting.enclosure?.user)
+        let writer = WorkspaceWriter(root: setting.workspaceView, owner: setting.enclosure?.user)
         do {
             try await onOwnThread { try OutputPack.unpack(kept.path, sha256: kept.sha256, with: writer) }
             return (StepOutcome(proved, of: step), nil)
@@ -48,7 +48,7 @@ extension Runner {
         guard outcome.record.key != nil, !step.outputs.isEmpty else { return }
         var limits = setting.fileLimits
         limits.count = max(limits.count, 20_000)
-        let files = WorkspaceFiles(root: setting.workspace, limits: limits)
+        let files = WorkspaceFiles(root: setting.workspaceView, limits: limits)
         let search = files.matching(step.outputs.compactMap { try? Glob($0) })
         var problem = search.problems.first
         if search.matches.isEmpty, problem == nil {

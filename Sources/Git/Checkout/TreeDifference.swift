@@ -43,6 +43,7 @@ extension Repository {
     private func compare(
         _ old: OID, _ new: OID, under prefix: [UInt8], _ difference: inout TreeDifference
     ) throws(GitError) {
+        try checkDepth(prefix)
         let older = try treeHandle(old)
         let newer = try treeHandle(new)
         let counts = (old: git_tree_entrycount(older.pointer), new: git_tree_entrycount(newer.pointer))
@@ -86,11 +87,20 @@ extension Repository {
     private func addAll(_ entry: Entry, under prefix: [UInt8], _ difference: inout TreeDifference) throws(GitError) {
         let path = prefix + entry.name
         guard entry.isFolder else { return difference.written.append(path) }
+        try checkDepth(path)
         let tree = try treeHandle(entry.id)
         for number in 0..<git_tree_entrycount(tree.pointer) {
             guard let inner = Entry(git_tree_entry_byindex(tree.pointer, number)) else { continue }
             try addAll(inner, under: path + [0x2F], &difference)
         }
+    }
+
+    /// A path that no file system takes need not be compared, and costs stack.
+    private func checkDepth(_ path: [UInt8]) throws(GitError) {
+        guard path.count > 4_096 else { return }
+        throw GitError(
+            call: "git_tree_lookup", code: .invalid,
+            message: "the tree has a path of more than 4,096 bytes, which can't be checked out.")
     }
 
     /// One line of a tree, as long as the tree's handle lives.

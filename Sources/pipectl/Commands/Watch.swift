@@ -48,11 +48,13 @@ struct Watch: AsyncParsableCommand {
     var proofSampling = 0.02
     @Flag(
         inversion: .prefixedNo,
-        help: "Use idle time to keep warm workspaces of the branches that changes want into, and to test them from nothing."
+        help:
+            "Use idle time to keep warm workspaces of the branches that changes want into, and to test them from nothing."
     )
     var refresh = true
     @Option(
-        help: ArgumentHelp("Hours after which what passes in a warm workspace is tested from nothing.", valueName: "hours"))
+        help: ArgumentHelp(
+            "Hours after which what passes in a warm workspace is tested from nothing.", valueName: "hours"))
     var cleanRoom = 24.0
     @Flag(help: "Say more.")
     var verbose = false
@@ -60,7 +62,9 @@ struct Watch: AsyncParsableCommand {
     func validate() throws {
         if repositories.isEmpty { throw ValidationError("name at least one repository") }
         if !(interval >= 0.1 && interval <= 86_400) { throw ValidationError("--interval takes 0.1 to 86400 seconds") }
-        if !(cleanRoom >= 0.0001 && cleanRoom <= 100_000) { throw ValidationError("--clean-room takes 0.0001 to 100000 hours") }
+        if !(cleanRoom >= 0.0001 && cleanRoom <= 100_000) {
+            throw ValidationError("--clean-room takes 0.0001 to 100000 hours")
+        }
         if !(fetchDeadline >= 1 && fetchDeadline <= 86_400) {
             throw ValidationError("--fetch-deadline takes 1 to 86400 seconds")
         }

@@ -59,7 +59,10 @@ struct SeedProject {
     private var swiftPackage: SeedRecipe {
         let hasTests = has("Tests")
         let resolve = SeedRecipe.SeedStep(
-            name: "resolve", command: "swift package resolve", modifiers: [".network(.allowed)"],
+            name: "resolve", command: "swift package resolve",
+            // With its versions pinned it needs to be done again only where they change.
+            modifiers: [".network(.allowed)"]
+                + (keeps("Package.resolved") ? [".inputs(\"Package.swift\", \"Package.resolved\")"] : []),
             comment: "The only step that may use the network.")
         let build = SeedRecipe.SeedStep(
             name: "build", command: hasTests ? "swift build --build-tests" : "swift build", needs: ["resolve"])
@@ -229,6 +232,12 @@ struct SeedProject {
     // MARK: - Files
 
     private func has(_ path: String) -> Bool { FileManager.default.fileExists(atPath: "\(directory)/\(path)") }
+
+    /// Whether a file is there that Git is not told to leave out.
+    private func keeps(_ name: String) -> Bool {
+        let ignored = (text(".gitignore") ?? "").split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+        return has(name) && !ignored.contains(name) && !ignored.contains("/" + name)
+    }
 
     private func text(_ path: String) -> String? {
         try? String(contentsOfFile: "\(directory)/\(path)", encoding: .utf8)

@@ -7,7 +7,8 @@ import Testing
 
 /// Which bases are kept, chosen and removed.
 struct BaseStoreTests {
-    private static let key = BaseKey(repository: "repo", workflow: "test", branch: "main", tools: "swift 1")
+    private static let key = BaseKey(
+        repository: "repo", workflow: "test", branch: "main", definition: "1", tools: "swift 1")
 
     /// A folder for bases, gone after the test.
     private func withFolder(_ body: (Shelf) async throws -> Void) async throws {
@@ -38,10 +39,11 @@ struct BaseStoreTests {
             }
             let digits = String(run, radix: 16)
             return Base(
-                key: key, run: run, attempt: 1, commit: String(repeating: "a", count: 40),
+                key: key, folder: "\(run)-1", run: run, commit: String(repeating: "a", count: 40),
                 tree: String(repeating: "0", count: 40 - digits.count) + digits,
                 layers: own + (below?.layers ?? []), index: "\(place)/index", bytes: bytes,
-                createdAt: Date(timeIntervalSince1970: Double(run)), cleanAt: Date(timeIntervalSince1970: 0))
+                createdAt: Date(timeIntervalSince1970: Double(run)), cleanAt: Date(timeIntervalSince1970: 0),
+                isClean: below == nil, boot: Boot.id)
         }
 
         var names: Set<String> {
@@ -111,8 +113,35 @@ struct BaseStoreTests {
             try Data("{".utf8).write(to: URL(fileURLWithPath: "\(shelf.folder)/3-1/base.json"))
             let later = shelf.store()
             #expect(await later.all.map(\.run) == [5])
+            await later.clear()
             #expect(shelf.names == ["5-1"])
             #expect(await later.bytes == 10)
+        }
+    }
+
+    @Test func afterAPowerCutOnlyWhatWasFlushedIsBelieved() async throws {
+        try await withFolder { shelf in
+            let store = shelf.store()
+            var lost = try shelf.make(2)
+            lost.boot = "another start of the system"
+            try await store.add(lost)
+            #expect(await shelf.store().all.isEmpty)
+            let flushed = shelf.store()
+            var kept = try shelf.make(3)
+            kept.boot = "another start of the system"
+            try await flushed.add(kept)
+            await flushed.flush()
+            #expect(await shelf.store().all.map(\.run) == [3])
+        }
+    }
+
+    @Test func aCopiedStateFolderDoesNotUseTheOtherOnesLayers() async throws {
+        try await withFolder { shelf in
+            try await shelf.store().add(shelf.make(1))
+            let copy = shelf.folder + "-copy"
+            try FileManager.default.copyItem(atPath: shelf.folder, toPath: copy)
+            defer { try? FileManager.default.removeItem(atPath: copy) }
+            #expect(await Shelf(folder: copy).store().all.isEmpty)
         }
     }
 

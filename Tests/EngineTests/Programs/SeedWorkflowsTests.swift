@@ -103,6 +103,16 @@ import Testing
         #expect(lint.succeeded, "\(lint.text)")
     }
 
+    @Test(arguments: [("", ["Package.swift", "Package.resolved"]), ("Package.resolved\n.build\n", [])])
+    func pinnedVersionsAreInputsWhereTheyAreCommitted(ignored: String, inputs: [String]) async throws {
+        try room.file("my-tool/Package.swift", "")
+        try room.file("my-tool/Package.resolved", "{}")
+        try room.file("my-tool/.gitignore", ignored)
+        let program = try await program(try SeedWorkflows.files(for: repository))
+        let plan = try await program.plan(workflow: "test", context: .example)
+        #expect(plan.steps.first { $0.name == "resolve" }?.inputs == inputs)
+    }
+
     @Test func nothingIsOverwritten() throws {
         try room.file("my-tool/workflows/release.swift", "mine")
         try room.file("my-tool/workflows/README.md", "words")

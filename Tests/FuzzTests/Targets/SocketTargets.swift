@@ -20,6 +20,8 @@ extension FuzzTarget {
         let requests: [BoxRequest] = [
             .status, .look(path: "/srv/r.git"), .follow(7), .cancel(7, reason: "by hand"), .run(1), .verifyArchive,
             .rerun(RerunRequest(run: 7)), .pushArchive(remote: "backup"),
+            .proofs, .trustProofs(step: "build", repository: nil),
+            .why(StartRequest(location: ".", workflow: "test", subject: .revision("main"))),
             .start(StartRequest(location: ".", workflow: "test", subject: .change("7"), parameters: ["a": "b"])),
             .runs(RunsQuery(states: [], verdicts: [.failed], since: Date(timeIntervalSince1970: 1), limit: 5)),
         ]

@@ -1,0 +1,240 @@
+import Engine
+import Foundation
+import GRDB
+import Pipeline
+import Testing
+
+@testable import Archive
+
+/// Which steps count as proved, for whom, and for how long.
+@Suite struct ProofIndexTests {
+    static func key(_ number: Int, definition: String = "d") -> StepKey {
+        let digits = String(number)
+        return StepKey(
+            value: String(repeating: "0", count: 64 - digits.count) + digits, definition: definition,
+            parts: ["inputs": digits])
+    }
+
+    static func step(
+        _ name: String, _ key: StepKey?, _ status: StepStatus = .passed, provedBy: RunID? = nil
+    ) -> StepRecord {
+        var step = Sample.step(name, status)
+        step.key = key
+        step.provedBy = provedBy.map { ProofCitation(run: $0, attempt: 1, step: name) }
+        return step
+    }
+
+    /// Ends and archives a run with these steps.
+    @discardableResult
+    private func run(
+        _ room: ArchiveRoom, _ request: RunRequest, _ trust: Trust, _ steps: [StepRecord],
+        verdict: Verdict = .passed, endedAt: Date = Sample.start
+    ) async throws -> RunID {
+        let id = try await room.index.accept(request).run.id
+        try await room.index.markRunning(id)
+        var report = Sample.report(id, request, verdict: verdict, tests: [], endedAt: endedAt)
+        (report.steps, report.trust) = (steps, trust)
+        let archived = try await room.store.write(report, request: request)
+        try await room.index.finish(report, tests: [], archivedBytes: archived.bytes)
+        return id
+    }
+
+    private func proof(_ room: ArchiveRoom, _ number: Int, _ trust: Trust, _ request: RunRequest) async throws
+        -> StepProof?
+    {
+        let key = Self.key(number).value
+        return try await room.index.proofs(
+            of: [key, Self.key(999).value], in: request.repository, scopes: ProofScope.believed(trust, request))[key]
+    }
+
+    @Test func aChangeProvesForItselfAndMergedCodeForAll() async throws {
+        let room = try ArchiveRoom()
+        let (seven, eight) = (Sample.request(change: "7"), Sample.request(change: "8", head: 2))
+        let first = try await run(room, seven, .change, [Self.step("build", Self.key(1))])
+        #expect(try await proof(room, 1, .change, Sample.request(change: "7", head: 5))?.citation.run == first)
+        #expect(try await proof(room, 1, .change, eight) == nil, "nothing of one change is believed for another one")
+        #expect(try await proof(room, 1, .merged, Sample.request(change: nil, head: 3)) == nil)
+        #expect(try await proof(room, 1, .change, Sample.request("beta", change: "7")) == nil, "another repository")
+        var merge = Sample.request(change: nil, head: 4)
+        merge.mergedChanges = [
+            MergedChange(name: "7", head: Sample.commit(1), commit: Sample.commit(4), recognition: .squash)
+        ]
+        #expect(try await proof(room, 1, .merged, merge)?.citation.run == first, "the merge of the same change")
+        #expect(try await proof(room, 1, .change, merge) == nil, "a branch may say of itself that it brings a change")
+
+        let merged = try await run(
+            room, Sample.request(change: nil, head: 6), .merged, [Self.step("build", Self.key(2))])
+        for request in [seven, eight, merge] {
+            #expect(try await proof(room, 2, .change, request)?.citation.run == merged)
+        }
+    }
+
+    @Test func whatAChangeProvedCountsForAllOnceItHasLanded() async throws {
+        let room = try ArchiveRoom()
+        let first = try await run(room, Sample.request(change: "7"), .change, [Self.step("build", Self.key(1))])
+        let cited = Self.step("build", Self.key(1), provedBy: first)
+        // Another run of the change that cites it is no proof of its own.
+        try await run(room, Sample.request(change: "7", head: 2), .change, [cited])
+        #expect(try await proof(room, 1, .change, Sample.request(change: "8", head: 3)) == nil)
+        try await run(room, Sample.request(change: nil, head: 4), .merged, [cited])
+        let proof = try await proof(room, 1, .change, Sample.request(change: "8", head: 3))
+        #expect(proof?.citation == ProofCitation(run: first, attempt: 1, step: "build"), "the run that ran it is cited")
+        #expect(proof?.scope == ProofScope.merged)
+    }
+
+    @Test(arguments: [StepStatus.failed, .skipped, .cancelled, .timedOut, .infrastructure])
+    func onlyAStepThatPassedIsAProof(status: StepStatus) async throws {
+        let room = try ArchiveRoom()
+        try await run(room, Sample.request(), .change, [Self.step("a", Self.key(1), status)], verdict: .failed)
+        #expect(try await proof(room, 1, .change, Sample.request()) == nil)
+    }
+
+    @Test func aWorkingTreeProvesNothing() async throws {
+        let room = try ArchiveRoom()
+        var request = Sample.request(change: nil)
+        (request.ref, request.branch, request.event) = ("", nil, .manual)
+        try await run(room, request, .change, [Self.step("a", Self.key(1))])
+        #expect(try await proof(room, 1, .change, request) == nil)
+    }
+
+    @Test func aStepOfAFailedRunThatPassedIsAProof() async throws {
+        let room = try ArchiveRoom()
+        let steps = [Self.step("a", Self.key(1)), Self.step("b", nil, .failed)]
+        try await run(room, Sample.request(), .change, steps, verdict: .failed)
+        #expect(try await proof(room, 1, .change, Sample.request()) != nil)
+    }
+
+    @Test func aProofGoesWithItsRun() async throws {
+        let room = try ArchiveRoom { Sample.start.addingTimeInterval(100 * 86_400) }
+        let first = try await run(room, Sample.request(change: "7"), .change, [Self.step("a", Self.key(1))])
+        try await run(
+            room, Sample.request(change: "9", head: 9), .change, [Self.step("a", Self.key(2))],
+            endedAt: Sample.start.addingTimeInterval(100 * 86_400))
+        #expect(try await proof(room, 1, .change, Sample.request(change: "7"))?.citation.run == first)
+        let plan = try await room.store.plan(RetentionPolicy(maximumAgeDays: 30), room.index)
+        #expect(plan.removals.map(\.run) == [first])
+        try await room.store.apply(plan, room.index)
+        #expect(try await proof(room, 1, .change, Sample.request(change: "7")) == nil)
+        #expect(try await proof(room, 2, .change, Sample.request(change: "9")) != nil)
+    }
+
+    @Test func outputsAreKeptAsLongAsTheirRun() async throws {
+        let room = try ArchiveRoom { Date().addingTimeInterval(200 * 86_400) }
+        var step = Self.step("build", Self.key(1))
+        step.outputs = OutputRecord(sha256: ArchiveRoom.digest, bytes: 3, files: 1)
+        for head in 1...2 {
+            let request = Sample.request(change: "\(head)", head: head)
+            let id = try await room.index.accept(request).run.id
+            try await room.index.markRunning(id)
+            var report = Sample.report(
+                id, request, tests: [], endedAt: Date().addingTimeInterval(head == 1 ? 0 : 199 * 86_400))
+            (report.steps, report.trust) = (head == 1 ? [step] : [], .change)
+            let archived = try await room.store.write(report, request: request, files: room.files())
+            try await room.index.finish(report, tests: [], archivedBytes: archived.bytes)
+        }
+        #expect(room.store.artifact(ArchiveRoom.digest) != nil)
+        #expect(try await room.store.verify(room.index).isEmpty)
+        let none = try await room.store.plan(RetentionPolicy(), room.index)
+        #expect(none.artifacts.isEmpty, "a run names it")
+        let path = try #require(room.store.artifact(ArchiveRoom.digest))
+        let policy = RetentionPolicy(maximumAgeDays: 30)
+        try await room.store.apply(room.store.plan(policy, room.index), room.index)
+        #expect(room.store.artifact(ArchiveRoom.digest) == nil)
+        #expect(!FileManager.default.fileExists(atPath: path))
+    }
+
+    @Test func aProofThatWasWrongTakesItsClassWithIt() async throws {
+        let room = try ArchiveRoom()
+        let (one, other) = (Self.key(1, definition: "lying"), Self.key(2, definition: "lying"))
+        let first = try await run(
+            room, Sample.request(change: nil, head: 1), .merged,
+            [Self.step("a", one), Self.step("honest", Self.key(3, definition: "honest"))])
+        try await run(room, Sample.request(change: nil, head: 2), .merged, [Self.step("a", other)])
+        var failed = Self.step("a", nil, .failed)
+        failed.refutes = ProofRefutation(proof: ProofCitation(run: first, attempt: 1, step: "a"), definition: "lying")
+        let catcher = try await run(room, Sample.request(change: "7", head: 3), .change, [failed], verdict: .failed)
+        let request = Sample.request(change: "8", head: 4)
+        #expect(try await proof(room, 1, .change, request) == nil)
+        #expect(try await proof(room, 2, .change, request) == nil, "all of the class")
+        #expect(try await proof(room, 3, .change, request) != nil, "and nothing else")
+        let distrusted = try await room.index.distrustedSteps(of: "alpha")
+        #expect(distrusted.map(\.definition) == ["lying"])
+        #expect(distrusted.map(\.run) == [catcher] && distrusted.map(\.provedBy) == [first])
+        #expect(try await room.index.distrustedSteps(of: "beta").isEmpty)
+        try await run(room, Sample.request(change: nil, head: 5), .merged, [Self.step("a", one)])
+        #expect(try await proof(room, 1, .change, request) == nil, "it proves nothing any more")
+        #expect(try await room.index.trustProofs(of: "a", in: "beta") == 0)
+        #expect(try await room.index.trustProofs(of: "a", in: "alpha") == 1)
+        try await run(room, Sample.request(change: nil, head: 6), .merged, [Self.step("a", one)])
+        #expect(try await proof(room, 1, .change, request) != nil)
+    }
+
+    @Test func reindexingMakesTheSameProofs() async throws {
+        let room = try ArchiveRoom()
+        let first = try await run(room, Sample.request(change: "7"), .change, [Self.step("a", Self.key(1))])
+        try await run(
+            room, Sample.request(change: nil, head: 2), .merged,
+            [Self.step("a", Self.key(1), provedBy: first), Self.step("b", Self.key(2))])
+        var failed = Self.step("c", nil, .failed)
+        failed.refutes = ProofRefutation(proof: ProofCitation(run: first, attempt: 1, step: "c"), definition: "gone")
+        try await run(room, Sample.request(change: "9", head: 3), .change, [failed], verdict: .failed)
+        let fresh = try Index.inMemory()
+        _ = try await room.store.reindex(into: fresh)
+        #expect(try await fresh.proofCounts() == room.index.proofCounts())
+        #expect(try await fresh.distrustedSteps() == room.index.distrustedSteps())
+        let keys = [Self.key(1).value, Self.key(2).value]
+        let scopes = [ProofScope.merged]
+        let restored = try await fresh.proofs(of: keys, in: "alpha", scopes: scopes)
+        #expect(try await restored == room.index.proofs(of: keys, in: "alpha", scopes: scopes))
+        #expect(restored.count == 2)
+    }
+
+    @Test func aReportThatWasNotArchivedProvesNothing() async throws {
+        let room = try ArchiveRoom()
+        let request = Sample.request()
+        let id = try await room.index.accept(request).run.id
+        try await room.index.markRunning(id)
+        var report = Sample.report(id, request, tests: [])
+        (report.steps, report.trust) = ([Self.step("a", Self.key(1))], .change)
+        try await room.index.finish(report, tests: [])
+        #expect(try await proof(room, 1, .change, request) == nil, "nobody could read what it proves")
+    }
+
+    @Test func artifactsOfAProvedStepNeedNoFileOfTheRun() async throws {
+        let room = try ArchiveRoom()
+        let first = try await room.completed(artifacts: [ArchiveRoom.artifact])
+        let request = Sample.request(change: "8", head: 2)
+        let id = try await room.index.accept(request).run.id
+        try await room.index.markRunning(id)
+        var report = Sample.report(id, request, tests: [], artifacts: [ArchiveRoom.artifact])
+        report.steps = [Self.step("build", Self.key(1), provedBy: first)]
+        let archived = try await room.store.write(report, request: request)
+        try await room.index.finish(report, tests: [], archivedBytes: archived.bytes)
+        #expect(try await room.store.verify(room.index).isEmpty)
+        #expect(try await room.index.runs(withArtifact: ArchiveRoom.digest) == [first, id])
+        report.steps = [Self.step("build", Self.key(1))]
+        report.id = 99
+        let unproved = report
+        await #expect(throws: ArchiveError.self) { try await room.store.write(unproved, request: request) }
+    }
+
+    @Test func anIndexFromBeforeProofsIsBroughtUp() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/index.sqlite"
+        let old = try Index(path: path)
+        let id = try await old.completed(Sample.request())
+        try await old.write { db in
+            try db.execute(
+                sql: "DROP TABLE proof; DROP TABLE distrust; DELETE FROM grdb_migrations WHERE identifier = '4 proof'")
+        }
+        let index = try Index(path: path)
+        #expect(try await index.run(id)?.summary.verdict == .passed)
+        #expect(try await index.proofCounts().isEmpty)
+        let next = try await index.accept(Sample.request(change: "8", head: 2)).run.id
+        try await index.markRunning(next)
+        var report = Sample.report(next, Sample.request(change: "8", head: 2), tests: [])
+        (report.steps, report.trust) = ([Self.step("a", Self.key(1))], .change)
+        try await index.finish(report, tests: [], archivedBytes: 10)
+        #expect(try await index.proofCounts().map(\.own) == [1])
+    }
+}

@@ -1,0 +1,62 @@
+import Archive
+import Engine
+import Foundation
+import Pipeline
+import Testing
+
+@testable import BuildBox
+
+/// When proofs are used at all, and what is made of a proof that was wrong.
+struct ProofUseTests {
+    private func request(_ event: Trigger.Event = .pullRequest, _ change: (inout RunRequest) -> Void = { _ in })
+        -> RunRequest
+    {
+        var request = RunRequest(
+            repository: "repo", workflow: "test", event: event, ref: "refs/heads/x", branch: "main",
+            head: String(repeating: "1", count: 40), definitionCommit: String(repeating: "2", count: 40),
+            subject: "change x", concurrency: .supersede)
+        change(&request)
+        return request
+    }
+
+    @Test func aRunByTheClockAndOneThatIsToRunEverythingUseNone() {
+        var options = BoxOptions(slots: 1)
+        #expect(ProofSearch.isWanted(request(), options))
+        #expect(ProofSearch.isWanted(request(.merge), options))
+        #expect(!ProofSearch.isWanted(request(.schedule), options))
+        #expect(!ProofSearch.isWanted(request { $0.refusesProofs = true }, options))
+        #expect(!ProofSearch.isWanted(request { $0.isClean = true }, options))
+        #expect(!ProofSearch.isWanted(request { $0.upkeep = .refresh }, options))
+        options.usesProofs = false
+        #expect(!ProofSearch.isWanted(request(), options))
+    }
+
+    @Test(arguments: StepStatus.allCases) func onlyAStepThatFailedByItselfRefutesItsProof(status: StepStatus) throws {
+        let key = StepKey(value: "k", definition: "d", parts: [:])
+        let proof = ProvedStep(citation: ProofCitation(run: 3, attempt: 1, step: "it's"), key: key)
+        let proofs = RunProofs(
+            keyed: KeyedPlan(Plan(workflow: "w", steps: []), KeyFacts()), sampled: ["it's": proof])
+        let plan = Plan(workflow: "w", steps: [PlannedStep(name: "it's", action: .shell("x"))])
+        var outcome = try #require(Runner.settled(plan, by: ["it's": proof]))
+        outcome.steps[0].status = status
+        proofs.judge(&outcome, of: 9)
+        let isWrong = status == .failed || status == .timedOut
+        #expect(outcome.steps[0].refutes == (isWrong ? ProofRefutation(proof: proof.citation, definition: "d") : nil))
+        #expect(outcome.findings.map(\.rule) == (isWrong ? ["proof-wrong"] : []))
+        if isWrong { #expect(outcome.findings[0].suggestion?.hasSuffix("pipectl proofs trust 'it'\\''s'") == true) }
+    }
+
+    @Test func theContextOfAClosureHasNoIdsOfCommits() {
+        func context(_ commit: Character) -> PlanContext {
+            let id = String(repeating: commit, count: 40)
+            return PlanContext(
+                repository: "r", event: .pullRequest, commit: id, ref: "refs/pull/7/head", branch: "main",
+                change: Change(name: "7", head: id, target: "main", targetCommit: id, title: "Title", author: "Ada"),
+                changedFiles: [ChangedFile(status: .modified, path: "a")])
+        }
+        #expect(ProofSearch.closureContext(context("1")) == ProofSearch.closureContext(context("2")))
+        var other = context("1")
+        other.change?.title = "Another title"
+        #expect(ProofSearch.closureContext(other) != ProofSearch.closureContext(context("1")))
+    }
+}

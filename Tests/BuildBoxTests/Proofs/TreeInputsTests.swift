@@ -1,0 +1,89 @@
+import Engine
+import Foundation
+import Git
+import Testing
+
+@testable import BuildBox
+
+/// The inputs of steps in real trees.
+struct TreeInputsTests {
+    /// Two commits: the second one changes `Sources/a.swift`, makes `run.sh` executable and adds `docs/new.md`.
+    private func withTrees(_ body: @Sendable @escaping (Repository, OID, OID) throws -> Void) async throws {
+        try await withScratchFolder { folder in
+            try await runCommand(
+                "sh", "-ec",
+                """
+                git init -q -b main "$0"; cd "$0"
+                git config user.name Ada; git config user.email ada@example.com
+                mkdir -p Sources/deep docs; echo a > Sources/a.swift; echo b > Sources/deep/b.swift; echo c > Sources/c.txt
+                echo d > docs/d.md; echo r > run.sh; ln -s Sources link; git add .; git commit -qm one; git tag one
+                echo a2 > Sources/a.swift; chmod +x run.sh; echo n > docs/new.md; git add .; git commit -qm two
+                """, folder + "/repo")
+            try await withRepository(at: folder + "/repo") { git in
+                let (old, new) = (try git.commit(git.resolve("one")).tree, try git.commit(git.resolve("main")).tree)
+                try body(git, old, new)
+            }
+        }
+    }
+
+    @Test func aFolderThatIsMeantWholeIsOneLine() async throws {
+        try await withTrees { (git, old, _) throws in
+            let reader = TreeInputs(repository: git, tree: old)
+            func paths(_ patterns: String...) throws -> [String] {
+                try reader.lines(patterns).map { String($0.split(separator: " ", maxSplits: 2)[2]) }
+            }
+            #expect(try paths("Sources/**") == ["Sources"])
+            #expect(try paths("Sources") == ["Sources"], "a folder that is named stands for all in it")
+            #expect(try paths("**/*.swift") == ["Sources/a.swift", "Sources/deep/b.swift"])
+            #expect(try paths("Sources/*") == ["Sources/a.swift", "Sources/c.txt", "Sources/deep"])
+            #expect(try paths("run.sh", "link") == ["link", "run.sh"])
+            #expect(try paths("none/**").isEmpty)
+            #expect(try reader.read(["none/**"]).isEmpty)
+            #expect(try reader.read([]).digest == "tree \(old.hex)")
+            #expect(try reader.lines(["link"])[0].hasPrefix("link "))
+        }
+    }
+
+    @Test(arguments: [
+        (["Sources/**"], true), (["**/*.swift"], true), (["Sources/deep/**"], false), (["docs/d.md"], false),
+        (["docs"], true), (["run.sh"], true), ([], true), (["link"], false), (["Sources/c.txt", "docs/d.md"], false),
+    ])
+    func onlyWhatIsDeclaredChangesTheDigest(patterns: [String], isChanged: Bool) async throws {
+        try await withTrees { (git, old, new) throws in
+            let before = try TreeInputs(repository: git, tree: old).read(patterns)
+            let after = try TreeInputs(repository: git, tree: new).read(patterns)
+            #expect((before.digest != after.digest) == isChanged)
+            let paths = try TreeInputs(repository: git, tree: new).differences(from: old, patterns, limit: 10)
+            #expect(paths.isEmpty == !isChanged)
+        }
+    }
+
+    @Test func differencesAreNamedAndLimited() async throws {
+        try await withTrees { (git, old, new) throws in
+            let reader = TreeInputs(repository: git, tree: new)
+            #expect(try reader.differences(from: old, [], limit: 10) == ["Sources/a.swift", "docs/new.md", "run.sh"])
+            #expect(try reader.differences(from: old, ["docs", "*.sh"], limit: 10) == ["docs/new.md", "run.sh"])
+            #expect(try reader.differences(from: old, [], limit: 1) == ["Sources/a.swift"])
+            #expect(try reader.differences(from: new, [], limit: 10).isEmpty)
+        }
+    }
+
+    @Test func aTreeThatIsTooDeepIsRefused() async throws {
+        try await withScratchFolder { folder in
+            let path = folder + "/deep.git"
+            _ = try Repository.create(bareAt: path)
+            try await withRepository(at: path) { git throws in
+                let deep = String(repeating: "a/", count: 300) + "f"
+                let tree = try git.createTree([deep: .blob(git.createBlob([65]))])
+                let reader = TreeInputs(repository: git, tree: tree)
+                #expect(throws: TreeTooDeep.self) { try reader.lines(["**/f"]) }
+            }
+        }
+    }
+
+    @Test func theImageOfABoxIsItsNameAndVersion() {
+        let text = "PRETTY_NAME=\"Debian GNU/Linux 12\"\nVERSION_ID=\"12\"\nID=debian\nID_LIKE=x\n"
+        #expect(BoxClass.image(text) == ["ID=debian", "VERSION_ID=12"])
+        #expect(BoxClass.machine.count >= 2)
+    }
+}

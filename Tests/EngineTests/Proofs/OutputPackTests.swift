@@ -1,0 +1,93 @@
+import Foundation
+import Pipeline
+import SystemPackage
+import Testing
+
+@testable import Engine
+
+/// What a step made, packed, and put in place in a workspace that may be hostile.
+@Suite(.runFolder, .timeLimit(.minutes(1))) struct OutputPackTests {
+    private var packPath: String { RunFolder.current.path("packs") + "/pack" }
+
+    private func pack(_ globs: String...) throws -> OutputRecord {
+        try? FileManager.default.removeItem(atPath: packPath)
+        let files = WorkspaceFiles(root: FilePath(RunFolder.current.workspace), limits: FileLimits())
+        return try OutputPack.write(
+            files.matching(globs.map { try Glob($0) }).matches, of: files, to: FilePath(packPath), masker: nil)
+    }
+
+    private func unpack(_ made: OutputRecord, into folder: String) throws {
+        try OutputPack.unpack(
+            packPath, sha256: made.sha256, with: WorkspaceWriter(root: FilePath(folder), owner: nil))
+    }
+
+    @Test func filesComeBackWithTheirModesAndTheSameFilesAreTheSamePack() throws {
+        let room = RunFolder.current
+        try room.write("tool", to: "out/bin/tool")
+        chmod(room.workspace + "/out/bin/tool", 0o700)
+        try room.write(String(repeating: "x", count: 600_000), to: "out/large")
+        try room.write("", to: "out/empty")
+        let made = try pack("out/**")
+        #expect(made.files == 3)
+        let target = room.path("other")
+        try FileManager.default.createDirectory(atPath: target + "/out", withIntermediateDirectories: false)
+        try Data("old".utf8).write(to: URL(fileURLWithPath: target + "/out/empty"))
+        try unpack(made, into: target)
+        #expect(try String(contentsOfFile: target + "/out/bin/tool", encoding: .utf8) == "tool")
+        #expect(FileManager.default.isExecutableFile(atPath: target + "/out/bin/tool"))
+        #expect(FileManager.default.contents(atPath: target + "/out/large")?.count == 600_000)
+        #expect(FileManager.default.contents(atPath: target + "/out/empty") == Data())
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: target + "/out").sorted() == ["bin", "empty", "large"])
+        #expect(try pack("out/**") == made)
+    }
+
+    @Test func noLinkOfAStepLeadsOutOfTheWorkspace() throws {
+        let room = RunFolder.current
+        try room.write("new", to: "out/sub/file")
+        let made = try pack("out/**")
+        let (target, outside) = (room.path("other"), room.path("outside"))
+        try FileManager.default.createDirectory(atPath: target + "/out", withIntermediateDirectories: false)
+        try FileManager.default.createSymbolicLink(atPath: target + "/out/sub", withDestinationPath: outside)
+        #expect(throws: WorkspaceFileProblem.self) { try unpack(made, into: target) }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: outside).isEmpty)
+        // A link in the place of the file itself is replaced, not followed.
+        try FileManager.default.removeItem(atPath: target + "/out/sub")
+        try Data("precious".utf8).write(to: URL(fileURLWithPath: outside + "/precious"))
+        try FileManager.default.createDirectory(atPath: target + "/out/sub", withIntermediateDirectories: false)
+        try FileManager.default.createSymbolicLink(
+            atPath: target + "/out/sub/file", withDestinationPath: outside + "/precious")
+        try unpack(made, into: target)
+        #expect(try String(contentsOfFile: outside + "/precious", encoding: .utf8) == "precious")
+        #expect(try String(contentsOfFile: target + "/out/sub/file", encoding: .utf8) == "new")
+        let linked = room.path("links") + "/root"
+        try FileManager.default.createSymbolicLink(atPath: linked, withDestinationPath: outside)
+        #expect(throws: WorkspaceFileProblem.self) { try unpack(made, into: linked) }
+    }
+
+    @Test(arguments: ["../x", "/etc/x", "a/../../x", ".git/hooks/x", "a//b", "", "a/./b", "a/.git/x", "a\0b"])
+    func aPathInAPackThatLeavesIsRefused(path: String) throws {
+        let target = RunFolder.current.path("other")
+        var bytes = OutputPack.header + [0, 0, 0, UInt8(path.utf8.count)] + Array(path.utf8) + [0]
+        bytes += [0, 0, 0, 0, 0, 0, 0, 1, 65]
+        try Data(bytes).write(to: URL(fileURLWithPath: packPath))
+        #expect(throws: (any Error).self) {
+            try OutputPack.unpack(
+                packPath, sha256: FileDigest.of(Data(bytes)), with: WorkspaceWriter(root: FilePath(target), owner: nil))
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: target).filter { $0 != "a" }.isEmpty)
+    }
+
+    @Test(arguments: [0, 5, 18, 20, 25, 40]) func aPackThatWasCutOrChangedIsRefused(length: Int) throws {
+        let room = RunFolder.current
+        try room.write("content that is long enough", to: "out/a")
+        let made = try pack("out/**")
+        let whole = try #require(FileManager.default.contents(atPath: packPath))
+        try whole.prefix(length).write(to: URL(fileURLWithPath: packPath))
+        #expect(throws: (any Error).self) { try unpack(made, into: room.path("cut")) }
+        var changed = whole
+        changed[whole.count - 1] ^= 1
+        try changed.write(to: URL(fileURLWithPath: packPath))
+        #expect(throws: OutputPackProblem.self) { try unpack(made, into: room.path("changed")) }
+    }
+}

@@ -1,0 +1,106 @@
+import Foundation
+import Pipeline
+import SystemPackage
+import Testing
+
+@testable import Engine
+
+/// Proved steps in a run with real processes.
+@Suite(.runFolder, .timeLimit(.minutes(1))) struct RunnerProofTests {
+    static let key = StepKey(value: String(repeating: "a", count: 64), definition: "d", parts: [:])
+
+    private func build(_ line: String = "mkdir -p out; echo made > out/a") -> PlannedStep {
+        .shell("build", line) { $0.outputs = ["out/**"] }
+    }
+
+    /// Runs the step once, as the run whose report proves it.
+    private func made(_ step: PlannedStep, change: (inout RunSetting) -> Void = { _ in }) async -> RunOutcome {
+        await run(
+            [step],
+            setting: RunFolder.current.setting(run: "first") {
+                $0.keys = [step.name: Self.key]
+                change(&$0)
+            })
+    }
+
+    private func proof(_ record: StepRecord) throws -> ProvedStep {
+        let outputs = try #require(record.outputs)
+        return ProvedStep(
+            citation: ProofCitation(run: 7, attempt: 1, step: record.name), key: try #require(record.key),
+            restores: KeptOutputs(
+                path: RunFolder.current.path("first/artifacts") + "/" + outputs.sha256, sha256: outputs.sha256))
+    }
+
+    @Test func whatAProvedStepMadeIsThereForTheStepThatNeedsIt() async throws {
+        let room = RunFolder.current
+        let first = await made(build())
+        #expect(first["build"].outputs?.files == 1)
+        try FileManager.default.removeItem(atPath: room.workspace + "/out")
+        let use = PlannedStep.shell("use", "cat out/a", needs: ["build"])
+        let proved = try proof(first["build"])
+        let events = EventList()
+        let outcome = await run(
+            [build("echo must not run; exit 1"), use],
+            setting: room.setting { $0.proved = ["build": proved] }, events: events)
+        #expect(outcome.verdict == .passed)
+        #expect(outcome.reason == "2 of 2 steps passed, 1 proved by earlier runs")
+        #expect(outcome["build"].provedBy?.run == 7)
+        #expect(outcome["build"].attempts.isEmpty)
+        #expect(room.log(outcome["use"]) == "made\n")
+        #expect(
+            !events.events.contains {
+                if case .stepStarted("build", _, _) = $0 { true } else { false }
+            })
+    }
+
+    @Test func whereWhatItMadeIsDamagedTheStepIsRun() async throws {
+        let room = RunFolder.current
+        let first = await made(build())
+        let proved = try proof(first["build"])
+        try Data("rubbish".utf8).write(to: URL(fileURLWithPath: try #require(proved.restores).path))
+        let outcome = await run(
+            [build("echo ran")], setting: room.setting { $0.proved = ["build": proved] })
+        #expect(outcome["build"].provedBy == nil)
+        #expect(room.log(outcome["build"]) == "ran\n")
+        #expect(outcome.findings.contains { $0.rule == "outputs" && $0.message.contains("although run 7 proves it") })
+    }
+
+    @Test func onlyAStepThatPassedAtOnceIsAProof() async throws {
+        let failed = await made(.shell("s", "exit 1"))
+        #expect(failed["s"].key == nil)
+        let second = PlannedStep.shell("s", "test -e tried || { touch tried; exit 1; }") {
+            $0.retry = RetryPolicy(count: 1)
+        }
+        let flaky = await made(second)
+        #expect(flaky.verdict == .flaky && flaky["s"].key == nil)
+        let lucky = PlannedStep.shell(
+            "s",
+            "echo '<testsuite><testcase name=\"t\"><failure/></testcase></testsuite>' > r.xml"
+        ) { $0.testResults = [.junit("r.xml")] }
+        let outcome = await made(lucky)
+        #expect(outcome["s"].status == .passed && outcome.tests.count == 1)
+        #expect(outcome["s"].key == nil, "a test failed, whatever the exit code says")
+        #expect(await made(.shell("s", "true"))["s"].key == Self.key)
+        let allowed = await made(.shell("s", "exit 1") { $0.allowsFailure = true })
+        #expect(allowed.verdict == .passed && allowed["s"].key == nil)
+    }
+
+    @Test(arguments: [
+        ("true", "no file matches out/**"), ("mkdir out; ln -s /etc/passwd out/a", "is a link"),
+        ("mkdir out; head -c 3000 /dev/zero > out/a", "larger than 2,000 bytes"),
+    ])
+    func outputsThatCannotBeKeptFailNothing(line: String, says: String) async throws {
+        let outcome = await made(build(line)) { $0.outputLimit = 2_000 }
+        #expect(outcome.verdict == .passed)
+        #expect(outcome["build"].key == Self.key, "it is proved all the same")
+        #expect(outcome["build"].outputs == nil)
+        #expect(outcome.findings.contains { $0.rule == "outputs" && $0.message.contains(says) })
+        let left = try FileManager.default.contentsOfDirectory(atPath: RunFolder.current.path("first/artifacts"))
+        #expect(left.isEmpty)
+    }
+
+    @Test func aStepWithoutAKeyKeepsNoOutputs() async {
+        let outcome = await run([build()])
+        #expect(outcome["build"].outputs == nil && outcome["build"].key == nil)
+    }
+}

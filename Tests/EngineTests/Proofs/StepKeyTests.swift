@@ -1,0 +1,191 @@
+import Pipeline
+import Testing
+
+@testable import Engine
+
+/// What a key is made of, and which steps have none.
+@Suite struct StepKeyTests {
+    static let whole = KeyFacts.Inputs(digest: "tree 1")
+
+    static func facts(_ change: (inout KeyFacts) -> Void = { _ in }) -> KeyFacts {
+        var facts = KeyFacts()
+        facts.inputs = [[]: whole, ["src/**"]: KeyFacts.Inputs(digest: "src 1")]
+        facts.parameters = ["mode": "fast"]
+        facts.environment = ["PATH": "/bin"]
+        facts.runVariables = ["PIPECTL_CHANGE": "7", "SOURCE_DATE_EPOCH": "1"]
+        facts.commit = "c1"
+        facts.closureContext = ["pullRequest"]
+        facts.toolchain = "Swift 6.3"
+        facts.box = ["Linux x86_64"]
+        facts.program = "p1"
+        change(&facts)
+        return facts
+    }
+
+    static func key(
+        _ facts: KeyFacts = facts(), action: PlannedStep.Action = .shell("make"),
+        _ change: (inout PlannedStep) -> Void = { _ in }
+    ) -> StepKey? {
+        var step = PlannedStep(name: "s", action: action)
+        change(&step)
+        return KeyedPlan(Plan(workflow: "w", steps: [step]), facts)["s"]
+    }
+
+    @Test func aKeyIsTheSameInEveryProcessAndVersionOfItsFormat() throws {
+        let key = try #require(Self.key())
+        #expect(Self.key() == key)
+        // A change of this digest makes every proof of every archive worthless: raise the format's number with it.
+        #expect(key.value == "398907e7d4ad0c8969b80552e9e022f6151252910a9940b9f5cfd55485d52c98")
+        #expect(key.parts.count == StepKey.Part.allCases.count)
+        #expect(key.definition.utf8.count == 64)
+    }
+
+    struct Change: CustomTestStringConvertible, Sendable {
+        var testDescription: String
+        var part: StepKey.Part
+        var facts: @Sendable (inout KeyFacts) -> Void = { _ in }
+        var step: @Sendable (inout PlannedStep) -> Void = { _ in }
+    }
+
+    static let changes: [Change] = [
+        Change(testDescription: "line", part: .command, step: { $0.action = .shell("make all") }),
+        Change(testDescription: "words", part: .command, step: { $0.action = .command(["make"]) }),
+        Change(testDescription: "variable of the step", part: .environment, step: { $0.environment = ["A": "1"] }),
+        Change(
+            testDescription: "variable of the box", part: .environment, facts: { $0.environment["PATH"] = "/usr/bin" }),
+        Change(testDescription: "parameter", part: .parameters, facts: { $0.parameters["mode"] = "slow" }),
+        Change(testDescription: "tree", part: .inputs, facts: { $0.inputs[[]] = .init(digest: "tree 2") }),
+        Change(testDescription: "declared inputs", part: .inputs, step: { $0.inputs = ["src/**"] }),
+        Change(
+            testDescription: "network", part: .permissions, step: { ($0.network, $0.inputs) = (.allowed, ["src/**"]) }),
+        Change(testDescription: "limit", part: .permissions, step: { $0.limits.memory = 1 << 30 }),
+        Change(testDescription: "time-out", part: .permissions, step: { $0.timeout = 5 }),
+        Change(testDescription: "cache", part: .permissions, step: { $0.caches = [CacheUse(name: "c", path: "~/c")] }),
+        Change(testDescription: "folder", part: .permissions, step: { $0.workingDirectory = "sub" }),
+        Change(testDescription: "terminal", part: .permissions, step: { $0.hasTerminal = true }),
+        Change(testDescription: "sandbox", part: .permissions, step: { $0.permissions = [.tracing] }),
+        Change(testDescription: "results", part: .results, step: { $0.testResults = [.junit("*.xml")] }),
+        Change(testDescription: "artifacts", part: .results, step: { $0.artifacts = ["dist/*"] }),
+        Change(testDescription: "outputs", part: .results, step: { $0.outputs = ["dist/**"] }),
+        Change(testDescription: "toolchain", part: .toolchain, facts: { $0.toolchain = "Swift 6.4" }),
+        Change(testDescription: "box", part: .box, facts: { $0.box = ["Linux arm64"] }),
+    ]
+
+    @Test(arguments: changes) func whatAResultDependsOnIsInTheKey(change: Change) throws {
+        let before = try #require(Self.key())
+        let after = try #require(Self.key(Self.facts(change.facts), change.step))
+        #expect(after.value != before.value)
+        #expect(after.differences(from: before).contains(change.part))
+    }
+
+    @Test func whatDiffersAtEachPushIsNotInTheKeyUnlessTheStepNamesIt() throws {
+        func other(_ facts: inout KeyFacts) {
+            (facts.commit, facts.program, facts.closureContext) = ("c2", "p2", ["push"])
+            facts.runVariables = ["PIPECTL_CHANGE": "8", "SOURCE_DATE_EPOCH": "2"]
+        }
+        let facts = Self.facts(other)
+        #expect(Self.key(facts) == Self.key())
+        for line in [
+            "echo $PIPECTL_CHANGE", "date -d @${SOURCE_DATE_EPOCH}", "git describe", "a; (git log)", "/usr/bin/git x",
+        ] {
+            let (one, two) = (Self.key(Self.facts(), action: .shell(line)), Self.key(facts, action: .shell(line)))
+            #expect(one != two, "\(line)")
+            #expect(one.flatMap { two?.differences(from: $0) } == [.context])
+        }
+        let variable = { (step: inout PlannedStep) in step.environment = ["VERSION": "$PIPECTL_CHANGE"] }
+        #expect(Self.key(facts, variable) != Self.key(Self.facts(), variable))
+        #expect(Self.key(facts, action: .shell("digit .git/x gitx")) == Self.key(action: .shell("digit .git/x gitx")))
+        #expect(
+            Self.key(facts, action: .closure)?.differences(from: try #require(Self.key(action: .closure)))
+                == [.context, .program], "a closure has the context and the other workflows at hand")
+    }
+
+    @Test func whatIsNoMatterOfTheResultIsNotInTheKey() {
+        #expect(Self.key { $0.name = "s" } == Self.key { $0.retry = RetryPolicy(count: 2) })
+        #expect(Self.key { $0.allowsFailure = true } == Self.key())
+        #expect(Self.key { $0.isIdempotent = true } == Self.key())
+    }
+
+    @Test func bordersBetweenTextsCannotMove() {
+        let one = Self.key(action: .command(["a", "bc"]))
+        #expect(one != Self.key(action: .command(["ab", "c"])))
+        #expect(Self.key { $0.environment = ["A": "1", "B": "2"] } != Self.key { $0.environment = ["A": "1B2"] })
+    }
+
+    @Test func whatAStepNeedsIsInItsKey() throws {
+        func plan(_ first: String) -> KeyedPlan {
+            let a = PlannedStep(name: "a", action: .shell(first))
+            let b = PlannedStep(name: "b", action: .shell("b"), needs: ["a"])
+            // Listed before what it needs.
+            return KeyedPlan(
+                Plan(workflow: "w", steps: [PlannedStep(name: "c", action: .shell("c"), needs: ["b"]), b, a]),
+                Self.facts())
+        }
+        let (one, two) = (plan("a"), plan("other"))
+        #expect(one["b"] != two["b"] && one["c"] != two["c"])
+        #expect(try #require(two["c"]).differences(from: #require(one["c"])) == [.needs])
+        #expect(one["c"]?.definition == two["c"]?.definition, "its own declaration is the same")
+        #expect(plan("a")["c"] == one["c"])
+    }
+
+    @Test func aChainOfThousandsIsNoDeepCall() {
+        let steps = (0..<9_999).map { number in
+            PlannedStep(name: "\(number)", action: .shell("true"), needs: number < 9_998 ? ["\(number + 1)"] : [])
+        }
+        #expect(KeyedPlan(Plan(workflow: "w", steps: steps), Self.facts())["0"] != nil)
+    }
+
+    struct Obstacle: CustomTestStringConvertible, Sendable {
+        var testDescription: String
+        var change: @Sendable (inout PlannedStep) -> Void
+
+        init(_ says: String, _ change: @escaping @Sendable (inout PlannedStep) -> Void) {
+            (testDescription, self.change) = (says, change)
+        }
+    }
+
+    @Test(arguments: [
+        Obstacle("secrets") { $0.secrets = [SecretUse("TOKEN")] }, Obstacle("network") { $0.network = .allowed },
+        Obstacle(".neverProved()") { $0.isNeverProved = true },
+        Obstacle("for what others") { $0.condition = .always },
+        Obstacle("for what others") { $0.condition = .onFailure },
+        Obstacle("waits for a person") { $0.action = .approval },
+        Obstacle("no file matches") { $0.inputs = ["none/**"] },
+        Obstacle("could not be read") { $0.inputs = ["unknown"] },
+    ])
+    func noResultStandsForSomeSteps(obstacle: Obstacle) {
+        var facts = Self.facts()
+        facts.inputs[["none/**"]] = KeyFacts.Inputs(digest: "", isEmpty: true)
+        var step = PlannedStep(name: "s", action: .shell("make"))
+        obstacle.change(&step)
+        let after = PlannedStep(name: "after", action: .shell("b"), needs: ["s"])
+        let plan = KeyedPlan(Plan(workflow: "w", steps: [step, after]), facts)
+        guard case .never(let why) = plan.standings["s"] else {
+            Issue.record("it has a key")
+            return
+        }
+        #expect(why.contains(obstacle.testDescription))
+        if step.action == .approval {
+            #expect(plan["after"] != nil, "a gate leaves nothing that a result depends on")
+        } else {
+            #expect(plan.standings["after"] == .never("it needs \"s\", which can't be proved"))
+        }
+    }
+
+    @Test func inAReleaseOnlyStepsThatDeclareTheirInputsAreProved() {
+        let facts = Self.facts { $0.isRelease = true }
+        #expect(Self.key(facts) == nil)
+        #expect(Self.key(facts) { $0.inputs = ["src/**"] } == Self.key { $0.inputs = ["src/**"] })
+        #expect(Self.key(facts) { ($0.inputs, $0.secrets) = (["src/**"], [SecretUse("T")]) } == nil)
+    }
+
+    @Test func aStepThatIsNotBelievedHasNoKeyUntilItIsDeclaredInAnotherWay() throws {
+        let definition = try #require(Self.key()).definition
+        let facts = Self.facts { $0.distrusted = [definition] }
+        #expect(Self.key(facts) == nil)
+        #expect(
+            Self.key(Self.facts { ($0.distrusted, $0.inputs[[]]) = ([definition], .init(digest: "tree 9")) }) == nil)
+        #expect(Self.key(facts, action: .shell("make check")) != nil)
+        #expect(Self.key(facts) { $0.inputs = ["src/**"] } != nil)
+    }
+}
