@@ -60,10 +60,11 @@ let package = Package(
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: settings),
+        .target(name: "CAllocator", cSettings: [.treatAllWarnings(as: .error)]),
         .target(
             name: "BuildBox",
             dependencies: [
-                "Archive", "CLinux", "Engine", "Git", "Pipeline",
+                "Archive", "CAllocator", "CLinux", "Engine", "Git", "Pipeline",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "Subprocess", package: "swift-subprocess"),

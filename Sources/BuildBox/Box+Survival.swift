@@ -8,6 +8,7 @@ extension Box {
     /// Tries again, every two seconds, what could not be done for want of something of this machine.
     func keepGoing() async {
         var wasShort = false
+        var (seen, released) = (activity, -1)
         while !Task.isCancelled {
             do { try await Task.sleep(for: .seconds(2)) } catch { return }
             let isShort = !hasSpace() || !troubles.isEmpty
@@ -24,8 +25,18 @@ extension Box {
             await standbys?.endIdle()
             let ballast = ballast
             if hasSpace() { try? await offThread { ballast.renew() } }
+            // Once nothing has happened from one round to the next, and then not again until something does.
+            if activity != released, activity == seen, await board.all.isEmpty {
+                released = activity
+                index.releaseMemory()
+                try? await offThread { Memory.release() }
+            }
+            seen = activity
         }
     }
+
+    /// Says that memory may have been used that is not used any more.
+    func noteActivity() { activity &+= 1 }
 
     /// Notes what can't be done now, says it once, and shows it in the status until ``clearTrouble(_:)``.
     func noteTrouble(_ what: String, _ error: any Error) {

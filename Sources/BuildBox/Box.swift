@@ -43,6 +43,8 @@ public actor Box {
     /// What can't be done now for want of something of this machine: what it is, and the sentence about it.
     var troubles: [String: String] = [:]
     let ballast: Ballast
+    /// Counts what may have left memory behind: looks that saw something, questions.
+    var activity = 0
 
     /// Opens the state folder for this process alone and settles what an earlier one left.
     ///
@@ -415,6 +417,7 @@ public struct BoxError: Error, Sendable, CustomStringConvertible {
 
         public static let unknownRepository = Code(rawValue: "unknown-repository")
         public static let unknownRun = Code(rawValue: "unknown-run")
+        public static let unknownTest = Code(rawValue: "unknown-test")
         public static let unknownChange = Code(rawValue: "unknown-change")
         public static let unknownWorkflow = Code(rawValue: "unknown-workflow")
         public static let noWorkflows = Code(rawValue: "no-workflows")

@@ -65,7 +65,7 @@ public enum BoxDoctor {
         do {
             _ = try await Layering.find(
                 stepInit: helper, sandbox: sandbox, users: StepUsers(seed: "\(state.path) \(getpid())"),
-                in: state.workspaces)
+                in: state.live)
             return "laid over earlier ones, copied when written to"
         } catch {
             return "checked out anew for each run: \(error)"

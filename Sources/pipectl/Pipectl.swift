@@ -20,7 +20,9 @@ struct Pipectl: AsyncParsableCommand {
                 ]),
             CommandGroup(
                 name: "Reports",
-                subcommands: [Runs.self, Show.self, Logs.self, ReportCommand.self, Landed.self, Results.self]),
+                subcommands: [
+                    Runs.self, Show.self, Logs.self, ReportCommand.self, TestsCommand.self, Landed.self, Results.self,
+                ]),
             CommandGroup(
                 name: "Upkeep", subcommands: [ArchiveCommand.self, Collect.self, ProofsCommand.self, Doctor.self]),
         ]
@@ -30,6 +32,7 @@ struct Pipectl: AsyncParsableCommand {
     static func main() async {
         // The hidden command of the fetching child is answered before anything else is set up.
         if let code = FetchMirror.run(CommandLine.arguments) { Foundation.exit(code) }
+        Memory.prepare()
         OpenFiles.raiseLimit()
         do {
             var command = try parseAsRoot()

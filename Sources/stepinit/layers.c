@@ -83,8 +83,16 @@ static int leave_namespaces(void) {
     return write_file("/proc/self/gid_map", map);
 }
 
-// A user namespace that says no more than: what `from` owns on the disk is `to`'s.
+// A user namespace that says no more than: what `from` owns on the disk is `to`'s. `to` is the same in all calls.
 static int mapping(struct owner from, struct owner to) {
+    // Most layers are the box's own. One for each owner, kept for the next layer of the same.
+    static struct {
+        struct owner from;
+        int descriptor;
+    } known[16];
+    static int count;
+    for (int i = 0; i < count; i++)
+        if (known[i].from.user == from.user && known[i].from.group == from.group) return known[i].descriptor;
     // Nothing runs in it; it only has to exist until its descriptor is open.
     pid_t child = (pid_t)syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, 0, 0, 0, 0);
     if (child == 0) {
@@ -106,6 +114,10 @@ static int mapping(struct owner from, struct owner to) {
     int problem = errno;
     kill(child, SIGKILL);
     while (waitpid(child, NULL, 0) < 0 && errno == EINTR) {}
+    if (descriptor >= 0 && count < (int)(sizeof known / sizeof *known)) {
+        known[count].from = from;
+        known[count++].descriptor = descriptor;
+    }
     errno = problem;
     return descriptor;
 }
@@ -121,9 +133,6 @@ static int show(const char *layer, struct owner owner, struct owner user, const 
         struct attributes attributes = {.set = mount_idmap, .namespace = (uint64_t)namespace};
         failed = namespace < 0 ||
                  syscall(SYS_mount_setattr, tree, "", AT_EMPTY_PATH, &attributes, sizeof attributes) != 0;
-        int problem = errno;
-        if (namespace >= 0) close(namespace);
-        errno = problem;
     }
     failed = failed || syscall(SYS_move_mount, tree, "", AT_FDCWD, place, move_from_descriptor) != 0;
     int problem = errno;

@@ -48,14 +48,15 @@ extension Index {
         try db.cachedStatement(
             sql: """
                 UPDATE run SET state = 'ended', verdict = ?, reason = ?, attempt = ?, startedAt = ?, endedAt = ?,
-                    testedCommit = ?, tests_passed = ?, tests_failed = ?, tests_skipped = ?, tests_expectedFailures = ?,
+                    testedCommit = ?, testedTree = ?, tests_passed = ?, tests_failed = ?, tests_skipped = ?,
+                    tests_expectedFailures = ?,
                     isArchived = ?, archivedBytes = ?, trust = coalesce(?, trust)
                 WHERE id = ?
                 """
         ).execute(arguments: [
             report.verdict.rawValue, report.reason, report.attempt, report.startedAt?.milliseconds,
-            report.endedAt.milliseconds, report.testedCommit, counts.passed, counts.failed, counts.skipped,
-            counts.expectedFailures, bytes != nil, bytes ?? 0, report.trust?.rawValue, report.id,
+            report.endedAt.milliseconds, report.testedCommit, report.testedTree, counts.passed, counts.failed,
+            counts.skipped, counts.expectedFailures, bytes != nil, bytes ?? 0, report.trust?.rawValue, report.id,
         ])
         try withdrawOpenApprovals(of: report.id, db)
         for table in ["step", "test", "artifact"] {

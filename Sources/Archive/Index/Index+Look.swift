@@ -1,6 +1,7 @@
 internal import Engine
 internal import Foundation
 internal import GRDB
+public import Git
 
 extension Index {
     /// Every ref of the repository as the last look saw it, with its commit; nil before the baseline.
@@ -18,10 +19,67 @@ extension Index {
         }
     }
 
+    /// What moved since the last look, sorted by name; nil before the baseline.
+    ///
+    /// Both sides are walked once, in the same order: no ref that stayed becomes a string.
+    public func moves(of repository: String, to refs: RefTable) async throws -> [RefChange]? {
+        try await read { db in
+            let row = try Row.fetchOne(
+                db, sql: "SELECT id, baselineAt FROM repository WHERE name = ?", arguments: [repository])
+            guard let row, row["baselineAt"] as Int64? != nil else { return nil }
+            let id: Int64 = row["id"]
+            let rows = try Row.fetchCursor(
+                db.cachedStatement(sql: "SELECT ref, commitID FROM refCursor WHERE repository = ? ORDER BY ref"),
+                arguments: [id])
+            var moves: [RefChange] = []
+            var here = 0
+            while let row = try rows.next() {
+                let old = try row.withUnsafeData(atIndex: 1) { $0?.withUnsafeBytes { OID(hex: $0) } }
+                var order = -1
+                while here < refs.count {
+                    order =
+                        try row.withUnsafeData(atIndex: 0) { data in
+                            data?.withUnsafeBytes { refs.order(at: here, $0) }
+                        } ?? 0
+                    if order >= 0 { break }
+                    moves.append(RefChange(name: refs.name(at: here), old: nil, new: refs.id(at: here)))
+                    here += 1
+                }
+                let isThere = here < refs.count && order == 0
+                if !isThere {
+                    moves.append(RefChange(name: row[0], old: old, new: nil))
+                } else if refs.id(at: here) != old {
+                    moves.append(RefChange(name: refs.name(at: here), old: old, new: refs.id(at: here)))
+                }
+                if isThere { here += 1 }
+            }
+            for index in here..<refs.count {
+                moves.append(RefChange(name: refs.name(at: index), old: nil, new: refs.id(at: index)))
+            }
+            return moves
+        }
+    }
+
     /// The first look: all refs as they are, which starts nothing. Repeated, it replaces what was known.
     ///
     /// - Parameter location: The path or URL that is watched, for people.
     public func recordBaseline(of repository: String, location: String, refs: [String: String]) async throws {
+        try await recordBaseline(of: repository, location: location) { add in
+            for (ref, commit) in refs { try add(ref, commit) }
+        }
+    }
+
+    /// The same for a snapshot's refs.
+    public func recordBaseline(of repository: String, location: String, refs: RefTable) async throws {
+        try await recordBaseline(of: repository, location: location) { add in
+            for (ref, commit) in refs { try add(ref, commit.hex) }
+        }
+    }
+
+    private func recordBaseline(
+        of repository: String, location: String,
+        _ each: @Sendable @escaping (_ add: (_ ref: String, _ commit: String) throws -> Void) throws -> Void
+    ) async throws {
         let at = now().milliseconds
         try await write { db in
             let id = try Self.repositoryID(repository, location: location, db)
@@ -30,7 +88,7 @@ extension Index {
             try db.execute(sql: "DELETE FROM refCursor WHERE repository = ?", arguments: [id])
             let insert = try db.cachedStatement(
                 sql: "INSERT INTO refCursor (repository, ref, commitID) VALUES (?, ?, ?)")
-            for (ref, commit) in refs { try insert.execute(arguments: [id, ref, commit]) }
+            try each { ref, commit in try insert.execute(arguments: [id, ref, commit]) }
         }
     }
 

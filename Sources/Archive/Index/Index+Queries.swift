@@ -103,30 +103,6 @@ extension Index {
         }
     }
 
-    /// How a test came out in the runs of a repository, newest run first.
-    public func testHistory(
-        suite: String, name: String, repository: String, workflow: String? = nil, limit: Int = 50
-    ) async throws -> [TestAppearance] {
-        try await read { db in
-            let rows = try Row.fetchAll(
-                db,
-                sql: """
-                    \(Self.selectTest)
-                    WHERE test.testCase = (SELECT id FROM testCase WHERE suite = ?1 AND name = ?2)
-                        AND run.repository = (SELECT id FROM repository WHERE name = ?3)
-                        AND (?4 IS NULL OR run.workflow = ?4)
-                    ORDER BY test.run DESC, test.position LIMIT ?5
-                    """, arguments: [suite, name, repository, workflow, limit])
-            return rows.compactMap { row in
-                guard let result = Self.test(row) else { return nil }
-                return TestAppearance(
-                    run: row["run"], workflow: row["workflow"], head: row["head"], branch: row["branch"],
-                    change: row["changeName"], endedAt: (row["endedAt"] as Int64?).map(Date.init(milliseconds:)),
-                    result: result)
-            }
-        }
-    }
-
     /// Ended runs whose report is not in the archive, oldest first: those that were never started, or never came back.
     ///
     /// ``Report/init(unstarted:box:)`` makes their report.
@@ -155,7 +131,7 @@ extension Index {
         SELECT run.*, repository.name AS repositoryName, \(heldFor) AS heldFor FROM run JOIN repository ON repository.id = run.repository
         """
 
-    private static let selectTest = """
+    static let selectTest = """
         SELECT testCase.suite, testCase.name, test.status, test.duration, test.message, testFile.path, test.line,
             test.attempt, test.run, run.workflow, run.head, run.branch, run.changeName, run.endedAt
         FROM test JOIN run ON run.id = test.run JOIN testCase ON testCase.id = test.testCase LEFT JOIN testFile ON testFile.id = test.file
@@ -213,7 +189,7 @@ extension Index {
             attempts: row["attempts"])
     }
 
-    private static func test(_ row: Row) -> TestResult? {
+    static func test(_ row: Row) -> TestResult? {
         // By place, since a run may have a hundred thousand of them and looking a name up costs more than the value.
         guard let status = TestResult.Status(rawValue: row[2]) else { return nil }
         return TestResult(

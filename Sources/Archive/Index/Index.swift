@@ -32,6 +32,8 @@ public final class Index: Sendable {
             // A command may read while the daemon writes; a writer never waits for a reader in WAL.
             configuration.busyMode = .timeout(10)
             configuration.label = "pipectl index"
+            // Each keeps a connection and a page cache of its own, and few commands ask at the same time.
+            configuration.maximumReaderCount = 3
             let pool = try DatabasePool(path: path, configuration: configuration)
             try pool.writeWithoutTransaction { db in
                 // GRDB sets NORMAL with WAL: a power cut could then take back runs that were accepted.
@@ -103,6 +105,9 @@ public final class Index: Sendable {
             throw Self.explain(error, path)
         }
     }
+
+    /// Closes readers and empties page caches, once what goes on has ended; the next question opens them again.
+    public func releaseMemory() { (database as? DatabasePool)?.releaseMemoryEventually() }
 
     /// Writes what is in the log into the file, as far as readers let it, so that a lost log takes little with it.
     public func checkpoint() async throws {

@@ -15,10 +15,12 @@ extension Box {
         let run = QueuedRun(id: 0, request: request, createdAt: Date())
         let programs = try await programs()
         // Nothing of the run is started, so nobody need let it.
-        let prepared = try await RunPreparation.make(run, in: repository, programs: programs, rules: rules) { binding in
-            Approval(
-                why: "", head: request.head, definition: "", binding: binding, askedAt: Date(), decision: .approved)
-        }
+        let prepared = try await RunPreparation.make(
+            run, in: repository, programs: programs, rules: rules,
+            approved: { binding in
+                Approval(
+                    why: "", head: request.head, definition: "", binding: binding, askedAt: Date(), decision: .approved)
+            })
         try await withRepository(at: repository.store) { try $0.deleteRef(RunPreparation.pin(run.id)) }
         let search = ProofSearch(
             index: index, store: store, options: options, sandboxing: await sandboxing(),

@@ -11,6 +11,7 @@ extension Box {
     public func answer(
         _ request: BoxRequest, by user: UInt32, reply: @Sendable (BoxReply) async throws -> Void
     ) async throws {
+        noteActivity()
         do {
             switch request {
             case .status: try await reply(.status(status()))
@@ -26,6 +27,9 @@ extension Box {
                 try await reply(.accepted(outcome.run.id, isNew: outcome.isNew))
             case .runs(let query): try await reply(.runs(index.runs(RunFilter(query))))
             case .run(let id): try await reply(.run(detail(id)))
+            case .testHistory(let text, let filter): try await reply(.appearances(history(of: text, filter)))
+            case .flakyTests(let filter): try await reply(.flaky(index.flakyTests(filter)))
+            case .compare(let run, let other): try await reply(.comparison(compare(run, with: other)))
             case .collect(let collect): try await reply(.collected(self.collect(collect)))
             case .verifyArchive:
                 try await reply(.problems(store.verify(index).map { "\($0)" }))

@@ -17,6 +17,11 @@ public enum BoxRequest: Sendable, Codable {
     case rerun(RerunRequest)
     case runs(RunsQuery)
     case run(RunID)
+    /// How a test came out; the text is its name or a part of it.
+    case testHistory(String, TestFilter)
+    case flakyTests(TestFilter)
+    /// The tests of a run beside those of another.
+    case compare(RunID, against: RunID)
     /// Move runs out of the archive by age, count and size.
     case collect(CollectRequest)
     case verifyArchive
@@ -133,6 +138,9 @@ public enum BoxReply: Sendable, Codable {
     case progress(RunProgress)
     case runs([RunSummary])
     case run(RunDetail)
+    case appearances([TestAppearance])
+    case flaky([FlakyTest])
+    case comparison(Comparison)
     case collected(CollectReply)
     /// Problems found in the archive; none: it is sound.
     case problems([String])

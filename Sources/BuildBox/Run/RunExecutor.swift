@@ -44,7 +44,8 @@ struct RunExecutor: Sendable {
         var remains: RunRemains?
         do {
             let prepared = try await RunPreparation.make(
-                run, in: repository, programs: programs, rules: rules
+                run, in: repository, programs: programs, rules: rules,
+                tests: { await self.tests(of: run, $0, store: repository.store) }
             ) { [index] in try await index.approval(holdingFor: $0) }
             report.testedCommit = prepared.tested.hex
             report.testedTree = prepared.tree.hex
@@ -165,7 +166,11 @@ struct RunExecutor: Sendable {
             await bases.giveBack(beginning.use)
             throw error
         }
-        if let problem = space.problem { log.warning("run \(run.id): its workspace is a plain checkout: \(problem)") }
+        log.debug("run \(run.id): \(space.account)")
+        if let problem = space.problem {
+            log.warning(
+                "run \(run.id) begins from a checkout, for its workspace could not be laid over another: \(problem)")
+        }
         await board.update(run.id) { $0.phase = "running" }
         let seenContext =
             enclosed.enclosure != nil && Sandbox.hasMounts ? Sandbox.Place.context : contextFile
@@ -186,6 +191,7 @@ struct RunExecutor: Sendable {
         setting.controlGroups = sandboxing.controlGroups
         setting.journal = recorder.journal(of: run)
         (setting.keys, setting.proved) = (proofs.keys, proofs.proved)
+        setting.order = await order(of: prepared, run)
         let runner = Runner(setting: setting, pool: pool) { [board, wake] event in
             await board.take(event, of: run.id)
             if case .stepOutput = event { return }

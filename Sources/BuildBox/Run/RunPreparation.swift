@@ -49,10 +49,12 @@ extension RunPreparation {
     ///
     /// - Parameters:
     ///   - rules: Which branches are protected, and what a person is asked about.
+    ///   - tests: What earlier runs tell about the tests; asked where the workflow reads the context.
     ///   - approved: The word of a person that holds for a binding.
     /// - Throws: ``EarlyVerdict`` when the verdict is clear without a step, or a person must be asked first.
     static func make(
         _ run: QueuedRun, in repository: WatchedRepository, programs: ProgramCache, rules: TrustRules = TrustRules(),
+        tests: @Sendable (RunFacts) async -> TestHistory = { _ in TestHistory() },
         approved: @Sendable (_ binding: String) async throws -> Approval? = { _ in nil }
     ) async throws -> RunPreparation {
         let request = run.request
@@ -75,6 +77,7 @@ extension RunPreparation {
                     tested: facts.tested)
             }
             let approval = try await word(on: decision, run, facts, approved)
+            if declaration.readsContext { context.tests = await tests(facts) }
             let wholePlan = try await program.plan(workflow: request.workflow, context: context)
             var plan = try request.onlySteps.map { try wholePlan.keeping($0) } ?? wholePlan
             if request.upkeep != nil { plan = plan.withoutActing }
@@ -142,7 +145,7 @@ extension RunPreparation {
     /// The newest tag that `commit` descends from, by commit time.
     static func lastTag(before commit: OID, _ repository: WatchedRepository) throws -> String? {
         let watched = try Repository(opening: repository.gitDirectory)
-        let tags = try watched.snapshot().refs.filter { $0.key.hasPrefix("refs/tags/") }
+        let tags = try watched.snapshot().refs.entries(under: "refs/tags/")
         let dated = tags.compactMap { tag in
             (try? watched.commit(tag.value)).map { (name: String(tag.key.dropFirst("refs/tags/".count)), $0) }
         }

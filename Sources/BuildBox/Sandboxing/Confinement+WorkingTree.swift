@@ -9,12 +9,15 @@ public import Engine
 extension Confinement {
     /// What encloses the definition of a working tree for commands that need no box: `plan`, `validate`.
     ///
-    /// Nothing where nothing can be enclosed: whoever types the command can run that code anyway.
-    public static func workingTree(_ state: StateFolder, _ toolchain: Toolchain) async -> Confinement {
-        guard let stepInit = try? BoxTools.stepInit(beside: nil),
-            let sandbox = try? await Sandbox.find(stepInit: stepInit, toolchain: toolchain.swiftc)
-        else { return .none }
-        // Beside a daemon of the same folder, and others of these.
-        return Confinement(sandbox, users: StepUsers(seed: "\(state.path) \(getpid())"))
+    /// Nothing where nothing can be enclosed: whoever types the command can run that code anyway. Whether anything can
+    /// be is tried out before the first start; workflows that are in the cache need none.
+    public static func workingTree(_ state: StateFolder, _ toolchain: Toolchain) -> Confinement {
+        Confinement(found: {
+            guard let stepInit = try? BoxTools.stepInit(beside: nil),
+                let sandbox = try? await Sandbox.find(stepInit: stepInit, toolchain: toolchain.swiftc)
+            else { return .none }
+            // Beside a daemon of the same folder, and others of these.
+            return Confinement(sandbox, users: StepUsers(seed: "\(state.path) \(getpid())"))
+        })
     }
 }

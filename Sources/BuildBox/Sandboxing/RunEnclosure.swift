@@ -36,9 +36,9 @@ struct RunEnclosure: Sendable {
             return RunEnclosure()
         }
         if StepUsers.isPossible { for folder in prepared.program.folders { try Ownership.open(folder) } }
+        // What the box wants of its own accord must change nothing outside.
         let pattern = Standbys.Pattern(
             repository: repository, program: prepared.program.folders,
-            // What the box wants of its own accord must change nothing outside.
             mayWrite: isMerged && run.request.upkeep == nil)
         let mounts = mounts(pattern, contextFile: contextFile, options: options)
         // Below a folder that steps write to, a link of theirs would lead bubblewrap astray, which makes the places of

@@ -34,7 +34,7 @@ struct Sandboxing: Sendable {
         var layeringObstacle: String?
         do {
             layering = try await Layering.find(
-                stepInit: stepInit, sandbox: sandbox, users: users, in: state.workspaces)
+                stepInit: stepInit, sandbox: sandbox, users: users, in: state.live)
         } catch {
             layeringObstacle = "\(error)"
         }

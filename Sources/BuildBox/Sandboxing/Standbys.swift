@@ -15,7 +15,7 @@ actor Standbys {
         var repository: WatchedRepository
         /// The folders of the workflow program.
         var program: [String]
-        /// Whether its steps write to the box's folders for merged code.
+        /// Whether the box's writable folders may be written to.
         var mayWrite: Bool
     }
 

@@ -20,7 +20,7 @@ struct ProtectedBranches: Sendable, Equatable {
         let name = Sighting.defaultTarget(repository, snapshot, preferred: target)
         var tips: [Tip] = []
         if let name, let commit = snapshot.refs["refs/heads/\(name)"] { tips.append(Tip(branch: name, commit: commit)) }
-        let others = snapshot.refs.compactMap { ref, commit -> Tip? in
+        let others = snapshot.refs.entries(under: "refs/heads/").compactMap { ref, commit -> Tip? in
             // A branch that is a change is nobody's to protect, whatever it is called.
             guard case .branch(let branch) = rules.kind(of: ref), branch != name,
                 policy.protected.contains(where: { $0.matches(branch) })

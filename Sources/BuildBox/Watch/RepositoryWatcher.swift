@@ -38,6 +38,8 @@ actor RepositoryWatcher {
     private var schedules: [(declaration: WorkflowDeclaration, trigger: Trigger, cron: CronSchedule)] = []
     /// The `workflows/` that ``schedules`` was read from.
     private var scheduledTree: OID?
+    /// What the refs looked like when the last look had recorded all that it saw.
+    private var settled: RefStamp?
 
     init(_ repository: WatchedRepository, box: Box, options: WatchOptions, log: Logger) throws {
         self.repository = repository
@@ -128,44 +130,52 @@ actor RepositoryWatcher {
     func look() async throws -> [QueuedRun] {
         if repository.isRemote { try await Mirror(repository, deadline: options.fetchDeadline).fetch() }
         let (directory, rules, target) = (repository.gitDirectory, rules, options.target)
+        let stamp = try await offThread { RefStamp(gitDirectory: directory) }
+        if let stamp, stamp == settled { return [] }
+        settled = nil
+        await box.noteActivity()
         let snapshot = try await withRepository(at: directory) { try $0.snapshot() }
-        let hexes = snapshot.refs.mapValues(\.hex)
         let started: [QueuedRun]
-        if let cursor = try await box.index.cursor(of: repository.name) {
-            if cursor == hexes && scheduledTree != nil { return [] }
-            let old = RefSnapshot(refs: cursor.compactMapValues(OID.init(hex:)), head: snapshot.head)
-            let changes = snapshot.changes(since: old)
+        if let changes = try await box.index.moves(of: repository.name, to: snapshot.refs) {
+            if changes.isEmpty && scheduledTree != nil {
+                settled = stamp
+                return []
+            }
             started = changes.isEmpty ? [] : try await decide(changes, snapshot, target, rules)
         } else {
-            started = try await baseline(snapshot, hexes)
+            started = try await baseline(snapshot)
         }
-        await readSchedules(snapshot)
+        if await readSchedules(snapshot) { settled = stamp }
         return started
     }
 
     /// The first look starts nothing, except what is newer than `since`.
-    private func baseline(_ snapshot: RefSnapshot, _ hexes: [String: String]) async throws -> [QueuedRun] {
+    private func baseline(_ snapshot: RefSnapshot) async throws -> [QueuedRun] {
         let (directory, rules, since) = (repository.gitDirectory, rules, options.since)
-        var older = hexes
+        var older = snapshot.refs
         if let since {
-            let newer = try await withRepository(at: directory) { repository in
-                hexes.keys.filter { ref in
-                    guard case .change = rules.kind(of: ref), let id = snapshot.refs[ref] else { return false }
-                    return ((try? repository.commit(id))?.committer.time ?? .distantPast) >= since
-                }
+            older = try await withRepository(at: directory) { repository in
+                RefTable(
+                    snapshot.refs.filter { ref, id in
+                        guard case .change = rules.kind(of: ref) else { return true }
+                        return ((try? repository.commit(id))?.committer.time ?? .distantPast) < since
+                    })
             }
-            for ref in newer { older[ref] = nil }
         }
         try await box.index.recordBaseline(of: repository.name, location: repository.location, refs: older)
-        let changes = hexes.keys.count { if case .change = rules.kind(of: $0) { true } else { false } }
-        log.notice("\(repository.name): baseline of \(hexes.count) refs, \(changes) changes; waiting for the next push")
-        if older.count == hexes.count { return [] }
-        let old = RefSnapshot(refs: older.compactMapValues(OID.init(hex:)), head: snapshot.head)
+        let changes = snapshot.refs.count { if case .change = rules.kind(of: $0.key) { true } else { false } }
+        log.notice(
+            "\(repository.name): baseline of \(snapshot.refs.count) refs, \(changes) changes; waiting for the next push"
+        )
+        if older.count == snapshot.refs.count { return [] }
+        let old = RefSnapshot(refs: older, head: snapshot.head)
         return try await decide(snapshot.changes(since: old), snapshot, options.target, rules)
     }
 
     /// Keeps ``schedules`` as the default branch says; compiling also warms the cache for the first change.
-    private func readSchedules(_ snapshot: RefSnapshot) async {
+    ///
+    /// - Returns: Whether the same refs would give the same schedules; else the next look reads them again.
+    private func readSchedules(_ snapshot: RefSnapshot) async -> Bool {
         do {
             let preferred = options.target
             let found = try await withRepository(at: repository.gitDirectory) { repository -> (tip: OID, tree: OID?)? in
@@ -174,8 +184,7 @@ actor RepositoryWatcher {
                 else { return nil }
                 return (tip, try repository.treeID(of: tip, path: "workflows"))
             }
-            guard let (tip, tree) = found else { return }
-            guard let tree, tree != scheduledTree else { return }
+            guard let (tip, tree) = found, let tree, tree != scheduledTree else { return true }
             scheduledTree = tree
             let program = try await RunPreparation.program(at: tip, tree: tree, repository, box.programs())
             schedules = program.description.workflows.flatMap { declaration in
@@ -184,9 +193,11 @@ actor RepositoryWatcher {
                     return (declaration, trigger, cron)
                 }
             }
+            return true
         } catch {
             // The look itself reports what is wrong with the definition; the clock then has nothing to start.
             schedules = []
+            return error is DefinitionError || error is EarlyVerdict
         }
     }
 
@@ -195,10 +206,10 @@ actor RepositoryWatcher {
         for (declaration, trigger, cron) in schedules where cron.matches(secondsSince1970: minute) {
             do {
                 let snapshot = try await withRepository(at: repository.gitDirectory) { try $0.snapshot() }
-                let due = snapshot.refs.filter { ref in
+                let due = snapshot.refs.entries(under: "refs/heads/").filter { ref in
                     if case .branch(let name) = rules.kind(of: ref.key) { trigger.matches(branch: name) } else { false }
                 }
-                for (ref, commit) in due.sorted(by: { $0.key < $1.key }) {
+                for (ref, commit) in due {
                     _ = try await box.accept(
                         RunRequest(
                             repository: repository.name, workflow: declaration.name, event: .schedule, ref: ref,

@@ -47,9 +47,9 @@ struct Sighting: Sendable {
     var closed: [String] = []
     /// The tip of each branch.
     var tips: [String: OID] = [:]
-    /// The full ref of each change that has one.
+    /// The full ref of each change that has one; only where a branch moved.
     var refs: [String: String] = [:]
-    /// Heads of all changes that have a ref.
+    /// Heads of all changes that have a ref; only where a branch moved.
     var heads: [String: OID] = [:]
     /// The branch that changes want into unless known otherwise.
     var defaultTarget: String?
@@ -80,7 +80,12 @@ struct Sighting: Sendable {
         func definition(of commit: OID) throws -> OID? {
             try protected.holder(of: commit, in: repository) == nil ? protected.defaultTip : nil
         }
-        for (ref, commit) in snapshot.refs {
+        // The heads of all changes matter only where a branch moved, which may have taken some in or left some behind.
+        let movesBranch = refChanges.contains {
+            if case .branch = rules.kind(of: $0.name) { $0.new != nil } else { false }
+        }
+        let relevant = movesBranch ? snapshot.refs[...] : snapshot.refs.entries(under: "refs/heads/")
+        for (ref, commit) in relevant {
             switch rules.kind(of: ref) {
             case .branch(let name): sighting.tips[name] = commit
             case .change(let name):

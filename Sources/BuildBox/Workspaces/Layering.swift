@@ -14,17 +14,17 @@ import Foundation
 struct Layering: Sendable {
     let stepInit: String
 
-    /// - Parameter workspaces: The folder that workspaces will be in.
+    /// - Parameter parent: A folder on the disk that workspaces will be on.
     /// - Throws: ``LayerProblem``: why workspaces are plain checkouts here, and what would change that.
     static func find(
-        stepInit: String, sandbox: Sandbox?, users: StepUsers, in workspaces: String
+        stepInit: String, sandbox: Sandbox?, users: StepUsers, in parent: String
     ) async throws -> Layering {
         #if os(Linux)
             guard let sandbox else { throw LayerProblem("there is no sandbox that could show them to steps") }
-            guard FileManager.default.fileExists(atPath: workspaces) else {
-                throw LayerProblem("\(workspaces) is not there yet")
+            guard FileManager.default.fileExists(atPath: parent) else {
+                throw LayerProblem("\(parent) is not there yet")
             }
-            let folder = "\(workspaces)/.trial-\(getpid())-\(UInt32.random(in: 0 ... .max))"
+            let folder = "\(parent)/.trial-\(getpid())-\(UInt32.random(in: 0 ... .max))"
             do {
                 let user = try users.take()
                 defer { users.giveBack(user) }

@@ -1,6 +1,7 @@
 import Engine
 import Foundation
 import Git
+import Pipeline
 import SystemPackage
 
 /// The files that one attempt of a run works on: a fresh checkout, or private changes over layers that it shares.
@@ -31,6 +32,8 @@ struct Workspace: Sendable {
     let mount: WorkspaceMount?
     /// Why it is a plain folder although layers were asked for.
     var problem: String?
+    /// How long it took to make.
+    private(set) var took = Duration.zero
     private let holder: LayerHolder?
 
     /// The words before a command that starts a sandbox; none for a plain folder.
@@ -49,6 +52,18 @@ struct Workspace: Sendable {
     static func make(
         at folder: String, commit: OID, store: String, base: WorkspaceBase? = nil, user: StepUser? = nil,
         keepsLayers: Bool = false, layering: Layering? = nil, isOpen: Bool = false
+    ) async throws -> Workspace {
+        let start = ContinuousClock.now
+        var made = try await begin(
+            at: folder, commit: commit, store: store, base: base, user: user, keepsLayers: keepsLayers,
+            layering: layering, isOpen: isOpen)
+        made.took = ContinuousClock.now - start
+        return made
+    }
+
+    private static func begin(
+        at folder: String, commit: OID, store: String, base: WorkspaceBase?, user: StepUser?, keepsLayers: Bool,
+        layering: Layering?, isOpen: Bool
     ) async throws -> Workspace {
         // Shown in a sandbox already, it must stay the folder that it is.
         if !isOpen || base != nil || keepsLayers { try? await remove(folder) }
@@ -105,6 +120,12 @@ struct Workspace: Sendable {
         self.layers = layers
         self.index = index
         self.written = written
+    }
+
+    /// In words, for the log.
+    var account: String {
+        let milliseconds = String(format: "%.1f", took.inSeconds * 1_000)
+        return "workspace in \(milliseconds) ms, over \(layers.count) layers, \(written.count) paths written"
     }
 
     /// Ends the mount: after this nothing is at ``view``; the folders stay. Nothing of the run may be alive.

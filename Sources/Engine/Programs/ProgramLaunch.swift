@@ -43,12 +43,23 @@ public struct Confinement: Sendable {
     private let enclose: @Sendable (ProgramLaunch) throws -> (command: [String], user: StepUser?)
     private let isSandbox: Bool
     private let release: @Sendable (StepUser?) -> Void
+    /// Stands for all of the above where it is looked for when it is first needed.
+    private let later: LazyConfinement?
+
+    /// The one that `find` returns, asked for before the first start.
+    public init(found find: @escaping @Sendable () async -> Confinement) {
+        isSandbox = false
+        enclose = { ($0.command, nil) }
+        release = { _ in }
+        later = LazyConfinement(find)
+    }
 
     /// A confinement that starts another command; the ends of both must be alike.
     public init(wrap: @escaping @Sendable (ProgramLaunch) -> [String]) {
         isSandbox = false
         enclose = { (wrap($0), nil) }
         release = { _ in }
+        later = nil
     }
 
     /// Each start in a sandbox of its own, which shows the launch's folders and nothing else of the box.
@@ -64,6 +75,7 @@ public struct Confinement: Sendable {
             return (command, user)
         }
         release = { users.giveBack($0) }
+        later = nil
     }
 
     /// No sandbox: the command as it is.
@@ -73,6 +85,9 @@ public struct Confinement: Sendable {
     func run(
         _ launch: ProgramLaunch, environment: [String: String], deadline: Duration
     ) async throws -> ToolResult {
+        if let later {
+            return try await later.confinement.run(launch, environment: environment, deadline: deadline)
+        }
         let (command, user) = try enclose(launch)
         defer { release(user) }
         guard let executable = command.first else { throw CancellationError() }

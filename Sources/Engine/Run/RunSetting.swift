@@ -34,6 +34,8 @@ public struct RunSetting: Sendable {
     public var proved: [String: ProvedStep] = [:]
     /// Bytes of what a step makes that are kept at most: see `Step.outputs(_:)`.
     public var outputLimit = 1 << 30
+    /// Which of the steps that may start at once is started first; nil for the plan's own order.
+    public var order: StepOrder?
     /// Where what a step is about to do is written down; nil where a step may be done again after a crash.
     public var journal: StepJournal?
     /// Asks a person about a step and returns when there is an answer; nil when the signal came first, or nobody can

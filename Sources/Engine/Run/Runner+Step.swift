@@ -17,20 +17,24 @@ struct StepOutcome: Sendable {
     var resultFiles: [String] = []
     /// Whether it failed and then passed on the same tree.
     var isFlaky = false
+    /// Whether its slot and resources are still taken, for the runner to pass on.
+    var holdsSlot = false
 }
 
 extension Runner {
     /// Runs a step's attempts, waiting for a slot before each.
     func runStep(
-        _ index: Int, of plan: Plan, on hosts: StepHosts, within quota: RunQuota, stop: StopSignal
+        _ index: Int, of plan: Plan, on hosts: StepHosts, within quota: RunQuota, place: StepLine.Place,
+        stop: StopSignal
     ) async -> StepOutcome {
-        let outcome = await runAttempts(index, of: plan, on: hosts, within: quota, stop: stop)
+        let outcome = await runAttempts(index, of: plan, on: hosts, within: quota, place: place, stop: stop)
         // What a step chose (a file's name, a test's) may be in any sentence about it.
         return setting.secrets.masker.map { outcome.masked(by: $0) } ?? outcome
     }
 
     private func runAttempts(
-        _ index: Int, of plan: Plan, on hosts: StepHosts, within quota: RunQuota, stop: StopSignal
+        _ index: Int, of plan: Plan, on hosts: StepHosts, within quota: RunQuota, place: StepLine.Place,
+        stop: StopSignal
     ) async -> StepOutcome {
         let step = plan.steps[index]
         var outcome = StepOutcome(
@@ -53,13 +57,16 @@ extension Runner {
                     return finished(outcome, .cancelled, request.reason)
                 }
             }
-            guard await acquire(step, stop) else {
+            guard await acquire(step, number == 1 ? place : place.again, stop) else {
                 return finished(outcome, .cancelled, stop.request?.reason ?? "cancelled")
             }
             let attempt = await runAttempt(number, of: step, at: index, on: hosts, within: quota, stop: stop)
             // Before the slot is given back and anything that needs the step may start.
             await setting.journal?.end(step.name, attempt.record)
-            await pool.release(step.resources)
+            let again =
+                number <= step.retry.count && stop.request == nil && attempt.record.deserves(step.retry.condition)
+            outcome.holdsSlot = !again && place.handsOver
+            if !outcome.holdsSlot { await pool.release(step.resources) }
             outcome.record.attempts.append(attempt.record)
             outcome.findings += attempt.findings
             outcome.tests += attempt.tests
@@ -69,8 +76,6 @@ extension Runner {
             outcome.record.reason = attempt.record.reason
             let record = setting.secrets.masker.map { attempt.record.masked(by: $0) } ?? attempt.record
             await emit(.attemptEnded(step: step.name, attempt: record))
-            let again =
-                number <= step.retry.count && stop.request == nil && attempt.record.deserves(step.retry.condition)
             if !again { break }
         }
         outcome.isFlaky =
@@ -114,13 +119,11 @@ extension Runner {
     }
 
     /// Waits for the slot and resources; false when the step was stopped first.
-    private func acquire(_ step: PlannedStep, _ stop: StopSignal) async -> Bool {
-        if stop.request != nil || Task.isCancelled { return false }
-        if pool.tryAcquire(step.resources) { return true }
-        if let reason = await pool.obstacle(to: step.resources) {
+    private func acquire(_ step: PlannedStep, _ place: StepLine.Place, _ stop: StopSignal) async -> Bool {
+        let ticket = place.ticket ?? pool.reserve(step.resources, turn: place.turn)
+        if !pool.isGranted(ticket), stop.request == nil, let reason = await pool.obstacle(to: step.resources) {
             await emit(.stepWaiting(step: step.name, reason: reason))
         }
-        let ticket = pool.takeTicket()
         let handler = stop.onStop { _ in pool.giveUp(ticket) }
         defer { stop.removeHandler(handler) }
         let isGranted = await withTaskCancellationHandler {
@@ -129,7 +132,7 @@ extension Runner {
             pool.giveUp(ticket)
         }
         // Granted in the moment of the stop: what was taken is given back.
-        if isGranted && stop.request != nil {
+        if isGranted && (stop.request != nil || Task.isCancelled) {
             await pool.release(step.resources)
             return false
         }

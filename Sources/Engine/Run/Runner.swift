@@ -74,14 +74,20 @@ public struct Runner: Sendable {
                     if condition == .onSuccess || condition == .onFailure && !isFailure { signal.stop(request) }
                 }
             }
+            let line = StepLine(runner: self, plan: plan)
+            var handedOver: [[ResourceUse]] = []
             while true {
-                for step in graph.takeReady() {
+                for (step, place) in line.up(graph.takeReady()) {
                     let signal = StopSignal()
                     signals[step] = signal
                     group.addTask {
-                        .stepEnded(step, await runStep(step, of: plan, on: hosts, within: quota, stop: signal))
+                        .stepEnded(
+                            step, await runStep(step, of: plan, on: hosts, within: quota, place: place, stop: signal))
                     }
                 }
+                // Only now: what such a step has set free stands in the line that its slot goes to.
+                for uses in handedOver { await pool.release(uses) }
+                handedOver = []
                 for skip in graph.takeSkips() {
                     records[skip.step].status = skip.status
                     records[skip.step].reason = skip.reason
@@ -98,6 +104,7 @@ public struct Runner: Sendable {
                     records[step] = outcome.record
                     collected.add(outcome, to: &records[step])
                     if outcome.isFlaky { flaky.append(outcome.record.name) }
+                    if outcome.holdsSlot { handedOver.append(plan.steps[step].resources) }
                     graph.end(step, as: outcome.record.status)
                     await emit(.stepEnded(outcome.record))
                     if plan.failFast, outcome.record.status.isFailure, !plan.steps[step].allowsFailure {

@@ -5,11 +5,20 @@ import Synchronization
 /// The box's slots and named resources, shared by the steps of all runs.
 ///
 /// Whoever asked first is served first, except that a waiter for a taken resource does not hold up those
-/// who don't want it.
+/// who don't want it. What a run has asked for is served by the run's own order: see ``Turn``.
 public actor SlotPool {
+    /// Which run asks, and the place of the step among those of the run. A step takes an earlier turn of its own run
+    /// over, never one of another.
+    struct Turn: Sendable {
+        var run: Int
+        var place: Int
+    }
+
     private struct Waiter {
+        var turn: Turn?
         var uses: [String: Need]
-        var continuation: CheckedContinuation<Bool, Never>
+        /// Nil until somebody waits.
+        var continuation: CheckedContinuation<Bool, Never>?
     }
 
     private struct Need {
@@ -29,6 +38,8 @@ public actor SlotPool {
         var nextNumber = 0
         /// Tickets with which nobody waits yet, and which were not given up.
         var unused: Set<Int> = []
+        /// Tickets that were served before anybody waited.
+        var granted: Set<Int> = []
     }
 
     /// How many steps may run at a time.
@@ -106,20 +117,67 @@ public actor SlotPool {
         }
     }
 
+    /// Takes a place in the queue for a step whose task has not come to wait yet.
+    ///
+    /// - Returns: The ticket for ``wait(for:ticket:turn:)``, which must be called unless ``giveUp(_:)`` came before.
+    nonisolated func reserve(_ uses: [ResourceUse], turn: Turn) -> Int {
+        let needs = needs(of: uses)
+        var ticket = 0
+        serve { state in
+            state.nextNumber += 1
+            ticket = state.nextNumber
+            state.waiters[ticket] = Waiter(turn: turn, uses: needs, continuation: nil)
+            state.queue.append(ticket)
+            SlotPool.settle(&state)
+        }
+        return ticket
+    }
+
+    /// Whether a reservation was served already.
+    nonisolated func isGranted(_ ticket: Int) -> Bool { state.withLock { $0.granted.contains(ticket) } }
+
     /// Waits until it is served (true) or ``giveUp(_:)`` is called, be it before (false).
-    nonisolated func wait(for uses: [ResourceUse], ticket: Int) async -> Bool {
+    nonisolated func wait(for uses: [ResourceUse], ticket: Int, turn: Turn? = nil) async -> Bool {
         let needs = needs(of: uses)
         return await withCheckedContinuation { continuation in
-            var isGivenUp = false
+            var (isGivenUp, isGranted) = (false, false)
             serve { state in
-                if state.unused.remove(ticket) == nil {
+                if state.granted.remove(ticket) != nil {
+                    isGranted = true
+                } else if state.waiters[ticket] != nil {
+                    state.waiters[ticket]?.continuation = continuation
+                } else if state.unused.remove(ticket) == nil {
                     isGivenUp = true
                 } else {
-                    state.waiters[ticket] = Waiter(uses: needs, continuation: continuation)
+                    state.waiters[ticket] = Waiter(turn: turn, uses: needs, continuation: continuation)
                     state.queue.append(ticket)
+                    SlotPool.settle(&state)
                 }
             }
-            if isGivenUp { continuation.resume(returning: false) }
+            if isGivenUp || isGranted { continuation.resume(returning: isGranted) }
+        }
+    }
+
+    /// Moves the last in the queue forward, past those of its own run that come after it.
+    private static func settle(_ state: inout State) {
+        var own = state.queue.count - 1
+        guard let turn = state.waiters[state.queue[own]]?.turn else { return }
+        for position in stride(from: own - 1, through: state.firstInQueue, by: -1) {
+            guard let other = state.waiters[state.queue[position]]?.turn, other.run == turn.run else { continue }
+            guard other.place > turn.place else { return }
+            state.queue.swapAt(position, own)
+            own = position
+        }
+    }
+
+    /// How many wait.
+    nonisolated var waiting: Int { state.withLock { $0.waiters.count } }
+
+    /// A number that no other run of this pool has.
+    nonisolated func takeRunNumber() -> Int {
+        state.withLock { state in
+            state.nextNumber += 1
+            return state.nextNumber
         }
     }
 
@@ -131,7 +189,7 @@ public actor SlotPool {
             state.unused.remove(ticket)
             waiter = state.waiters.removeValue(forKey: ticket)
         }
-        waiter?.continuation.resume(returning: false)
+        waiter?.continuation?.resume(returning: false)
     }
 
     private nonisolated func needs(of uses: [ResourceUse]) -> [String: Need] {
@@ -175,7 +233,11 @@ public actor SlotPool {
                     SlotPool.take(waiter.uses, &state)
                     state.waiters[state.queue[position]] = nil
                     if position == state.firstInQueue { state.firstInQueue += 1 }
-                    served.append(waiter.continuation)
+                    if let continuation = waiter.continuation {
+                        served.append(continuation)
+                    } else {
+                        state.granted.insert(state.queue[position])
+                    }
                 } else {
                     wantedBefore.formUnion(waiter.uses.keys)
                 }

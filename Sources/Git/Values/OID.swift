@@ -21,6 +21,32 @@ public struct OID: Hashable, Sendable {
         self.low = UInt32(truncatingIfNeeded: low)
     }
 
+    /// Reads the digits where they lie, without making a string of them.
+    package init?(hex digits: UnsafeRawBufferPointer) {
+        guard digits.count == 40 else { return nil }
+        func number(_ places: Range<Int>) -> UInt64? {
+            var value: UInt64 = 0
+            for place in places {
+                let byte = digits[place]
+                let letter = byte | 0x20
+                let nibble: UInt8
+                if byte &- 0x30 < 10 {
+                    nibble = byte &- 0x30
+                } else if letter &- 0x61 < 6 {
+                    nibble = letter &- 0x57
+                } else {
+                    return nil
+                }
+                value = value << 4 | UInt64(nibble)
+            }
+            return value
+        }
+        guard let high = number(0..<16), let middle = number(16..<32), let low = number(32..<40) else { return nil }
+        self.high = high
+        self.middle = middle
+        self.low = UInt32(truncatingIfNeeded: low)
+    }
+
     init(_ raw: git_oid) {
         var bytes = raw.id
         (high, middle, low) = withUnsafeBytes(of: &bytes) { bytes in

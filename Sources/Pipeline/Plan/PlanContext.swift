@@ -22,6 +22,8 @@ public struct PlanContext: Sendable, Equatable, Codable {
     public var parameters: [String: String]
     /// The newest release tag that the commit descends from, if there is one.
     public var lastTag: String?
+    /// What earlier runs tell about the tests.
+    public var tests = TestHistory()
 
     public init(
         repository: String, event: Trigger.Event, commit: String, ref: String, branch: String? = nil,

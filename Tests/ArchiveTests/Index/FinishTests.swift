@@ -134,12 +134,17 @@ import Testing
         try await index.completed(Sample.request("alpha", "other", head: 9))
         try await index.completed(Sample.request("beta", head: 9))
         let history = try await index.testHistory(
-            suite: "Unit", name: "divides", repository: "alpha", workflow: "test", limit: 4)
+            suite: "Unit", name: "divides", TestFilter(repository: "alpha", workflow: "test", limit: 4))
         #expect(history.map(\.run) == [3, 3, 2, 2])
         #expect(history.map(\.result.status) == [.failed, .passed, .failed, .passed])
         #expect(history.first?.result.message == "1 is not 2")
         #expect(history.first?.change == "3")
-        #expect(try await index.testHistory(suite: "Unit", name: "gone", repository: "alpha").isEmpty)
+        #expect(try await index.testHistory(suite: "Unit", name: "gone", TestFilter()).isEmpty)
+        #expect(try await index.testHistory(suite: "Unit", name: "divides", TestFilter()).count == 10)
+        #expect(try await index.testNames(matching: "Unit/divides").map(\.name) == ["divides"])
+        #expect(try await index.testNames(matching: "VIDE").map(\.name) == ["divides"])
+        #expect(try await index.testNames(matching: "skips").map(\.suite) == [""])
+        #expect(try await index.testNames(matching: "i").count == 3)
     }
 
     @Test func writesThatMeetKeepTheirOwnOutcome() async throws {

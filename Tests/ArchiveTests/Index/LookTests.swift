@@ -1,5 +1,6 @@
 import Archive
 import Engine
+import Git
 import Pipeline
 import Testing
 
@@ -14,6 +15,31 @@ import Testing
         #expect(try await index.cursor(of: "alpha") == refs)
         #expect(try await index.repositories() == ["alpha": "/srv/alpha.git"])
         #expect(try await index.queued().isEmpty)
+    }
+
+    @Test func movesAreWhatTheSnapshotHasOtherwise() async throws {
+        let index = try Index.inMemory()
+        func id(_ number: Int) throws -> OID { try #require(OID(hex: Sample.commit(number))) }
+        #expect(try await index.moves(of: "alpha", to: [:]) == nil)
+        // In the order of bytes: upper case first, and a slash before digits.
+        let known: RefTable = try [
+            "refs/heads/B": id(1), "refs/heads/a": id(2), "refs/heads/a/b": id(3), "refs/heads/é": id(4),
+        ]
+        try await index.recordBaseline(of: "alpha", location: "/srv/alpha.git", refs: known)
+        try await index.recordBaseline(of: "beta", location: "/srv/beta.git", refs: ["refs/heads/b": id(1)])
+        #expect(try await index.moves(of: "alpha", to: known) == [])
+        let now: RefTable = try [
+            "refs/heads/A": id(9), "refs/heads/B": id(1), "refs/heads/a": id(5), "refs/heads/é": id(4),
+            "refs/pull/1/head": id(6),
+        ]
+        #expect(
+            try await index.moves(of: "alpha", to: now) == [
+                RefChange(name: "refs/heads/A", old: nil, new: id(9)),
+                RefChange(name: "refs/heads/a", old: id(2), new: id(5)),
+                RefChange(name: "refs/heads/a/b", old: id(3), new: nil),
+                RefChange(name: "refs/pull/1/head", old: nil, new: id(6)),
+            ])
+        #expect(try await index.moves(of: "alpha", to: [:])?.count == 4)
     }
 
     @Test func aLookBeforeTheBaselineIsRefused() async throws {

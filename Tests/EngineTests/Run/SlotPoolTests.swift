@@ -49,6 +49,32 @@ import Testing
         await pool.release([])
     }
 
+    @Test func aRunsStepsAreServedInItsOrderAndOtherRunsInTurn() async throws {
+        let pool = SlotPool(slots: 1)
+        #expect(await pool.acquire([]))
+        let (one, other) = (pool.takeRunNumber(), pool.takeRunNumber())
+        let (names, continuation) = AsyncStream<String>.makeStream()
+        let asked: [(run: Int, place: Int, name: String)] = [
+            (one, 2, "one 2"), (other, 1, "other 1"), (one, 0, "one 0"), (other, 0, "other 0"), (one, 1, "one 1"),
+        ]
+        await withTaskGroup(of: Void.self) { group in
+            for (count, step) in asked.enumerated() {
+                group.addTask {
+                    let turn = SlotPool.Turn(run: step.run, place: step.place)
+                    guard await pool.wait(for: [], ticket: pool.takeTicket(), turn: turn) else { return }
+                    continuation.yield(step.name)
+                    await pool.release([])
+                }
+                while pool.waiting <= count { await Task.yield() }
+            }
+            await pool.release([])
+        }
+        continuation.finish()
+        var served: [String] = []
+        for await name in names { served.append(name) }
+        #expect(served == ["one 0", "other 0", "one 1", "other 1", "one 2"])
+    }
+
     /// Many tasks that come, hold, go and give up, with never more than there is and never a lost unit.
     @Test func nothingIsLostUnderLoad() async {
         let pool = SlotPool(slots: 3)

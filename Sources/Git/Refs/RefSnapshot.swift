@@ -4,25 +4,40 @@ public struct RefSnapshot: Sendable, Equatable {
     ///
     /// A tag on a tree or a blob keeps that object's id. Left out are symbolic refs to nothing, names that are not
     /// valid UTF-8, and of names that differ in nothing but how Unicode composes them all but the composed one.
-    public var refs: [String: OID]
+    public var refs: RefTable
     /// The full name of the branch that `HEAD` points to, also while it has no commit; `nil` when detached.
     public var head: String?
 
-    public init(refs: [String: OID], head: String?) {
+    public init(refs: RefTable, head: String?) {
         self.refs = refs
         self.head = head
     }
 
+    public init(refs: [String: OID], head: String?) { self.init(refs: RefTable(refs), head: head) }
+
     /// What became different since `old`, sorted by name; `HEAD` is not part of it.
     public func changes(since old: RefSnapshot) -> [RefChange] {
         var changes: [RefChange] = []
-        for (name, id) in refs where old.refs[name] != id {
-            changes.append(RefChange(name: name, old: old.refs[name], new: id))
+        var (here, there) = (0, 0)
+        while here < refs.count || there < old.refs.count {
+            let order =
+                if here == refs.count {
+                    1
+                } else if there == old.refs.count {
+                    -1
+                } else {
+                    old.refs.withName(at: there) { refs.order(at: here, $0) }
+                }
+            let new = order <= 0 ? refs.id(at: here) : nil
+            let before = order >= 0 ? old.refs.id(at: there) : nil
+            if new != before {
+                let name = order <= 0 ? refs.name(at: here) : old.refs.name(at: there)
+                changes.append(RefChange(name: name, old: before, new: new))
+            }
+            if order <= 0 { here += 1 }
+            if order >= 0 { there += 1 }
         }
-        for (name, id) in old.refs where refs[name] == nil {
-            changes.append(RefChange(name: name, old: id, new: nil))
-        }
-        return changes.sorted { $0.name < $1.name }
+        return changes
     }
 }
 

@@ -1,0 +1,46 @@
+import Archive
+import Engine
+import Foundation
+import Git
+import Logging
+import Pipeline
+
+/// What earlier runs say about where a run is likely to fail. A run never fails for want of it.
+extension RunExecutor {
+    /// The order of the plan's steps; nil where there is nothing to order.
+    func order(of prepared: RunPreparation, _ run: QueuedRun) async -> StepOrder? {
+        guard prepared.plan.steps.count > 1 else { return nil }
+        do {
+            let request = run.request
+            let history = try await index.stepHistory(
+                repository: request.repository, workflow: request.workflow, change: request.change?.name)
+            return StepOrder(
+                prepared.plan, history: history, changedFiles: prepared.context.changedFiles,
+                nearTests: prepared.context.tests.near)
+        } catch {
+            log.warning("run \(run.id): its steps start in the order of the plan: \(error)")
+            return nil
+        }
+    }
+
+    /// What the run's workflow is told about its tests while it is planned.
+    func tests(of run: QueuedRun, _ facts: RunFacts, store: String) async -> TestHistory {
+        do {
+            let request = run.request
+            let nearness = TestNearness(changedFiles: facts.changedFiles)
+            var candidates = try await index.testCandidates(
+                repository: request.repository, workflow: request.workflow, change: request.change?.name,
+                nearness: nearness)
+            // Of a workflow that never told of tests, nothing is known of their files either.
+            guard candidates.knowsTests else { return TestHistory() }
+            let known = Set(candidates.near.compactMap(\.test.file))
+            candidates.newFiles = nearness.testFiles.filter { !known.contains($0) }
+            return try await withRepository(at: store) { [candidates] repository in
+                candidates.history { (try? repository.entry($0, at: facts.tested)) != nil }
+            }
+        } catch {
+            log.warning("run \(run.id): nothing is known of its tests: \(error)")
+            return TestHistory()
+        }
+    }
+}

@@ -1,0 +1,39 @@
+import Pipeline
+
+/// Whether what a step tests was changed, as far as its declaration says.
+struct StepNearness {
+    private let paths: [String]
+    /// Words by which a command may name tests that lie near the change.
+    private let words: Set<String>
+
+    init(changedFiles: [ChangedFile], tests: [KnownTest]) {
+        paths = changedFiles.flatMap { [$0.path] + ($0.oldPath.map { [$0] } ?? []) }
+        var words: Set<String> = []
+        for file in Set(tests.compactMap(\.file)) {
+            let parts = file.split(separator: "/")
+            if let name = parts.last {
+                words.insert(String(name))
+                words.insert(String(name.prefix { $0 != "." }))
+            }
+            if parts.count > 1 { words.insert(String(parts[parts.count - 2])) }
+        }
+        // `test` and `tests` are in the command of everything that tests.
+        self.words = words.filter { $0.utf8.count > 5 }
+    }
+
+    func isNear(_ step: PlannedStep) -> Bool {
+        guard !paths.isEmpty else { return false }
+        if !step.inputs.isEmpty {
+            // What it declares is what it reads: nothing else is to be guessed.
+            let globs = step.inputs.compactMap { try? Glob($0) }
+            return paths.contains { path in globs.contains { $0.matches(path) } }
+        }
+        if let folder = step.workingDirectory, !folder.isEmpty, folder != "." {
+            let prefix = folder.hasSuffix("/") ? folder : folder + "/"
+            if paths.contains(where: { $0.hasPrefix(prefix) }) { return true }
+        }
+        guard !words.isEmpty else { return false }
+        return step.commandLine.split { !$0.isLetter && !$0.isNumber && $0 != "_" && $0 != "." && $0 != "-" }
+            .contains { words.contains(String($0)) || words.contains(String($0.prefix { $0 != "." })) }
+    }
+}

@@ -1,0 +1,98 @@
+internal import Foundation
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+/// The refs that have a file of their own below `refs/` (gitrepository-layout(5)).
+struct LooseRefs {
+    enum Target: Equatable {
+        case id(OID)
+        /// Points to another ref.
+        case ref(String)
+    }
+
+    /// Sorted by the bytes of the names.
+    private(set) var refs: [(name: String, target: Target)] = []
+    /// Of all names and what is in the files: equal for the same refs, in this process.
+    private(set) var digest = 0
+    /// Whether a file holds something else, or can't be read: libgit2 decides then.
+    private(set) var hasOthers = false
+
+    /// - Parameter folder: The repository's common folder.
+    init(in folder: String) {
+        var hasher = Hasher()
+        var folders = ["refs"]
+        var found: [(name: String, content: [UInt8])] = []
+        while let current = folders.popLast() {
+            guard let handle = opendir("\(folder)/\(current)") else {
+                // Git removes folders that are empty while we look.
+                if errno != ENOENT { hasOthers = true }
+                continue
+            }
+            defer { closedir(handle) }
+            while let entry = readdir(handle) {
+                guard let name = LooseRefs.name(of: entry) else { continue }
+                // No part of a ref's name begins with a dot, and a lock is none.
+                if name.hasPrefix(".") || name.hasSuffix(".lock") { continue }
+                let path = "\(current)/\(name)"
+                if LooseRefs.isFolder(entry, "\(folder)/\(path)") {
+                    folders.append(path)
+                } else if let content = LooseRefs.read("\(folder)/\(path)") {
+                    found.append((path, content))
+                } else if errno != ENOENT {
+                    hasOthers = true
+                }
+            }
+        }
+        found.sort { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+        for (name, content) in found {
+            hasher.combine(name)
+            hasher.combine(content)
+            if let target = LooseRefs.target(content) { refs.append((name, target)) } else { hasOthers = true }
+        }
+        digest = hasher.finalize()
+    }
+
+    private static func target(_ content: [UInt8]) -> Target? {
+        let text = content.last == 0x0A ? content.dropLast() : content[...]
+        if let id = text.withUnsafeBytes({ OID(hex: $0) }) { return .id(id) }
+        guard text.starts(with: "ref: refs/".utf8), let name = String(validating: text.dropFirst(5), as: UTF8.self),
+            !name.contains(where: \.isWhitespace)
+        else { return nil }
+        return .ref(name)
+    }
+
+    /// nil for a name that is not valid UTF-8, which is left out.
+    private static func name(of entry: UnsafeMutablePointer<dirent>) -> String? {
+        let capacity = MemoryLayout.size(ofValue: entry.pointee.d_name)
+        return withUnsafePointer(to: &entry.pointee.d_name) { name in
+            name.withMemoryRebound(to: CChar.self, capacity: capacity) { String(validatingCString: $0) }
+        }
+    }
+
+    private static func isFolder(_ entry: UnsafeMutablePointer<dirent>, _ path: String) -> Bool {
+        if entry.pointee.d_type != DT_UNKNOWN && entry.pointee.d_type != DT_LNK {
+            return Int32(entry.pointee.d_type) == Int32(DT_DIR)
+        }
+        var info = stat()
+        return stat(path, &info) == 0 && info.st_mode & S_IFMT == S_IFDIR
+    }
+
+    /// A ref's file, as far as one can be long.
+    private static func read(_ path: String) -> [UInt8]? {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return nil }
+        defer { close(file) }
+        return [UInt8](unsafeUninitializedCapacity: 4_096) { buffer, count in
+            count = max(readSome(file, buffer), 0)
+        }
+    }
+}
+
+/// read(2), where a method of the same name hides it.
+private func readSome(_ file: Int32, _ buffer: UnsafeMutableBufferPointer<UInt8>) -> Int {
+    read(file, buffer.baseAddress, buffer.count)
+}

@@ -1,0 +1,75 @@
+internal import Foundation
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+/// The file `packed-refs` as Git writes it: sorted, with every tag object peeled.
+///
+/// libgit2 makes an object of each line, which takes ten times as long as reading them. What is not exactly in this form
+/// is left to it: see ``init(_:)``.
+struct PackedRefs {
+    /// What each line holds: the ref's own id, or that of what its tag is of.
+    let table: RefTable
+
+    /// Reads a file that is not there as one without refs.
+    ///
+    /// - Returns: nil where libgit2 must read it: unsorted, not fully peeled, or with a line of another form.
+    init?(_ path: String) {
+        guard FileManager.default.fileExists(atPath: path) else {
+            table = RefTable()
+            return
+        }
+        // Git replaces the file as a whole, so what is mapped stays as it was.
+        guard let data = try? Data(contentsOf: URL(fileURLWithPath: path), options: .mappedIfSafe),
+            let table = data.withUnsafeBytes(PackedRefs.read)
+        else { return nil }
+        self.table = table
+    }
+
+    private static func read(_ bytes: UnsafeRawBufferPointer) -> RefTable? {
+        guard let start = bytes.baseAddress else { return RefTable() }
+        var table = RefTable()
+        table.reserve(bytes.count / 64, bytes: bytes.count / 2)
+        var position = 0
+        /// The ref whose line came last: a line with its peeled id may follow.
+        var waiting: (name: UnsafeRawBufferPointer, id: OID)?
+        var last = UnsafeRawBufferPointer(start: nil, count: 0)
+        while position < bytes.count {
+            guard let end = memchr(start + position, 0x0A, bytes.count - position) else { return nil }
+            let line = UnsafeRawBufferPointer(
+                start: start + position, count: end - UnsafeMutableRawPointer(mutating: start + position))
+            defer { position += line.count + 1 }
+            if position == 0 {
+                let header = String(decoding: line, as: UTF8.self)
+                guard header.hasPrefix("# pack-refs with:"), header.contains(" fully-peeled "),
+                    header.contains(" sorted ")
+                else { return nil }
+            } else if line.first == UInt8(ascii: "^") {
+                guard line.count == 41, let known = waiting,
+                    let id = OID(hex: UnsafeRawBufferPointer(rebasing: line[1...]))
+                else { return nil }
+                table.append(name: known.name, id)
+                waiting = nil
+            } else {
+                if let known = waiting { table.append(name: known.name, known.id) }
+                waiting = nil
+                guard line.count > 41, line[40] == UInt8(ascii: " "), line.last != 0x0D,
+                    let id = OID(hex: UnsafeRawBufferPointer(rebasing: line[..<40]))
+                else { return nil }
+                let name = UnsafeRawBufferPointer(rebasing: line[41...])
+                guard last.order(to: name) < 0 else { return nil }
+                last = name
+                if name.isUTF8 { waiting = (name, id) }
+            }
+        }
+        if let known = waiting { table.append(name: known.name, known.id) }
+        return table
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    var isUTF8: Bool { allSatisfy { $0 < 0x80 } || String(validating: self, as: UTF8.self) != nil }
+}

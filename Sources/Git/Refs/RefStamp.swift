@@ -1,0 +1,55 @@
+internal import Foundation
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+/// Tells whether any ref of a repository may have moved, without reading those that are packed.
+///
+/// Two equal stamps of one repository, taken in this process, mean: no ref moved in between. Git replaces `packed-refs`
+/// by a new file, so its number, size and times say whether it is the same; loose refs are read. Take the stamp before
+/// the snapshot that it stands for.
+public struct RefStamp: Sendable, Equatable {
+    private var packed: [Int64] = []
+    private var loose = 0
+    private var head: String?
+    /// Not zero, and different each time, while the file is so young that it could change again within its time's
+    /// resolution (as in Git's own racy-git.txt).
+    private var doubt: UInt64 = 0
+
+    /// - Parameter gitDirectory: From ``Repository/gitDirectory``.
+    /// - Returns: nil when something is there that only a snapshot can judge.
+    public init?(gitDirectory: String) {
+        let common = RefStamp.commonFolder(of: gitDirectory)
+        let refs = LooseRefs(in: common)
+        guard !refs.hasOthers else { return nil }
+        loose = refs.digest
+        head = try? String(contentsOfFile: "\(gitDirectory)/HEAD", encoding: .utf8)
+        var info = stat()
+        guard stat("\(common)/packed-refs", &info) == 0 else {
+            if errno != ENOENT { return nil }
+            return
+        }
+        #if canImport(Darwin)
+            let (modified, changed) = (info.st_mtimespec, info.st_ctimespec)
+        #else
+            let (modified, changed) = (info.st_mtim, info.st_ctim)
+        #endif
+        packed = [
+            Int64(info.st_dev), Int64(bitPattern: UInt64(info.st_ino)), Int64(info.st_size), Int64(modified.tv_sec),
+            Int64(modified.tv_nsec), Int64(changed.tv_sec), Int64(changed.tv_nsec),
+        ]
+        if abs(time(nil) - changed.tv_sec) <= 2 { doubt = .random(in: 1 ... .max) }
+    }
+
+    /// The folder with the refs: another one only for a linked worktree.
+    static func commonFolder(of gitDirectory: String) -> String {
+        guard let text = try? String(contentsOfFile: "\(gitDirectory)/commondir", encoding: .utf8) else {
+            return gitDirectory
+        }
+        let target = text.trimmingCharacters(in: .whitespacesAndNewlines)
+        return target.hasPrefix("/") ? target : "\(gitDirectory)/\(target)"
+    }
+}

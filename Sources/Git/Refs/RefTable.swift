@@ -1,0 +1,162 @@
+internal import Foundation
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+/// The refs of a repository in the order of their names' bytes, each with the commit it stands for.
+///
+/// Names lie behind one another in one piece of memory, so 100,000 refs are three allocations, and two tables are
+/// compared by walking both once.
+public struct RefTable: Sendable, Equatable {
+    private var names: [UInt8] = []
+    /// Where each name ends in ``names``; the one before it ends where it begins.
+    private var ends: [UInt32] = []
+    private var ids: [OID] = []
+
+    public init() {}
+
+    public init(_ refs: some Sequence<(key: String, value: OID)>) {
+        for (name, id) in refs.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
+            var name = name
+            name.withUTF8 { append(name: UnsafeRawBufferPointer($0), id) }
+        }
+    }
+
+    mutating func reserve(_ count: Int, bytes: Int) {
+        names.reserveCapacity(bytes)
+        ends.reserveCapacity(count)
+        ids.reserveCapacity(count)
+    }
+
+    /// Adds a ref behind the last one, whose name must be smaller.
+    mutating func append(name: UnsafeRawBufferPointer, _ id: OID) {
+        names.append(contentsOf: name)
+        ends.append(UInt32(names.count))
+        ids.append(id)
+    }
+
+    /// The commit of the ref of this name.
+    public subscript(name: String) -> OID? {
+        var name = name
+        return name.withUTF8 { name in
+            let place = firstIndex(notBefore: UnsafeRawBufferPointer(name))
+            guard place < count, order(at: place, UnsafeRawBufferPointer(name)) == 0 else { return nil }
+            return ids[place]
+        }
+    }
+
+    /// The refs whose name begins so, which lie together.
+    public func entries(under prefix: String) -> Slice<RefTable> {
+        var prefix = prefix
+        return prefix.withUTF8 { bytes in
+            let prefix = UnsafeRawBufferPointer(bytes)
+            let first = firstIndex(notBefore: prefix)
+            var (low, high) = (first, count)
+            while low < high {
+                let middle = (low + high) / 2
+                if withName(at: middle, { $0.starts(with: prefix) }) { low = middle + 1 } else { high = middle }
+            }
+            return Slice(base: self, bounds: first..<low)
+        }
+    }
+
+    /// The same refs with `others`, sorted like them, in the place of those of their names; nil stands for none.
+    func overlaid(by others: [(name: String, id: OID?)]) -> RefTable {
+        var table = RefTable()
+        table.reserve(count + others.count, bytes: names.count + others.reduce(0) { $0 + $1.name.utf8.count })
+        var others = others[...]
+        func take() {
+            guard var next = others.popFirst(), let id = next.id else { return }
+            next.name.withUTF8 { table.append(name: UnsafeRawBufferPointer($0), id) }
+        }
+        for index in indices {
+            var isReplaced = false
+            while !isReplaced, var name = others.first?.name {
+                let order = name.withUTF8 { self.order(at: index, UnsafeRawBufferPointer($0)) }
+                if order < 0 { break }
+                isReplaced = order == 0
+                take()
+            }
+            if !isReplaced { withName(at: index) { table.append(name: $0, ids[index]) } }
+        }
+        while !others.isEmpty { take() }
+        return table
+    }
+
+    /// Without names that Swift takes for another one of other bytes, as those with `K` and the Kelvin sign.
+    ///
+    /// The one that Unicode calls composed counts: nobody may speak for a branch by one that only looks like it.
+    var settled: RefTable {
+        if names.allSatisfy({ $0 < 0x80 }) { return self }
+        var winners: [String: Int] = [:]
+        var losers: [Int] = []
+        for index in indices where !withName(at: index, { $0.allSatisfy { $0 < 0x80 } }) {
+            let name = name(at: index)
+            let composed = name.precomposedStringWithCanonicalMapping
+            if Array(composed.utf8) != Array(name.utf8), self[composed] != nil {
+                // The composed one is there, be it of other letters or, like the plain K, of none that need it.
+                losers.append(index)
+            } else if winners[name] == nil {
+                winners[name] = index
+            } else {
+                losers.append(index)
+            }
+        }
+        return losers.isEmpty ? self : overlaid(by: losers.map { (name(at: $0), nil) })
+    }
+
+    /// The full names.
+    public var keys: some RandomAccessCollection<String> { indices.lazy.map(name) }
+
+    private func firstIndex(notBefore name: UnsafeRawBufferPointer) -> Int {
+        var (low, high) = (0, count)
+        while low < high {
+            let middle = (low + high) / 2
+            if order(at: middle, name) < 0 { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
+    /// Where the ref stands to a name: below, at (0) or above it.
+    package func order(at index: Int, _ name: UnsafeRawBufferPointer) -> Int {
+        withName(at: index) { $0.order(to: name) }
+    }
+
+    /// Lends the name's bytes, which nobody may keep.
+    package func withName<Result>(at index: Int, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        let start = index == 0 ? 0 : Int(ends[index - 1])
+        let end = Int(ends[index])
+        return names.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[start..<end])) }
+    }
+
+    package func name(at index: Int) -> String {
+        withName(at: index) { String(decoding: $0, as: UTF8.self) }
+    }
+
+    package func id(at index: Int) -> OID { ids[index] }
+}
+
+extension RefTable: RandomAccessCollection {
+    public var startIndex: Int { 0 }
+    public var endIndex: Int { ids.count }
+    public subscript(index: Int) -> (key: String, value: OID) { (name(at: index), ids[index]) }
+}
+
+extension RefTable: ExpressibleByDictionaryLiteral {
+    public init(dictionaryLiteral refs: (String, OID)...) { self.init(refs.lazy.map { (key: $0.0, value: $0.1) }) }
+}
+
+extension UnsafeRawBufferPointer {
+    /// As memcmp(3), and the shorter first where one begins the other: the order of Git and of SQLite.
+    package func order(to other: UnsafeRawBufferPointer) -> Int {
+        let shared = Swift.min(count, other.count)
+        if shared > 0, let one = baseAddress, let two = other.baseAddress {
+            let order = memcmp(one, two, shared)
+            if order != 0 { return Int(order) }
+        }
+        return count - other.count
+    }
+}

@@ -1,0 +1,62 @@
+import Archive
+import Engine
+import Foundation
+
+/// Tests across runs as lines for people.
+enum TestTables {
+    static func history(_ appearances: [TestAppearance], colour: Bool) -> String {
+        guard let first = appearances.first else { return "" }
+        let rows = appearances.map { one in
+            [
+                "\(one.run)",
+                one.result.status.rawValue + (one.result.attempt > 1 ? ", try \(one.result.attempt)" : ""),
+                one.workflow, one.change.map { "change \($0)" } ?? one.branch ?? "", String(one.head.prefix(10)),
+                one.result.duration.map { Duration.seconds($0).inWords } ?? "", one.result.message ?? "",
+            ]
+        }
+        let table = columns(["run", "result", "workflow", "what", "commit", "took", "message"], rows)
+        let failures = appearances.count { $0.result.status.isFailure }
+        return TerminalText.name(first.result.id, limit: 1_000)
+            + "\n\(failures) of \(appearances.count) failed\n\n" + table
+    }
+
+    static func flaky(_ tests: [FlakyTest]) -> String {
+        guard !tests.isEmpty else { return "" }
+        let rows = tests.map { test in
+            [
+                percent(test.rate), "\(test.flips) of \(test.runs)", test.id, "\(test.lastRun)", test.lastMessage ?? "",
+            ]
+        }
+        return columns(["rate", "failed", "test", "last", "message"], rows)
+    }
+
+    static func comparison(_ comparison: Comparison, of run: RunID) -> String {
+        let parts = [
+            ("newly failing", comparison.newlyFailing), ("also failing", comparison.alsoFailing),
+            ("newly skipped", comparison.newlySkipped), ("vanished", comparison.vanished),
+        ].filter { !$0.1.isEmpty }
+        if parts.isEmpty { return "no test of run \(run) came out worse than in run \(comparison.against)\n" }
+        return parts.map { title, tests in
+            "\(tests.count) \(title) in run \(run) beside run \(comparison.against)\n"
+                + tests.map { "  " + TerminalText.name($0, limit: 1_000) + "\n" }.joined()
+        }.joined(separator: "\n")
+    }
+
+    private static func percent(_ rate: Double) -> String {
+        let tenths = Int((rate * 1_000).rounded())
+        return "\(tenths / 10).\(tenths % 10) %"
+    }
+
+    /// Every cell was written by the code under test, or may have been.
+    private static func columns(_ header: [String], _ rows: [[String]]) -> String {
+        let lines = [header] + rows.map { $0.map { TerminalText.name($0, limit: 200) } }
+        let widths = header.indices.map { column in lines.map { $0[column].count }.max() ?? 0 }
+        return lines.map { line in
+            let cells = line.enumerated().map { column, text in
+                column == line.count - 1
+                    ? text : text + String(repeating: " ", count: max(widths[column] - text.count, 0))
+            }
+            return cells.joined(separator: "  ").replacing(/\s+$/, with: "") + "\n"
+        }.joined()
+    }
+}

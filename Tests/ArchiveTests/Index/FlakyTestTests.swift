@@ -1,0 +1,65 @@
+import Archive
+import Engine
+import Testing
+
+/// Same tree, different verdict: that and nothing else is flaky.
+@Suite struct FlakyTestTests {
+    private static func result(_ name: String, _ status: TestResult.Status, attempt: Int = 1) -> TestResult {
+        TestResult(
+            suite: "Unit", name: name, status: status, message: status.isFailure ? "was \(name)" : nil, attempt: attempt
+        )
+    }
+
+    /// A run of this tree with these results.
+    private static func add(
+        _ index: Archive.Index, tree: String?, _ tests: [TestResult], repository: String = "alpha", head: Int
+    ) async throws {
+        let request = Sample.request(repository, change: "\(head)", head: head)
+        let id = try await index.enqueue(request).run.id
+        try await index.markRunning(id)
+        var report = Sample.report(id, request, verdict: .failed, tests: tests)
+        report.testedTree = tree
+        report.testedCommit = Sample.commit(head)
+        try await index.finish(report, tests: tests, archivedBytes: 1)
+    }
+
+    @Test func aTestThatCameOutBothWaysOnATreeIsFlaky() async throws {
+        let index = try await Index.watching()
+        // Run 1 and 2 test the same tree, 3 another one.
+        try await Self.add(
+            index, tree: "tree one",
+            [Self.result("across", .failed), Self.result("broken", .failed), Self.result("sound", .passed)], head: 1)
+        try await Self.add(
+            index, tree: "tree one",
+            [Self.result("across", .passed), Self.result("broken", .errored), Self.result("sound", .passed)], head: 2)
+        try await Self.add(
+            index, tree: "tree two",
+            [
+                Self.result("within", .failed), Self.result("within", .passed, attempt: 2),
+                // It passed on the other tree only: the code may be why.
+                Self.result("sound", .failed), Self.result("across", .passed),
+            ], head: 3)
+        let flaky = try await index.flakyTests(TestFilter())
+        #expect(flaky.map(\.name) == ["within", "across"], "the higher rate first")
+        #expect(flaky.map(\.flips) == [1, 1])
+        #expect(flaky.map(\.runs) == [1, 3])
+        #expect(flaky.map(\.lastRun) == [3, 1])
+        #expect(flaky.map(\.lastMessage) == ["was within", "was across"])
+        #expect(
+            try await index.flakyTests(TestFilter(limit: 2)).isEmpty, "the failure is not among the newest two runs")
+    }
+
+    @Test func repositoriesAreApartAndOldRunsCountByTheirCommit() async throws {
+        let index = try await Index.watching()
+        try await Self.add(index, tree: "tree", [Self.result("same", .failed)], head: 1)
+        try await Self.add(index, tree: "tree", [Self.result("same", .passed)], repository: "beta", head: 2)
+        #expect(try await index.flakyTests(TestFilter()).isEmpty)
+        try await Self.add(
+            index, tree: nil, [Self.result("old", .failed), Self.result("old", .passed, attempt: 2)],
+            repository: "beta", head: 3)
+        #expect(try await index.flakyTests(TestFilter(repository: "beta")).map(\.name) == ["old"])
+        #expect(try await index.flakyTests(TestFilter(repository: "alpha")).isEmpty)
+        #expect(try await index.flakyTests(TestFilter(workflow: "test")).map(\.name) == ["old"])
+        #expect(try await index.flakyTests(TestFilter(workflow: "other")).isEmpty)
+    }
+}
