@@ -6,7 +6,6 @@
 
 #ifdef __linux__
 #include <sys/syscall.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 #endif
 
@@ -37,7 +36,7 @@ static inline int cgit_commit_create(
         out, repository, NULL, author, committer, NULL, message, tree, count, (void *)parents);
 }
 
-// zlib and what flushes of a batch are made of: sync_file_range(2) is hidden from Swift.
+// What a batch of objects needs: zlib, and sync_file_range(2), which is hidden from Swift.
 
 static inline size_t cgit_compress_bound(size_t size) { return compressBound(size); }
 
@@ -48,34 +47,11 @@ static inline int cgit_compress(void *to, size_t *to_size, const void *from, siz
     return failed;
 }
 
-// Whether the file system of a folder has what happened to names on disk in the order in which it happened, once it is
-// flushed: ext4 and XFS log it, tmpfs has nothing to flush.
-static inline int cgit_keeps_order(const char *folder) {
-#ifdef __linux__
-    struct statfs facts;
-    if (statfs(folder, &facts) != 0) return 0;
-    return facts.f_type == 0xEF53 || facts.f_type == 0x58465342 || facts.f_type == 0x01021994;
-#else
-    (void)folder;
-    return 0;
-#endif
-}
-
-// Starts to write a file's bytes out.
+// Starts to write a file's bytes out; a hint that hastens the flush to come and may fail.
 static inline void cgit_begin_write(int file) {
 #ifdef __linux__
     syscall(SYS_sync_file_range, file, 0LL, 0LL, 2 /* SYNC_FILE_RANGE_WRITE */);
 #else
     (void)file;
-#endif
-}
-
-// Waits until a file's bytes are written out: its blocks then, too, are in the file system's log.
-static inline int cgit_wait_for_write(int file) {
-#ifdef __linux__
-    return (int)syscall(SYS_sync_file_range, file, 0LL, 0LL, 7 /* WAIT_BEFORE | WRITE | WAIT_AFTER */);
-#else
-    (void)file;
-    return -1;
 #endif
 }

@@ -1,26 +1,25 @@
 internal import CGit
 internal import Foundation
 
-/// New objects of a repository that become safe together: with one flush of the disk instead of two for each.
+/// New objects of a repository that are written first and flushed after.
 ///
-/// As `core.fsyncMethod=batch` of Git does it (git-config(1)): each object is written aside, the kernel is told to write
-/// its bytes out, and when all are, they get their names. What flushes the disk next, a ref's own file by libgit2, takes
-/// them along, because ext4 and XFS keep what happened to names in order. On other file systems each is flushed by itself.
-/// Objects of more than ``sizeLimit`` bytes go through libgit2, which flushes them too.
+/// libgit2 flushes each object and its folder before it begins the next one, and each flush of a file system's log waits
+/// for the disk. Here the bytes of all are on their way before the first is waited for, and of the flushes that follow
+/// only two, the first of a file and the first of a folder, find anything in the log. What is promised is the same: an
+/// object has its name when its bytes are on disk, and after ``finish()`` all names are, too. Objects of more than
+/// ``sizeLimit`` bytes go through libgit2.
 public final class ObjectBatch {
     /// Bytes of an object that is made in memory.
     static let sizeLimit = 1 << 20
 
     private let repository: Repository
     private let folder: String
-    private let keepsOrder: Bool
     private var files: [(descriptor: Int32, path: String, id: OID)] = []
     private var added: Set<OID> = []
 
     public init(_ repository: Repository) {
         self.repository = repository
         folder = repository.commonDirectory + "/objects"
-        keepsOrder = cgit_keeps_order(folder) == 1
     }
 
     deinit { forget() }
@@ -94,22 +93,23 @@ public final class ObjectBatch {
         return try add(Array(text.utf8), GIT_OBJECT_COMMIT, "commit")
     }
 
-    /// Gives all objects their names, once their bytes are written out.
-    ///
-    /// They are safe when the disk is flushed after this, as setting a ref does.
+    /// Flushes all objects and gives them their names; they are on disk when this returns.
     public func finish() throws(GitError) {
-        for file in files {
-            let failed = keepsOrder ? cgit_wait_for_write(file.descriptor) : fsync(file.descriptor)
-            if failed != 0 { throw problem("write", file.path) }
-        }
+        for file in files where fsync(file.descriptor) != 0 { throw problem("write", file.path) }
+        var places: Set<String> = []
         for file in files {
             let place = "\(folder)/\(file.id.hex.prefix(2))"
-            if mkdir(place, 0o755) != 0 && errno != EEXIST { throw problem("make", place) }
+            if mkdir(place, 0o755) == 0 {
+                places.insert(folder)
+            } else if errno != EEXIST {
+                throw problem("make", place)
+            }
             let path = "\(place)/\(file.id.hex.dropFirst(2))"
             guard rename(file.path, path) == 0 else { throw problem("make", path) }
-            if !keepsOrder { try flush(place) }
-            close(file.descriptor)
+            places.insert(place)
         }
+        for place in places { try flush(place) }
+        for file in files { close(file.descriptor) }
         files = []
     }
 
@@ -129,7 +129,7 @@ public final class ObjectBatch {
             guard count > 0 else { throw problem("write", path) }
             done += count
         }
-        if keepsOrder { cgit_begin_write(file) }
+        cgit_begin_write(file)
         added.insert(id)
         // Descriptors are few; a run with hundreds of result files flushes a few times more.
         if files.count == 64 { try finish() }

@@ -75,7 +75,7 @@ extension ArchiveStore {
         let commit = try tree.batch.add(
             commitOf: try tree.batch.add(tree: tree.files), by: author,
             message: "run \(report.id): \(report.verdict.title)\n")
-        // On disk with the ref, which names them.
+        // Before there is a ref that names them.
         try tree.batch.finish()
         let name = ref(report.id)
         if let known = try repository.ref(name) {

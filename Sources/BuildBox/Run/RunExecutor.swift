@@ -100,8 +100,10 @@ struct RunExecutor: Sendable {
                 BoxTools.isDiskFull(error)
                 ? "disk full: the box could not run it: \(error)" : "the box could not run it: \(error)"
         }
-        await board.settle(run.id)
-        wake()
+        if run.request.upkeep == nil {
+            await board.settle(run.id)
+            wake()
+        }
         // The clock on the wall may have been set meanwhile; a run lasts as long as it lasts.
         report.endedAt = started.addingTimeInterval((clock.now - start).inSeconds)
         // A verdict before the first step leaves no folder.
@@ -195,7 +197,9 @@ struct RunExecutor: Sendable {
             if case .stepOutput = event { return }
             if await board.run(run.id)?.isParked == true { wake() }
         }
-        if let wanted = enclosed.next(after: prepared, in: repository, space) { await standbys?.prepare(wanted) }
+        if run.request.upkeep == nil, let wanted = enclosed.next(after: prepared, in: repository, space) {
+            await standbys?.prepare(wanted)
+        }
         // Beside the steps, so that a long compilation costs the run nothing while its steps take longer.
         async let review = review(prepared, in: repository, stop)
         var outcome = await runner.run(prepared.plan, stop: stop)

@@ -66,7 +66,8 @@ struct KillLoad {
         let name = "\(bench.root)/daemon-"
         let child = try Child(
             bench.sharing([
-                Bench.pipectl, "watch", "--minimum-free", "0", "--interval", "0.2", "--slots", "4", bench.repository,
+                Bench.pipectl, "watch", "--minimum-free", "0", "--no-refresh", "--interval", "0.2", "--slots", "4",
+                bench.repository,
             ]), in: bench.root, environment: bench.environment, output: name)
         // The moment is what is tested: nothing waits for anything here.
         await child.kill(after: delay)
