@@ -230,12 +230,5 @@ def processor_seconds(pid):
 
 
 def own_processor_seconds(pid):
-    """The same in nanosecond steps and without children, summed over the threads there are now."""
-    total = 0
-    for thread in os.listdir(f"/proc/{pid}/task"):
-        try:
-            with open(f"/proc/{pid}/task/{thread}/schedstat") as file:
-                total += int(file.read().split()[0])
-        except OSError:
-            pass
-    return total / 1e9
+    """The same in nanosecond steps and without children: the process's own clock (clock_getcpuclockid(3))."""
+    return time.clock_gettime((~pid << 3) | 2)
