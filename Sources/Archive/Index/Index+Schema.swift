@@ -22,7 +22,8 @@ extension Index {
         migrator.registerMigration("4 proof") { db in try createProof(db) }
         migrator.registerMigration("5 history") { db in try createHistory(db) }
         migrator.registerMigration("6 upkeep") { db in
-            try db.alter(table: "run") { table in table.add(column: "isUpkeep", .boolean).notNull().defaults(to: false) }
+            try db.alter(table: "run") { table in table.add(column: "isUpkeep", .boolean).notNull().defaults(to: false)
+            }
         }
         migrator.registerMigration("7 failed tests") { db in
             // Few among many: what failed is found without looking at what passed.
