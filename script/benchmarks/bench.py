@@ -102,10 +102,11 @@ class Bench:
 
     # Repositories
 
-    def git(self, *words, cwd):
+    def git(self, *words, cwd, input=None):
         identity = ["-c", "user.name=Bench", "-c", "user.email=bench@example.com", "-c", "commit.gpgsign=false"]
         return subprocess.run(
-            ["git", *identity, *words], cwd=cwd, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+            ["git", *identity, *words], cwd=cwd, check=True, stdout=subprocess.PIPE, text=True, input=input
+        ).stdout.strip()
 
     def repository(self, name, workflows, files=None):
         path = f"{self.root}/{name}"
@@ -165,12 +166,30 @@ class Bench:
     def wait_for(self, path, seconds=60):
         """Until a file is there; its content."""
         limit = time.monotonic() + seconds
-        while not os.path.exists(path):
+        while not os.path.exists(path) or os.path.getsize(path) == 0:
             if time.monotonic() > limit:
                 raise Problem(f"{path} did not appear within {seconds} s")
             time.sleep(0.001)
         with open(path) as file:
             return file.read()
+
+    # Pushes: each has a number in its tree, so that a run says for which of them it started
+
+    def starting_step(self, name):
+        """A step that says when it began, in a file of its own for each push; runs of other commits say nothing."""
+        return f'Step("one", run: "if [ -e number ]; then date +%s.%N > {self.root}/{name}-$(cat number); fi")'
+
+    def push(self, path, name, number, notify=None):
+        """Seconds from a push of change `number` to the first process of its step, as `starting_step` told it."""
+        blob = self.git("hash-object", "-w", "--stdin", cwd=path, input=f"{number}\n")
+        entries = self.git("ls-tree", "main", cwd=path)
+        tree = self.git("mktree", cwd=path, input=f"{entries}\n100644 blob {blob}\tnumber\n")
+        commit = self.git("commit-tree", tree, "-p", "main", "-m", f"Push {number}", cwd=path)
+        started = time.time()
+        self.git("update-ref", f"refs/pull/{number}/head", commit, cwd=path)
+        if notify:
+            self.run([self.pipectl, "notify"], home=notify)
+        return float(self.wait_for(f"{self.root}/{name}-{number}")) - started
 
     def end_part(self):
         for process in list(self.processes):
@@ -211,12 +230,5 @@ def processor_seconds(pid):
 
 
 def own_processor_seconds(pid):
-    """The same in nanosecond steps and without children, summed over the threads there are now."""
-    total = 0
-    for thread in os.listdir(f"/proc/{pid}/task"):
-        try:
-            with open(f"/proc/{pid}/task/{thread}/schedstat") as file:
-                total += int(file.read().split()[0])
-        except OSError:
-            pass
-    return total / 1e9
+    """The same in nanosecond steps and without children: the process's own clock (clock_getcpuclockid(3))."""
+    return time.clock_gettime((~pid << 3) | 2)

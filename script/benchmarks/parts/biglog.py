@@ -22,14 +22,14 @@ def measure(bench):
             f'Workflow("big") {{ Step("yes", run: "date +%s.%N > {begun}.new && mv {begun}.new {begun}; yes \'{line}\' | head -c {size}; date +%s.%N > {done}.new && mv {done}.new {done}").secrets({given}, as: .environment) }}',
             'Workflow("one") { Step("one", run: "true") }'))
     for number, name in enumerate(names):
-        bench.run([bench.pipectl, "secrets", "set", name], home="biglog", input=f"{number:02}value-of-a-secret-{number:02}".encode())
-    process = bench.daemon("biglog", path)
-    bench.run([bench.pipectl, "run", "one", "--ref", "main"], cwd=path, home="biglog")
+        bench.run([bench.pipectl, "secrets", "set", name], home="biglog-state", input=f"{number:02}value-of-a-secret-{number:02}".encode())
+    process = bench.daemon("biglog-state", path)
+    bench.run([bench.pipectl, "run", "one", "--ref", "main"], cwd=path, home="biglog-state")
     time.sleep(3)
     before = Memory(process.pid)
     most = before.resident
     running = threading.Thread(
-        target=lambda: bench.run([bench.pipectl, "run", "big", "--ref", "main"], cwd=path, home="biglog"))
+        target=lambda: bench.run([bench.pipectl, "run", "big", "--ref", "main"], cwd=path, home="biglog-state"))
     running.start()
     while running.is_alive():
         most = max(most, Memory(process.pid).resident)

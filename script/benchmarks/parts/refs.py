@@ -10,9 +10,8 @@ from figures import MILLISECONDS
 
 def measure(bench):
     number = bench.amount(100_000, 20_000)
-    mark = f"{bench.root}/refs-started"
     workflows = bench.workflow_set(
-        f'Workflow("test", on: .pullRequest(into: "main")) {{ Step("one", run: "date +%s.%N > {mark}.new && mv {mark}.new {mark}") }}')
+        f'Workflow("test", on: .pullRequest(into: "main")) {{ {bench.starting_step("refs-started")} }}')
     path, small = bench.repository("refs", workflows), bench.repository("few", workflows)
     tip = bench.git("rev-parse", "HEAD", cwd=path)
     bench.packed_refs(path, {f"refs/pull/{n}/head": tip for n in range(1, number + 1)})
@@ -56,21 +55,14 @@ def measure(bench):
         goal=MILLISECONDS.at_most(120))
     count = 0
 
-    def react(folder, parent):
+    def react(folder):
         nonlocal count
         count += 1
-        tree = bench.git("rev-parse", "HEAD^{tree}", cwd=folder)
-        commit = bench.git("commit-tree", tree, "-p", parent, "-m", f"Push {count}", cwd=folder)
-        if os.path.exists(mark):
-            os.unlink(mark)
-        started = time.time()
-        bench.git("update-ref", f"refs/pull/{count}/head", commit, cwd=folder)
-        taken = float(bench.wait_for(mark)) - started
+        taken = bench.push(folder, "refs-started", count)
         time.sleep(1)
         return taken
 
-    few_tip = bench.git("rev-parse", "HEAD", cwd=small)
-    found = bench.trials(few=lambda: react(small, few_tip), many=lambda: react(path, tip))
+    found = bench.trials(few=lambda: react(small), many=lambda: react(path))
     bench.figure("few refs: push to first step", found["few"])
     bench.figure(
         f"{number:,} refs: push to first step", found["many"], beside=found["few"], of="few refs",
