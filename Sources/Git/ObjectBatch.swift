@@ -108,9 +108,10 @@ public final class ObjectBatch {
             guard rename(file.path, path) == 0 else { throw problem("make", path) }
             places.insert(place)
         }
-        for place in places { try flush(place) }
+        // Before the folders are opened: there may be no descriptor left for them.
         for file in files { close(file.descriptor) }
         files = []
+        for place in places { try flush(place) }
     }
 
     private func add(_ content: [UInt8], _ kind: git_object_t, _ name: String) throws(GitError) -> OID {
@@ -120,7 +121,12 @@ public final class ObjectBatch {
         if added.contains(id) || repository.contains(id) { return id }
         let bytes = try compressed(Array("\(name) \(content.count)\0".utf8) + content)
         let path = "\(folder)/tmp_object_git2_\(id.hex.prefix(12))\(UInt64.random(in: .min ... .max))"
-        let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o444)
+        func make() -> Int32 { open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o444) }
+        var file = make()
+        if file < 0, [EMFILE, ENFILE].contains(errno), !files.isEmpty {
+            try finish()
+            file = make()
+        }
         guard file >= 0 else { throw problem("make", path) }
         files.append((file, path, id))
         var done = 0
@@ -131,8 +137,8 @@ public final class ObjectBatch {
         }
         cgit_begin_write(file)
         added.insert(id)
-        // Descriptors are few; a run with hundreds of result files flushes a few times more.
-        if files.count == 64 { try finish() }
+        // Descriptors are few, and others want some too; a run with hundreds of logs flushes some times more.
+        if files.count == 16 { try finish() }
         return id
     }
 
