@@ -17,10 +17,13 @@ extension Box {
         // Nothing of the run is started, so nobody need let it.
         let prepared = try await RunPreparation.make(
             run, in: repository, programs: programs, rules: rules,
-            approved: { binding in
-                Approval(
-                    why: "", head: request.head, definition: "", binding: binding, askedAt: Date(), decision: .approved)
-            })
+            tests: { [index, log] in
+                await RunOrder(index: index, log: log).tests(of: request, $0, store: repository.store)
+            }
+        ) { binding in
+            Approval(
+                why: "", head: request.head, definition: "", binding: binding, askedAt: Date(), decision: .approved)
+        }
         try await withRepository(at: repository.store) { try $0.deleteRef(RunPreparation.pin(run.id)) }
         let search = ProofSearch(
             index: index, store: store, options: options, sandboxing: await sandboxing(),

@@ -45,7 +45,7 @@ struct RunExecutor: Sendable {
         do {
             let prepared = try await RunPreparation.make(
                 run, in: repository, programs: programs, rules: rules,
-                tests: { await self.tests(of: run, $0, store: repository.store) }
+                tests: { await self.order.tests(of: run.request, $0, store: repository.store) }
             ) { [index] in try await index.approval(holdingFor: $0) }
             report.testedCommit = prepared.tested.hex
             report.testedTree = prepared.tree.hex
@@ -191,7 +191,7 @@ struct RunExecutor: Sendable {
         setting.controlGroups = sandboxing.controlGroups
         setting.journal = recorder.journal(of: run)
         (setting.keys, setting.proved) = (proofs.keys, proofs.proved)
-        setting.order = await order(of: prepared, run)
+        setting.order = await order.steps(of: prepared, run.request)
         let runner = Runner(setting: setting, pool: pool) { [board, wake] event in
             await board.take(event, of: run.id)
             if case .stepOutput = event { return }
@@ -230,6 +230,8 @@ struct RunExecutor: Sendable {
         // A NUL would end the value early, in the kernel, not here.
         return environment.filter { !$0.value.utf8.contains(0) }
     }
+
+    private var order: RunOrder { RunOrder(index: index, log: log) }
 
     private var recorder: RunRecorder {
         RunRecorder(state: state, index: index, store: store, options: options, log: log)

@@ -55,7 +55,8 @@ extension [KnownTest] {
 extension KnownTest {
     /// One argument has at most 128 KiB (execve(2)), and 200 of these must fit. No program can be given a NUL.
     fileprivate var isSayable: Bool {
-        !(name.isEmpty && suite.isEmpty && file == nil) && suite.utf8.count + name.utf8.count <= 300 && !name.utf8.contains { $0 < 0x20 }
+        !(name.isEmpty && suite.isEmpty && file == nil) && suite.utf8.count + name.utf8.count <= 300
+            && !name.utf8.contains { $0 < 0x20 }
             && !suite.utf8.contains { $0 < 0x20 }
     }
 }

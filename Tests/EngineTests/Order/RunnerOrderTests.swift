@@ -38,13 +38,34 @@ import Testing
         #expect(pool.tryAcquire([]), "nothing is held any more")
     }
 
-    @Test func aStopGivesBackWhatWasTakenBeforehand() async {
-        let pool = SlotPool(slots: 2)
-        let stop = StopSignal()
+    @Test func aStopGivesBackWhatWasReserved() async throws {
+        let pool = SlotPool(slots: 1)
+        #expect(await pool.acquire([]))
+        let (stop, events) = (StopSignal(), EventList())
+        async let outcome = run([.shell("a", "true"), .shell("b", "true")], pool: pool, stop: stop, events: events)
+        for name in ["a", "b"] {
+            try await events.wait { if case .stepWaiting(let step, _) = $0 { step == name } else { false } }
+        }
         stop.stop(StopRequest(.cancelled, reason: "enough"))
-        let outcome = await run([.shell("a", "true"), .shell("b", "true")], pool: pool, stop: stop)
-        #expect(outcome.verdict == .cancelled)
-        #expect(pool.tryAcquire([]) && pool.tryAcquire([]))
+        #expect(await outcome.verdict == .cancelled)
+        #expect(pool.waiting == 0)
+        await pool.release([])
+        #expect(pool.tryAcquire([]))
+        #expect(!pool.tryAcquire([]), "one slot, as before")
+    }
+
+    @Test func aReservationIsServedBeforeItsTaskComes() async {
+        let pool = SlotPool(slots: 1)
+        let first = pool.reserve([], turn: SlotPool.Turn(run: 1, place: 0))
+        let second = pool.reserve([], turn: SlotPool.Turn(run: 1, place: 1))
+        #expect(pool.isGranted(first) && !pool.isGranted(second))
+        pool.giveUp(second)
+        #expect(await pool.wait(for: [], ticket: second) == false)
+        // Too late: it holds the slot, and says so to whoever waits.
+        pool.giveUp(first)
+        #expect(await pool.wait(for: [], ticket: first))
         #expect(!pool.tryAcquire([]))
+        await pool.release([])
+        #expect(pool.tryAcquire([]))
     }
 }

@@ -42,7 +42,8 @@ struct TestNearnessTests {
         candidates.failedBefore = [test("newest"), test("older"), test("newest"), test("gone", file: "gone.py")]
         candidates.near = [
             .init(test("its own 1", file: "tests/test_own.py"), distance: 0),
-            .init(test("its own 2", file: "tests/test_own.py"), distance: 0), .init(test("far"), distance: 3), .init(test("slow", seconds: 9), distance: 1),
+            .init(test("its own 2", file: "tests/test_own.py"), distance: 0), .init(test("far"), distance: 3),
+            .init(test("slow", seconds: 9), distance: 1),
             .init(test("quick", seconds: 0.5), distance: 1), .init(test("older"), distance: 0),
         ]
         candidates.failing =

@@ -6,27 +6,30 @@ import Logging
 import Pipeline
 
 /// What earlier runs say about where a run is likely to fail. A run never fails for want of it.
-extension RunExecutor {
+struct RunOrder: Sendable {
+    let index: Archive.Index
+    let log: Logger
+
     /// The order of the plan's steps; nil where there is nothing to order.
-    func order(of prepared: RunPreparation, _ run: QueuedRun) async -> StepOrder? {
+    func steps(of prepared: RunPreparation, _ request: RunRequest) async -> StepOrder? {
         guard prepared.plan.steps.count > 1 else { return nil }
         do {
-            let request = run.request
             let history = try await index.stepHistory(
                 repository: request.repository, workflow: request.workflow, change: request.change?.name)
             return StepOrder(
                 prepared.plan, history: history, changedFiles: prepared.context.changedFiles,
                 nearTests: prepared.context.tests.near)
         } catch {
-            log.warning("run \(run.id): its steps start in the order of the plan: \(error)")
+            log.warning("workflow \(request.workflow): its steps start in the order of the plan: \(error)")
             return nil
         }
     }
 
     /// What the run's workflow is told about its tests while it is planned.
-    func tests(of run: QueuedRun, _ facts: RunFacts, store: String) async -> TestHistory {
+    ///
+    /// - Parameter store: The repository that has the tested commit.
+    func tests(of request: RunRequest, _ facts: RunFacts, store: String) async -> TestHistory {
         do {
-            let request = run.request
             let nearness = TestNearness(changedFiles: facts.changedFiles)
             var candidates = try await index.testCandidates(
                 repository: request.repository, workflow: request.workflow, change: request.change?.name,
@@ -39,7 +42,7 @@ extension RunExecutor {
                 candidates.history { (try? repository.entry($0, at: facts.tested)) != nil }
             }
         } catch {
-            log.warning("run \(run.id): nothing is known of its tests: \(error)")
+            log.warning("workflow \(request.workflow): nothing is known of its tests: \(error)")
             return TestHistory()
         }
     }
