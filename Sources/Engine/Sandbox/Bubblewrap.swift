@@ -26,6 +26,8 @@
             build.namespaces(lifetime)
             build.system()
             build.ownPlaces()
+            // After /tmp is the sandbox's own, or what lies below it on the box would be hidden.
+            for path in sandbox.readable where build.exists(path) { build.mount(SandboxMount(path)) }
             for mount in mounts { build.mount(mount) }
             // The root itself is a tmpfs, which the sandbox's user could write to.
             build.words += ["--remount-ro", "/", "--chdir", "/", "--as-pid-1", "--", Sandbox.Place.stepInit]
@@ -70,7 +72,6 @@
             words += ["--perms", "1777", "--size", String(Sandbox.temporaryBytes), "--tmpfs", "/dev/shm"]
             words += ["--remount-ro", "/dev"]
             made.formUnion(["/proc", "/dev", "/dev/shm"])
-            for path in sandbox.readable where exists(path) { mount(SandboxMount(path)) }
         }
 
         private mutating func ownPlaces() {

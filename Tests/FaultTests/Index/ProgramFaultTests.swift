@@ -9,7 +9,10 @@ struct ProgramFaultTests {
     /// A compiler that answers what it is, and does `instead` of compiling.
     private func compiler(_ bench: Bench, instead: String) async throws -> [String: String] {
         let real = try await bench.command(["sh", "-c", "command -v swiftc"]).output
-        let path = "\(bench.root)/swiftc"
+        // In a folder of its own: sandboxes show all of a toolchain.
+        let folder = "\(bench.root)/toolchain/usr/bin"
+        try await bench.command(["mkdir", "-p", "-m", "755", folder]).succeeded()
+        let path = "\(folder)/swiftc"
         let script = """
             #!/bin/sh
             for word; do [ "$word" = -print-target-info ] && exec \(real.trimmingCharacters(in: .newlines)) "$@"; done
