@@ -243,7 +243,7 @@ import Testing
                 import Pipeline
 
                 let declared = Step("declared", run: "\(said("declared")); mkdir dist; cat src/a > dist/a")
-                    .inputs("src/**").outputs("dist/**")
+                    .inputs("src/**").outputs("dist/**").idempotent()
                 let test = Workflow("test", on: .pullRequest(into: "main")) {
                     declared
                     Step("whole", run: "\(said("whole"))")
@@ -329,5 +329,80 @@ import Testing
             }
             #expect(try await bench.pipectl("show", "2").output.contains("proved by run 1"))
         }
+    }
+
+    @Test func aScriptIsNotGivenWhatIsInNoKeyAndAFailureOfARerunRefutes() async throws {
+        let more = """
+            Step("script", run: "sh ci.sh")
+            Step("named", run: "sh ci.sh # PIPECTL_EVENT")
+            Step("free", run: "sh ci.sh").neverProved()
+            Step("liar", run: "test ! -e $MEET/bad").inputs("src/**")
+            """
+        try await Bench.with(["ci.sh": "echo \"event [$PIPECTL_EVENT] run [$PIPECTL_RUN]\"\n"]) { bench in
+            try await bench.commit(
+                Self.files(bench.meet, more: more.replacing("$MEET", with: bench.meet)), "Workflows")
+            _ = try await look(bench)
+            try await bench.change(1, ["src/a": "a1\n"])
+            try await look(bench)
+            #expect(try await bench.pipectl("logs", "1", "script").output == "event [] run []\n")
+            #expect(try await bench.pipectl("logs", "1", "named").output == "event [pullRequest] run []\n")
+            #expect(try await bench.pipectl("logs", "1", "free").output == "event [pullRequest] run [1]\n")
+
+            try Data().write(to: URL(fileURLWithPath: "\(bench.meet)/bad"))
+            #expect(try await bench.pipectl("rerun", "1").code == 1)
+            let failed = try await report(bench, 2)
+            #expect(failed.steps.first { $0.name == "liar" }?.refutes?.proof.run == 1, "no sample, and it tells")
+            #expect(failed.steps.filter { $0.refutes != nil }.count == 1)
+        }
+    }
+
+    @Test func mergedCodeBelievesAChangeOnlyForTheTreeThatItWasTestedWith() async throws {
+        try await with { bench in
+            try await bench.change(1, ["src/a": "a1\n"])
+            try await look(bench)
+            try await bench.commit(["docs/d": "d\n"], "Main moves")
+            _ = try await bench.look("--proof-sampling", "0", "--no-proofs")
+            _ = try ran(bench)
+            // The same inputs of build and unit, in another tree than the change was tested with.
+            try await bench.git(["merge", "-q", "--squash", "refs/pull/1/head"])
+            try await bench.git(["commit", "-q", "-m", "Squashed", "-m", "#1"])
+            try bench.write(["docs/c": "also\n"])
+            try await bench.git(["commit", "-q", "-a", "--amend", "--no-edit"])
+            try await look(bench)
+            try expect(bench, ran: ["all", "build", "unit"])
+        }
+    }
+
+    @Test func whatAStepMadeIsPutInPlaceOverABase() async throws {
+        try await with { bench in
+            try await bench.withDaemon("--refresh", "--proof-sampling", "0") { daemon in
+                _ = try await daemon.line("baseline of")
+                try await bench.commit(["src/a": "main\n"], "Main")
+                _ = try await bench.pipectl("notify")
+                try await ended(bench, 1)
+                try await bench.change(1, ["src/a": "a1\n"])
+                _ = try await bench.pipectl("notify")
+                try await ended(bench, 2)
+                try await amend(bench, 1, ["tests/b": "b2\n"])
+                _ = try await bench.pipectl("notify")
+                try await ended(bench, 3)
+                #expect(try await report(bench, 3).base != nil, "it began from the workspace of main")
+                #expect(try await report(bench, 3).steps.map(\.provedBy?.run) == [2, nil, nil])
+                // The base has what main made there.
+                #expect(try await bench.pipectl("logs", "3", "unit").output == "a1\nb2\n")
+                #expect(await daemon.stop() == 0)
+            }
+        }
+    }
+
+    /// Waits until a run has its verdict.
+    private func ended(_ bench: Bench, _ id: RunID) async throws {
+        let clock = ContinuousClock()
+        let limit = clock.now + .seconds(60)
+        while clock.now < limit {
+            if try await bench.runs().contains(where: { $0.id == id && $0.verdict != nil }) { return }
+            try await Task.sleep(for: .milliseconds(100))
+        }
+        throw Bench.Failure(description: "run \(id) has no verdict after a minute")
     }
 }

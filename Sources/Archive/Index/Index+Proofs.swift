@@ -1,5 +1,5 @@
 internal import Engine
-internal import Foundation
+public import Foundation
 internal import GRDB
 internal import Pipeline
 
@@ -7,9 +7,11 @@ internal import Pipeline
 extension Index {
     /// For each of `keys` that is proved, the proof; of several, one of merged code, and of those the newest.
     ///
-    /// - Parameter scopes: Whose proofs count: ``ProofScope/believed(_:_:)``.
+    /// - Parameters:
+    ///   - scopes: Whose proofs count: ``ProofScope/believed(_:_:)``.
+    ///   - fromNothing: Whether only runs count that began from nothing.
     public func proofs(
-        of keys: [String], in repository: String, scopes: [String]
+        of keys: [String], in repository: String, scopes: [String], fromNothing: Bool = false
     ) async throws -> [String: StepProof] {
         guard !keys.isEmpty, !scopes.isEmpty else { return [:] }
         let (wanted, counted) = (try ArchiveJSON.compactText(keys), try ArchiveJSON.compactText(scopes))
@@ -20,9 +22,9 @@ extension Index {
                     SELECT proof.* FROM json_each(?1) AS wanted CROSS JOIN proof CROSS JOIN run
                     WHERE proof.repository = (SELECT id FROM repository WHERE name = ?2)
                         AND proof.key = wanted.value AND proof.scope IN (SELECT value FROM json_each(?3))
-                        AND run.id = proof.run AND run.isArchived
+                        AND run.id = proof.run AND run.isArchived AND NOT (?4 AND proof.warm)
                     ORDER BY proof.scope = 'merged', proof.run
-                    """, arguments: [wanted, repository, counted])
+                    """, arguments: [wanted, repository, counted, fromNothing])
             return Dictionary(rows.map { ($0["key"], Self.proof($0)) }, uniquingKeysWith: { $1 })
         }
     }
@@ -45,15 +47,22 @@ extension Index {
         }
     }
 
+    /// A proof that was wrong once, which may have been chance, is held against its step for so long; one that was wrong
+    /// again, for good. In milliseconds.
+    private static let distrustLasts: Int64 = 7 * 86_400_000
+
     /// Steps whose proofs are not believed; of one repository, or of all.
-    public func distrustedSteps(of repository: String? = nil) async throws -> [DistrustedStep] {
+    ///
+    /// - Parameter date: Nil for all that were not believed at some time.
+    public func distrustedSteps(of repository: String? = nil, at date: Date? = nil) async throws -> [DistrustedStep] {
         try await read { db in
             try Row.fetchAll(
                 db,
                 sql: """
                     SELECT distrust.*, repository.name FROM distrust JOIN repository ON repository.id = distrust.repository
-                    WHERE ?1 IS NULL OR repository.name = ?1 ORDER BY repository.name, workflow, step, at
-                    """, arguments: [repository]
+                    WHERE (?1 IS NULL OR repository.name = ?1) AND (?2 IS NULL OR times > 1 OR at > ?2)
+                    ORDER BY repository.name, workflow, step, at
+                    """, arguments: [repository, date.map { $0.milliseconds - Self.distrustLasts }]
             ).map { row in
                 DistrustedStep(
                     repository: row["name"], workflow: row["workflow"], step: row["step"],
@@ -69,8 +78,9 @@ extension Index {
             try Row.fetchAll(
                 db,
                 sql: """
-                    SELECT repository.name, workflow, step, sum(scope = 'merged') AS merged,
-                        sum(scope <> 'merged') AS own, max(run) AS newest
+                    SELECT repository.name, workflow, step,
+                        count(DISTINCT CASE WHEN scope = 'merged' THEN key END) AS merged,
+                        count(DISTINCT CASE WHEN scope <> 'merged' THEN scope || key END) AS own, max(run) AS newest
                     FROM proof JOIN repository ON repository.id = proof.repository
                     WHERE ?1 IS NULL OR repository.name = ?1
                     GROUP BY repository.name, workflow, step ORDER BY repository.name, workflow, step
@@ -103,8 +113,16 @@ extension Index {
     /// A step that another run proved becomes a proof of merged code when the run is of merged code: what one change had
     /// proved has landed, and holds for all from now on. It still cites the run in which the step was run.
     static func recordProofs(of report: Report, _ db: Database) throws {
-        guard report.steps.contains(where: { $0.key != nil || $0.refutes != nil }) else { return }
+        let isRefutedFromNothing = report.findings.contains { $0.rule == Report.warmDiffers }
+        guard isRefutedFromNothing || report.steps.contains(where: { $0.key != nil || $0.refutes != nil }) else {
+            return
+        }
         let repository = try repositoryID(report.repository, db)
+        if isRefutedFromNothing {
+            try db.execute(
+                sql: "DELETE FROM proof WHERE repository = ? AND workflow = ? AND warm",
+                arguments: [repository, report.workflow])
+        }
         for step in report.steps {
             guard let refuted = step.refutes else { continue }
             try db.execute(
@@ -112,8 +130,10 @@ extension Index {
                 arguments: [repository, refuted.definition])
             try db.execute(
                 sql: """
-                    INSERT OR REPLACE INTO distrust (repository, definition, workflow, step, run, provedBy, at)
-                    VALUES (?, ?, ?, ?, ?, ?, ?)
+                    INSERT INTO distrust (repository, definition, workflow, step, run, provedBy, at, times)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, 1)
+                    ON CONFLICT DO UPDATE SET times = times + (run <> excluded.run), run = excluded.run,
+                        provedBy = excluded.provedBy, at = excluded.at
                     """,
                 arguments: [
                     repository, refuted.definition, report.workflow, step.name, report.id, refuted.proof.run,
@@ -125,20 +145,41 @@ extension Index {
         else { return }
         let insert = try db.cachedStatement(
             sql: """
-                INSERT OR REPLACE INTO proof (repository, key, scope, definition, workflow, step, run, runAttempt)
-                SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8
+                INSERT OR REPLACE INTO proof (
+                    repository, key, scope, definition, workflow, step, run, runAttempt, warm)
+                SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9
                 WHERE EXISTS (SELECT 1 FROM run WHERE id = ?7)
-                    AND NOT EXISTS (SELECT 1 FROM distrust WHERE repository = ?1 AND definition = ?4)
+                    AND NOT EXISTS (
+                        SELECT 1 FROM distrust
+                        WHERE repository = ?1 AND definition = ?4 AND (times > 1 OR at > ?10))
                 """)
+        let cited = try warmCitations(of: report, repository, db)
+        // What was put in place of a warm run is warm as well.
+        let isWarm = report.base != nil || !cited.isEmpty
         for step in report.steps {
             guard step.status == .passed, let key = step.key else { continue }
             // Where a proof was cited for whom it counts already, nothing is new.
             if step.provedBy != nil && scope != ProofScope.merged { continue }
             let origin = step.provedBy ?? ProofCitation(run: report.id, attempt: report.attempt, step: step.name)
             try insert.execute(arguments: [
-                repository, key.value, scope, key.definition, report.workflow, origin.step, origin.run, origin.attempt,
+                repository, key.value, scope, key.definition, report.workflow, origin.step, origin.run, origin.attempt, step.provedBy.map(cited.contains) ?? isWarm,
+                report.endedAt.milliseconds - distrustLasts,
             ])
         }
+    }
+
+    /// What the report cites of runs that did not begin from nothing, or of which that is not known any more.
+    private static func warmCitations(
+        of report: Report, _ repository: Int64, _ db: Database
+    ) throws -> Set<ProofCitation> {
+        var warm: Set<ProofCitation> = []
+        let isCold = try db.cachedStatement(
+            sql: "SELECT 1 FROM proof WHERE repository = ? AND key = ? AND run = ? AND NOT warm")
+        for step in report.steps {
+            guard let proof = step.provedBy, let key = step.key else { continue }
+            if try Int.fetchOne(isCold, arguments: [repository, key.value, proof.run]) == nil { warm.insert(proof) }
+        }
+        return warm
     }
 
     private static func proof(_ row: Row) -> StepProof {

@@ -45,7 +45,9 @@ extension Index {
             // The run in which the step was run; its report has the rest.
             table.column("run", .integer).notNull().references("run", onDelete: .cascade)
             table.column("runAttempt", .integer).notNull()
-            table.primaryKey(["repository", "key", "scope"])
+            // Whether something of an earlier run was in the workspace, which a run from nothing does not believe.
+            table.column("warm", .boolean).notNull()
+            table.primaryKey(["repository", "key", "scope", "warm"])
         }
         try db.execute(
             sql: """
@@ -62,6 +64,8 @@ extension Index {
             table.column("run", .integer).notNull()
             table.column("provedBy", .integer).notNull()
             table.column("at", .integer).notNull()
+            // How many runs have shown it.
+            table.column("times", .integer).notNull()
             table.primaryKey(["repository", "definition"])
         }
     }

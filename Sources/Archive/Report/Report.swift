@@ -7,6 +7,8 @@ public import Pipeline
 /// A reader must accept unknown keys; ``schemaVersion`` changes only when a key changes its meaning or goes away.
 public struct Report: Sendable, Equatable, Codable, Identifiable {
     public static let currentSchemaVersion = 1
+    /// The rule of a finding: from nothing a run failed that had passed in a warm workspace.
+    public static let warmDiffers = "warm-differs"
 
     public var schemaVersion = Report.currentSchemaVersion
     public var id: RunID

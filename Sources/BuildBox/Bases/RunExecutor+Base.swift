@@ -141,11 +141,11 @@ extension RunExecutor {
         let gone = await bases.remove { $0.key.isOfSameLine(as: warm.key) }
         report.findings.append(
             Finding(
-                rule: "warm-differs", severity: .error,
+                rule: Report.warmDiffers, severity: .error,
                 message:
                     "run \(warm.run) passed the same tree in a warm workspace, and from nothing it fails: something that "
                     + "an earlier run built hides a failure. \(gone) warm workspaces of \(report.workflow) on "
-                    + "\(warm.key.branch) are given up.",
+                    + "\(warm.key.branch) are given up, with what was proved in them.",
                 file: nil, line: nil, column: nil,
                 suggestion: "`pipectl rerun \(warm.run) --clean` shows it again; mend what the build forgets"))
         log.error(

@@ -35,7 +35,7 @@ extension Box {
 
     /// How many proofs there are, and which steps are not believed.
     func proofStatus() async throws -> ProofStatus {
-        ProofStatus(counts: try await index.proofCounts(), distrusted: try await index.distrustedSteps())
+        ProofStatus(counts: try await index.proofCounts(), distrusted: try await index.distrustedSteps(at: Date()))
     }
 
     /// Believes a step's proofs again; what was done, as a sentence.

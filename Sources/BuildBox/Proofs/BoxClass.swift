@@ -10,7 +10,7 @@ import Foundation
 
 /// The kind of machine that a result was made on, as far as another result may depend on it.
 ///
-/// A patch of the system counts as the same class; a new version of it does not.
+/// Any package that is installed, removed or brought up to date makes it another one.
 enum BoxClass {
     /// System, processor, version of the system, and the first number of the kernel's version.
     static let machine: [String] = {
@@ -40,7 +40,7 @@ enum BoxClass {
 
     /// How this box runs steps: what they see of it, and whether anything encloses them.
     static func facts(_ options: BoxOptions, _ sandboxing: Sandboxing) -> [String] {
-        machine + ["sandbox", sandboxing.sandbox == nil ? "none" : "enclosed"]
+        machine + ["installed", BoxImage.words, "sandbox", sandboxing.sandbox == nil ? "none" : "enclosed"]
             + ["readable"] + options.readable.sorted() + ["writable"] + options.writable.sorted()
             + ["shared"] + options.shared.sorted()
     }

@@ -11,8 +11,8 @@ struct RunProofs: Sendable {
     var keyed: KeyedPlan
     /// Steps that are not run.
     var proved: [String: ProvedStep] = [:]
-    /// Steps that are run although they are proved, to find out whether their proofs can be believed.
-    var sampled: [String: ProvedStep] = [:]
+    /// All that is claimed of the plan's steps, whether this run believes it or not.
+    var claims: [String: ProvedStep] = [:]
 
     /// The keys of steps that may become proofs.
     var keys: [String: StepKey] {
@@ -24,13 +24,17 @@ struct RunProofs: Sendable {
     /// The outcome when there is nothing to run; nil when there is.
     func settled(_ plan: Plan) -> RunOutcome? { Runner.settled(plan, by: proved) }
 
-    /// Holds the outcome of the sampled steps against their proofs.
+    /// Holds whatever was run against what was proved of it, whyever it was run: as a sample, or because proofs were
+    /// not wanted.
     ///
-    /// Only a step that ran and failed by itself says something; what the box or a person ended does not.
+    /// Only a step that ran and failed by itself says something; what a person, the clock, a limit or the system's lack of
+    /// memory ended does not.
     func judge(_ outcome: inout RunOutcome, of run: RunID) {
         for index in outcome.steps.indices {
             let step = outcome.steps[index]
-            guard let proof = sampled[step.name], step.status == .failed || step.status == .timedOut else { continue }
+            guard let proof = claims[step.name], step.status == .failed, step.provedBy == nil,
+                !(step.attempts.last?.endedFromOutside ?? false)
+            else { continue }
             outcome.steps[index].refutes = ProofRefutation(proof: proof.citation, definition: proof.key.definition)
             let was = proof.citation
             outcome.findings.insert(
@@ -39,8 +43,8 @@ struct RunProofs: Sendable {
                     message:
                         "step \"\(step.name)\" failed although run \(was.run) had proved it: its inputs, command and box "
                         + "were the same there, and it passed. Its result depends on something that it does not declare, "
-                        + "or on chance. All proofs of this step are dropped, and none is believed until it is declared "
-                        + "in another way",
+                        + "or on chance. All proofs of this step are dropped, and none is believed for a week; after "
+                        + "another one that is wrong, none until it is declared in another way",
                     file: nil, line: nil, column: nil,
                     suggestion:
                         "compare `pipectl logs \(was.run)` with `pipectl logs \(run)`, declare what it reads in "
@@ -64,13 +68,14 @@ struct ProofSearch: Sendable {
     func proofs(for prepared: RunPreparation, of run: QueuedRun, in repository: WatchedRepository) async -> RunProofs {
         do {
             var proofs = RunProofs(keyed: try await keys(prepared, run.request, in: repository))
-            guard Self.isWanted(run.request, options) else { return proofs }
-            let found = try await found(proofs.keyed, prepared, run.request)
-            guard !found.isEmpty else { return proofs }
+            let claimed = try await claimed(proofs.keyed, prepared, run.request)
+            proofs.claims = claimed.mapValues(\.step)
+            guard !claimed.isEmpty, Self.isWanted(run.request, options) else { return proofs }
+            let found = try await believed(claimed, proofs.keyed, prepared, run.request)
             let plan = prepared.plan
-            for name in found.keys.sorted() where isSample() { proofs.sampled[name] = found[name]?.step }
+            let sampled = found.keys.sorted().filter { _ in isSample() }
             let uses = ProofSelection.make(
-                plan, proved: Set(found.keys).subtracting(proofs.sampled.keys),
+                plan, proved: Set(found.keys).subtracting(sampled),
                 restorable: Set(found.filter { $0.value.outputs != nil }.keys))
             for (name, use) in uses {
                 guard let one = found[name] else { continue }
@@ -108,7 +113,7 @@ struct ProofSearch: Sendable {
         // Most steps read the whole tree, whose id is known.
         facts.inputs[[]] = TreeInputs.whole(tree)
         let declared = patterns.subtracting([[]])
-        async let distrusted = index.distrustedSteps(of: request.repository)
+        async let distrusted = index.distrustedSteps(of: request.repository, at: Date())
         let read: [[String]: KeyFacts.Inputs] =
             declared.isEmpty
             ? [:]
@@ -128,6 +133,7 @@ struct ProofSearch: Sendable {
         facts.box = BoxClass.facts(options, sandboxing)
         facts.program = prepared.program.key
         facts.isRelease = request.runsAtMostOnce
+        facts.canWriteOutside = !options.writable.isEmpty && prepared.trust == .merged
         facts.distrusted = Set(try await distrusted.map(\.definition))
         return KeyedPlan(prepared.plan, facts)
     }
@@ -146,20 +152,44 @@ struct ProofSearch: Sendable {
 
     struct Found: Sendable {
         var step: ProvedStep
+        /// Whom the proof counts for: ``ProofScope``.
+        var scope: String
+        /// The tree that was tested in the run that proved it.
+        var tree: String?
         /// What the step made, if it says what that is and all of it was kept.
         var outputs: KeptOutputs?
     }
 
-    /// The proofs that can be used: their reports and files are there.
+    /// The proofs that a run may use.
     func found(
         _ keyed: KeyedPlan, _ prepared: RunPreparation, _ request: RunRequest
+    ) async throws -> [String: Found] {
+        try await believed(try await claimed(keyed, prepared, request), keyed, prepared, request)
+    }
+
+    /// Of what is claimed, what the run believes.
+    ///
+    /// A run from nothing believes only what was proved from nothing. Merged code believes a change only where the change
+    /// was tested with the whole of the same tree: what it says of its inputs binds nobody else.
+    private func believed(
+        _ claimed: [String: Found], _ keyed: KeyedPlan, _ prepared: RunPreparation, _ request: RunRequest
+    ) async throws -> [String: Found] {
+        let found =
+            request.beginsFromNothing ? try await self.claimed(keyed, prepared, request, fromNothing: true) : claimed
+        guard prepared.trust == .merged else { return found }
+        return found.filter { $0.value.scope == ProofScope.merged || $0.value.tree == prepared.tree.hex }
+    }
+
+    /// The proofs that there are: their reports and files are there.
+    private func claimed(
+        _ keyed: KeyedPlan, _ prepared: RunPreparation, _ request: RunRequest, fromNothing: Bool = false
     ) async throws -> [String: Found] {
         let keys = Dictionary(
             prepared.plan.steps.compactMap { step in keyed[step.name].map { (step.name, $0) } },
             uniquingKeysWith: { first, _ in first })
         let proofs = try await index.proofs(
             of: Array(Set(keys.values.map(\.value))), in: request.repository,
-            scopes: ProofScope.believed(prepared.trust, request))
+            scopes: ProofScope.believed(prepared.trust, request), fromNothing: fromNothing)
         var reports: [RunID: (report: Report, tests: [TestResult])] = [:]
         for run in Set(proofs.values.map(\.citation.run)) {
             do {
@@ -175,14 +205,15 @@ struct ProofSearch: Sendable {
             guard let key = keys[step.name], let proof = proofs[key.value],
                 let (report, tests) = reports[proof.citation.run]
             else { continue }
-            found[step.name] = self.found(step, key, proof.citation, report, tests)
+            found[step.name] = self.found(step, key, proof, report, tests)
         }
         return found
     }
 
     private func found(
-        _ step: PlannedStep, _ key: StepKey, _ citation: ProofCitation, _ report: Report, _ tests: [TestResult]
+        _ step: PlannedStep, _ key: StepKey, _ proof: StepProof, _ report: Report, _ tests: [TestResult]
     ) -> Found? {
+        let citation = proof.citation
         let record = report.steps.first {
             $0.name == citation.step && $0.key?.value == key.value && $0.status == .passed && $0.provedBy == nil
         }
@@ -192,11 +223,17 @@ struct ProofSearch: Sendable {
         var one = Found(
             step: ProvedStep(
                 citation: citation, key: key, tests: record.tests?.of(tests) ?? [], testCounts: record.testCounts,
-                artifacts: artifacts))
+                artifacts: artifacts),
+            scope: proof.scope, tree: report.testedTree)
         // What it published for others is not kept.
         if step.publishes.isEmpty, let made = record.outputs, let path = store.wantedArtifact(made.sha256) {
             one.outputs = KeptOutputs(path: path, sha256: made.sha256)
         }
         return one
     }
+}
+
+extension AttemptRecord {
+    /// Whether a limit, or whoever sends SIGKILL (the system out of memory does), ended it.
+    fileprivate var endedFromOutside: Bool { hitLimit == true || signal == 9 || exitCode == 128 + 9 }
 }

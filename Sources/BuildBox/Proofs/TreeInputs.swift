@@ -7,6 +7,9 @@ struct TreeInputs {
     /// Folders below one another in a tree, at most: a hostile tree must not exhaust our stack.
     static let deepest = 256
 
+    /// The file that says how Git checks out what is beside and below it.
+    private static let attributes = ".gitattributes"
+
     let repository: Repository
     let tree: OID
 
@@ -25,6 +28,8 @@ struct TreeInputs {
         let globs = patterns.compactMap { try? Glob($0) }
         var lines: [String] = []
         func walk(_ tree: OID, _ prefix: String, _ depth: Int) throws {
+            let before = lines.count
+            var attributes: String?
             for entry in try repository.entries(ofTree: tree, recursive: false) {
                 let path = prefix + entry.path
                 // A folder that is named stands for all in it, or its files would not count at all.
@@ -34,8 +39,12 @@ struct TreeInputs {
                 } else if entry.kind == .tree, globs.contains(where: { $0.canMatch(below: path) }) {
                     guard depth < Self.deepest else { throw TreeTooDeep(path: path) }
                     try walk(entry.id, path + "/", depth + 1)
+                } else if entry.path == Self.attributes {
+                    attributes = "\(entry.kind.word) \(entry.id.hex) \(path)"
                 }
             }
+            // It decides with which bytes the files below it are checked out.
+            if let attributes, lines.count > before { lines.append(attributes) }
         }
         try walk(tree, "", 0)
         return lines
@@ -49,6 +58,10 @@ struct TreeInputs {
         func counts(_ path: String) -> Bool {
             if globs.isEmpty { return true }
             var parts = path.split(separator: "/")
+            if let name = parts.last, name == Self.attributes {
+                let folder = parts.dropLast().joined(separator: "/")
+                if globs.contains(where: { folder.isEmpty || $0.canMatch(below: folder) }) { return true }
+            }
             // A folder that is named stands for all in it.
             while !parts.isEmpty {
                 if globs.contains(where: { $0.matches(parts.joined(separator: "/")) }) { return true }

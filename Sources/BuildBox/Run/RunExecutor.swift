@@ -190,7 +190,7 @@ struct RunExecutor: Sendable {
         setting.runLimits = options.runLimits
         setting.controlGroups = sandboxing.controlGroups
         setting.journal = recorder.journal(of: run)
-        (setting.keys, setting.proved) = (proofs.keys, proofs.proved)
+        (setting.keys, setting.proved, setting.withheld) = (proofs.keys, proofs.proved, proofs.keyed.withheld)
         setting.order = await order.steps(of: prepared, run.request)
         let runner = Runner(setting: setting, pool: pool) { [board, wake] event in
             await board.take(event, of: run.id)

@@ -51,11 +51,13 @@ struct OutputPack {
 
     /// Puts the files of a pack in place.
     ///
-    /// - Throws: ``OutputPackProblem`` when the pack is not what was kept; some files may be in place by then.
+    /// - Throws: ``OutputPackProblem`` when the pack is not what was kept. That is found out before the first file is put in
+    ///   place; only where the pack is changed in that moment, some are by then.
     static func unpack(_ path: String, sha256: String, with writer: WorkspaceWriter) throws {
         let source = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         guard source >= 0 else { throw Errno(rawValue: errno) }
         defer { close(source) }
+        try verify(source, sha256)
         var digest = SHA256()
         func take(_ count: Int) throws -> [UInt8] {
             var bytes = [UInt8](repeating: 0, count: count)
@@ -93,6 +95,22 @@ struct OutputPack {
                 return piece
             }
         }
+        let found = FileDigest.hex(digest.finalize())
+        if sha256 != found { throw OutputPackProblem(reason: "its SHA-256 is \(found)") }
+    }
+
+    /// Reads all of an open file and goes back to its beginning.
+    private static func verify(_ source: Int32, _ sha256: String) throws {
+        var digest = SHA256()
+        var buffer = [UInt8](repeating: 0, count: 1 << 18)
+        while true {
+            let got = buffer.withUnsafeMutableBytes { Foundation.read(source, $0.baseAddress, $0.count) }
+            if got < 0 && errno == EINTR { continue }
+            guard got >= 0 else { throw Errno(rawValue: errno) }
+            if got == 0 { break }
+            digest.update(data: buffer.prefix(got))
+        }
+        guard lseek(source, 0, SEEK_SET) == 0 else { throw Errno(rawValue: errno) }
         let found = FileDigest.hex(digest.finalize())
         if sha256 != found { throw OutputPackProblem(reason: "its SHA-256 is \(found)") }
     }

@@ -19,7 +19,8 @@ public struct KeyFacts: Sendable, Equatable {
     public var parameters: [String: String] = [:]
     /// Variables of the box that steps see.
     public var environment: [String: String] = [:]
-    /// Variables that differ from run to run: part of a key only where the step's own text names one.
+    /// Variables that differ from run to run: part of a key only where the step's own text names one, and only then
+    /// given to a step that has a key.
     public var runVariables: [String: String] = [:]
     /// The tested commit: part of a key only where the step's own text calls git.
     public var commit = ""
@@ -33,6 +34,8 @@ public struct KeyFacts: Sendable, Equatable {
     public var program = ""
     /// Whether the steps of the run act on the world.
     public var isRelease = false
+    /// Whether a step can change folders of the box, which no later run would see done again.
+    public var canWriteOutside = false
     /// Definitions of steps whose proofs are not believed: see ``StepKey/definition``.
     public var distrusted: Set<String> = []
 

@@ -11,10 +11,14 @@ public struct KeyedPlan: Sendable, Equatable {
     }
 
     /// The version of what goes into a key; older proofs mean nothing to a newer pipectl.
-    static let format = "pipectl step key 1"
+    static let format = "pipectl step key 2"
 
     /// By the step's name.
     public private(set) var standings: [String: Standing] = [:]
+    /// By the step's name, the variables of the run that a provable step is not given, because they are not in its key.
+    ///
+    /// What a script could read unseen would be part of its result, and of no key.
+    public private(set) var withheld: [String: Set<String>] = [:]
 
     /// Works out the key of each step, what it needs first.
     ///
@@ -37,7 +41,11 @@ public struct KeyedPlan: Sendable, Equatable {
                     continue
                 }
                 stack.removeLast()
-                standings[name] = standing(of: step, steps, facts)
+                let standing = standing(of: step, plan.workflow, steps, facts)
+                standings[name] = standing
+                if case .provable = standing {
+                    withheld[name] = RunNumbers.names.union(facts.runVariables.keys).subtracting(step.given(facts).keys)
+                }
             }
         }
     }
@@ -47,7 +55,9 @@ public struct KeyedPlan: Sendable, Equatable {
         return nil
     }
 
-    private func standing(of step: PlannedStep, _ steps: [String: PlannedStep], _ facts: KeyFacts) -> Standing {
+    private func standing(
+        of step: PlannedStep, _ workflow: String, _ steps: [String: PlannedStep], _ facts: KeyFacts
+    ) -> Standing {
         if let reason = Self.obstacle(to: step, facts) { return .never(reason) }
         var needs: [String] = []
         // A gate leaves nothing in the workspace: what is before it counts.
@@ -64,7 +74,7 @@ public struct KeyedPlan: Sendable, Equatable {
             }
             needs.append(key.value)
         }
-        let key = StepKey(step, needs: needs.sorted(), facts)
+        let key = StepKey(step, of: workflow, needs: needs.sorted(), facts)
         if facts.distrusted.contains(key.definition) {
             return .never("a proof of it was wrong: `pipectl proofs` shows where, `pipectl proofs trust` lifts it")
         }
@@ -77,9 +87,21 @@ public struct KeyedPlan: Sendable, Equatable {
         if step.isNeverProved { return "it says .neverProved()" }
         if !step.secrets.isEmpty { return "it is given secrets" }
         if step.condition != .onSuccess { return "it runs for what others came to" }
+        let text = step.text
+        if let number = RunNumbers.inText.first(where: text.contains) {
+            return "its text names \(number), which is another one in each run"
+        }
         if step.inputs.isEmpty {
             if step.network == .allowed { return "it may use the network and declares no .inputs(…)" }
             if facts.isRelease { return "it is a step of a release and declares no .inputs(…)" }
+        }
+        // What acts on the world is not done again for a tree that comes again, as after a revert.
+        if facts.isRelease {
+            if !step.isIdempotent { return "it is a step of a release and does not say .idempotent()" }
+            if step.network == .allowed { return "it is a step of a release and may use the network" }
+        }
+        if facts.canWriteOutside, step.inputs.isEmpty || (step.outputs.isEmpty && !step.leavesNothing) {
+            return "it can write to folders of the box and does not declare both .inputs(…) and .outputs(…)"
         }
         guard let inputs = facts.inputs[step.inputs] else { return "its inputs could not be read" }
         if inputs.isEmpty { return "no file matches its .inputs(…); check the patterns" }
@@ -88,14 +110,17 @@ public struct KeyedPlan: Sendable, Equatable {
 }
 
 extension StepKey {
-    init(_ step: PlannedStep, needs: [String], _ facts: KeyFacts) {
+    init(_ step: PlannedStep, of workflow: String, needs: [String], _ facts: KeyFacts) {
         var texts: [Part: [String]] = [:]
         switch step.action {
         case .shell(let line): texts[.command] = ["shell", line]
         case .command(let words): texts[.command] = ["command"] + words
-        case .closure: texts[.command] = ["closure", step.name]
+        // Two workflows may each have a closure of this name.
+        case .closure: texts[.command] = ["closure", workflow]
         case .approval: texts[.command] = ["approval"]
         }
+        // The step sees its name.
+        texts[.command, default: []].append(step.name)
         texts[.environment] = KeyDigest.lines(step.environment) + ["box"] + KeyDigest.lines(facts.environment)
         texts[.parameters] = KeyDigest.lines(facts.parameters)
         texts[.context] = step.context(facts)
@@ -125,19 +150,30 @@ extension StepKey {
 }
 
 extension PlannedStep {
-    /// What of the run the step is known to read: its own text says so, or it is a closure, which has all at hand.
+    /// What of the run the step can read: the variables that it is given, and for a closure the whole context.
     fileprivate func context(_ facts: KeyFacts) -> [String] {
-        let words: [String]
-        switch action {
-        case .closure: return facts.closureContext
-        case .shell(let line): words = [line]
-        case .command(let arguments): words = arguments
-        case .approval: return []
-        }
-        let text = (words + environment.values).joined(separator: "\n")
-        var read = facts.runVariables.filter { text.contains($0.key) }
+        var read = given(facts)
         if Self.callsGit(words) { read["git"] = facts.commit }
-        return KeyDigest.lines(read)
+        return (action == .closure ? facts.closureContext : []) + KeyDigest.lines(read)
+    }
+
+    /// The variables of the run that a provable step is given: those that its own text names, and for a closure those that
+    /// say what its context says.
+    fileprivate func given(_ facts: KeyFacts) -> [String: String] {
+        if action == .closure { return facts.runVariables.filter { !RunNumbers.ofEachPush.contains($0.key) } }
+        let text = text
+        return facts.runVariables.filter { text.contains($0.key) }
+    }
+
+    /// What the workflow says that may name a variable.
+    fileprivate var text: String { (words + environment.values).joined(separator: "\n") }
+
+    private var words: [String] {
+        switch action {
+        case .shell(let line): [line]
+        case .command(let arguments): arguments
+        case .closure, .approval: []
+        }
     }
 
     /// History is no file: a command that asks git may answer differently for each commit of the same tree.

@@ -45,7 +45,7 @@ public struct StepKey: Sendable, Equatable, Codable {
 }
 
 /// The run and its attempt that a result comes from.
-public struct ProofCitation: Sendable, Equatable, Codable {
+public struct ProofCitation: Sendable, Hashable, Codable {
     public var run: Int64
     /// Of the run, not of the step.
     public var attempt: Int

@@ -30,6 +30,8 @@ public struct RunSetting: Sendable {
     public var controlGroups: ControlGroups?
     /// What stands for each step that can be proved: steps that pass are proofs under these.
     public var keys: [String: StepKey] = [:]
+    /// By the step, names in ``environment`` that it is not given: see ``KeyedPlan/withheld``.
+    public var withheld: [String: Set<String>] = [:]
     /// Steps that earlier runs have proved, and that are not run.
     public var proved: [String: ProvedStep] = [:]
     /// Bytes of what a step makes that are kept at most: see `Step.outputs(_:)`.

@@ -67,8 +67,10 @@ extension Runner {
                 attempt.record.exitCode = end.exitCode
                 attempt.record.signal = end.signal
                 (attempt.record.status, attempt.record.reason) = judge(end)
+                if end.stopped?.kind == .limitReached { attempt.record.hitLimit = true }
                 if end.stopped == nil, let cause = allowance.cause(of: end) {
                     (attempt.record.status, attempt.record.reason) = (.failed, cause)
+                    attempt.record.hitLimit = true
                 } else if attempt.record.status == .passed, let survived = allowance.survivedBreach {
                     attempt.findings.append(
                         Finding(

@@ -14,6 +14,7 @@ extension Runner {
         var folder = setting.workspace
         if let relative = step.workingDirectory { folder = folder.appending(relative) }
         var environment = setting.environment
+        for name in setting.withheld[step.name] ?? [] { environment[name] = nil }
         environment.merge(step.environment) { _, new in new }
         environment["PIPECTL_STEP"] = step.name
         environment[StepVariable.workspace] = setting.seen(setting.workspace).string

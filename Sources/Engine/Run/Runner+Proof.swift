@@ -43,6 +43,29 @@ extension Runner {
         outcome.record.key = key
     }
 
+    /// Takes the key from a step that needs one without: what is in its workspace then is of no key.
+    ///
+    /// So it is after a failure that was allowed, and after what passed at a further attempt only.
+    ///
+    /// - Parameter places: Of the steps in the plan, by name.
+    static func withdrawKey(
+        from step: PlannedStep, of plan: Plan, _ places: [String: Int], _ records: [StepRecord],
+        _ record: inout StepRecord
+    ) {
+        guard record.key != nil else { return }
+        var waiting = step.needs
+        var seen: Set<String> = []
+        while let name = waiting.popLast() {
+            guard seen.insert(name).inserted, let place = places[name] else { continue }
+            if plan.steps[place].action == .approval {
+                waiting += plan.steps[place].needs
+            } else if records[place].status != .passed || records[place].key == nil {
+                (record.key, record.outputs) = (nil, nil)
+                return
+            }
+        }
+    }
+
     /// Packs what the step says it makes. That it can't be kept is no failure: the step is run again where it is needed.
     func collectOutputs(of step: PlannedStep, into outcome: inout StepOutcome) {
         guard outcome.record.key != nil, !step.outputs.isEmpty else { return }

@@ -36,6 +36,8 @@ public struct Runner: Sendable {
     ///   the task ends those too.
     public func run(_ plan: Plan, stop: StopSignal) async -> RunOutcome {
         var graph = RunGraph(plan)
+        let places = Dictionary(
+            plan.steps.enumerated().map { ($0.element.name, $0.offset) }, uniquingKeysWith: { first, _ in first })
         var records = plan.steps.map {
             StepRecord(name: $0.name, command: $0.commandLine, needs: $0.needs, allowsFailure: $0.allowsFailure)
         }
@@ -99,8 +101,9 @@ public struct Runner: Sendable {
                 case .nothing: continue
                 case .stop(let request):
                     stopAll(request)
-                case .stepEnded(let step, let outcome):
+                case .stepEnded(let step, var outcome):
                     signals[step] = nil
+                    Runner.withdrawKey(from: plan.steps[step], of: plan, places, records, &outcome.record)
                     records[step] = outcome.record
                     collected.add(outcome, to: &records[step])
                     if outcome.isFlaky { flaky.append(outcome.record.name) }

@@ -69,6 +69,8 @@ public struct AttemptRecord: Sendable, Equatable, Codable {
     public var signal: Int32?
     public var reason: String?
     public var log: LogRecord?
+    /// True where a limit of the step or the run ended it: that says little about what it tests.
+    public var hitLimit: Bool?
 
     public init(
         number: Int, startedAt: Date, endedAt: Date? = nil, status: StepStatus = .running, exitCode: Int32? = nil,

@@ -28,12 +28,13 @@ import Testing
     @discardableResult
     private func run(
         _ room: ArchiveRoom, _ request: RunRequest, _ trust: Trust, _ steps: [StepRecord],
-        verdict: Verdict = .passed, endedAt: Date = Sample.start
+        verdict: Verdict = .passed, endedAt: Date = Sample.start, change: (inout Report) -> Void = { _ in }
     ) async throws -> RunID {
         let id = try await room.index.accept(request).run.id
         try await room.index.markRunning(id)
         var report = Sample.report(id, request, verdict: verdict, tests: [], endedAt: endedAt)
         (report.steps, report.trust) = (steps, trust)
+        change(&report)
         let archived = try await room.store.write(report, request: request)
         try await room.index.finish(report, tests: [], archivedBytes: archived.bytes)
         return id
@@ -167,6 +168,64 @@ import Testing
         #expect(try await room.index.trustProofs(of: "a", in: "alpha") == 1)
         try await run(room, Sample.request(change: nil, head: 6), .merged, [Self.step("a", one)])
         #expect(try await proof(room, 1, .change, request) != nil)
+    }
+
+    @Test func oneProofThatWasWrongIsHeldAgainstItsStepForAWeekAndASecondOneForGood() async throws {
+        let room = try ArchiveRoom()
+        func wrong(_ head: Int, _ day: Double) async throws {
+            var failed = Self.step("a", nil, .failed)
+            failed.refutes = ProofRefutation(proof: ProofCitation(run: 1, attempt: 1, step: "a"), definition: "d")
+            try await run(
+                room, Sample.request(change: "7", head: head), .change, [failed], verdict: .failed,
+                endedAt: Sample.start.addingTimeInterval(day * 86_400))
+        }
+        func distrusted(_ day: Double) async throws -> [String] {
+            try await room.index.distrustedSteps(at: Sample.start.addingTimeInterval(day * 86_400)).map(\.step)
+        }
+        try await wrong(1, 0)
+        #expect(try await distrusted(6.9) == ["a"])
+        #expect(try await distrusted(7.1) == [])
+        try await run(
+            room, Sample.request(change: nil, head: 2), .merged, [Self.step("a", Self.key(1))],
+            endedAt: Sample.start.addingTimeInterval(7.1 * 86_400))
+        #expect(try await proof(room, 1, .change, Sample.request(change: "8", head: 9)) != nil)
+        try await wrong(3, 8)
+        #expect(try await proof(room, 1, .change, Sample.request(change: "8", head: 9)) == nil)
+        #expect(try await distrusted(999) == ["a"])
+    }
+
+    @Test func aRunFromNothingBelievesNoWarmRunAndItsFailureTakesThemAway() async throws {
+        let room = try ArchiveRoom()
+        let base = Report.Base(run: 1, commit: Sample.commit(1), changedFiles: 0)
+        func believed(_ number: Int, fromNothing: Bool) async throws -> RunID? {
+            let key = Self.key(number).value
+            return try await room.index.proofs(
+                of: [key], in: "alpha", scopes: [ProofScope.merged], fromNothing: fromNothing)[key]?.citation.run
+        }
+        let cold = try await run(room, Sample.request(change: nil, head: 1), .merged, [Self.step("a", Self.key(1))])
+        let warm = try await run(
+            room, Sample.request(change: nil, head: 2), .merged,
+            [Self.step("a", Self.key(1)), Self.step("b", Self.key(2))]
+        ) { $0.base = base }
+        #expect(try await believed(1, fromNothing: false) == warm)
+        #expect(try await believed(1, fromNothing: true) == cold, "the older one is not lost")
+        #expect(try await believed(2, fromNothing: true) == nil)
+        // What was restored of a warm run makes what runs after it warm, also without a base.
+        try await run(
+            room, Sample.request(change: nil, head: 3), .merged,
+            [Self.step("b", Self.key(2), provedBy: warm), Self.step("c", Self.key(3))])
+        #expect(try await believed(3, fromNothing: true) == nil)
+        #expect(try await believed(3, fromNothing: false) != nil)
+        #expect(try await believed(2, fromNothing: true) == nil, "a citation of it is no more")
+        try await run(room, Sample.request(change: nil, head: 4), .merged, [], verdict: .failed) {
+            $0.findings = [
+                Finding(
+                    rule: Report.warmDiffers, severity: .error, message: "m", file: nil, line: nil, column: nil,
+                    suggestion: nil)
+            ]
+        }
+        #expect(try await believed(1, fromNothing: false) == cold)
+        for number in 2...3 { #expect(try await believed(number, fromNothing: false) == nil) }
     }
 
     @Test func reindexingMakesTheSameProofs() async throws {

@@ -35,15 +35,41 @@ struct ProofUseTests {
         let key = StepKey(value: "k", definition: "d", parts: [:])
         let proof = ProvedStep(citation: ProofCitation(run: 3, attempt: 1, step: "it's"), key: key)
         let proofs = RunProofs(
-            keyed: KeyedPlan(Plan(workflow: "w", steps: []), KeyFacts()), sampled: ["it's": proof])
+            keyed: KeyedPlan(Plan(workflow: "w", steps: []), KeyFacts()), claims: ["it's": proof])
         let plan = Plan(workflow: "w", steps: [PlannedStep(name: "it's", action: .shell("x"))])
         var outcome = try #require(Runner.settled(plan, by: ["it's": proof]))
         outcome.steps[0].status = status
+        outcome.steps[0].provedBy = nil
         proofs.judge(&outcome, of: 9)
-        let isWrong = status == .failed || status == .timedOut
+        let isWrong = status == .failed
         #expect(outcome.steps[0].refutes == (isWrong ? ProofRefutation(proof: proof.citation, definition: "d") : nil))
         #expect(outcome.findings.map(\.rule) == (isWrong ? ["proof-wrong"] : []))
         if isWrong { #expect(outcome.findings[0].suggestion?.hasSuffix("pipectl proofs trust 'it'\\''s'") == true) }
+    }
+
+    @Test(arguments: [
+        AttemptRecord(number: 1, startedAt: Date(), status: .failed, signal: 9),
+        AttemptRecord(number: 1, startedAt: Date(), status: .failed, exitCode: 137),
+    ])
+    func whatWasEndedFromOutsideRefutesNothing(attempt: AttemptRecord) throws {
+        let proof = ProvedStep(
+            citation: ProofCitation(run: 3, attempt: 1, step: "s"), key: StepKey(value: "k", definition: "d", parts: [:]))
+        let plan = Plan(workflow: "w", steps: [PlannedStep(name: "s", action: .shell("x"))])
+        let proofs = RunProofs(keyed: KeyedPlan(plan, KeyFacts()), claims: ["s": proof])
+        var failed = try #require(Runner.settled(plan, by: ["s": proof]))
+        failed.steps[0].provedBy = nil
+        failed.steps[0].status = .failed
+        var limited = attempt
+        (limited.signal, limited.exitCode, limited.hitLimit) = (nil, 1, true)
+        for end in [attempt, limited] {
+            failed.steps[0].attempts = [end]
+            proofs.judge(&failed, of: 9)
+            #expect(failed.steps[0].refutes == nil)
+        }
+        failed.steps[0].attempts[0].hitLimit = nil
+        failed.steps[0].attempts[0].exitCode = 1
+        proofs.judge(&failed, of: 9)
+        #expect(failed.steps[0].refutes != nil)
     }
 
     @Test func theContextOfAClosureHasNoIdsOfCommits() {

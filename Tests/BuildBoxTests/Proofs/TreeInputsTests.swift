@@ -58,6 +58,35 @@ struct TreeInputsTests {
         }
     }
 
+    @Test func attributesAboveAnInputBelongToIt() async throws {
+        try await withScratchFolder { folder in
+            let path = folder + "/repo.git"
+            _ = try Repository.create(bareAt: path)
+            try await withRepository(at: path) { git throws in
+                func reader(_ attributes: [String: String]) throws -> TreeInputs {
+                    var files = ["src/deep/a": "a", "docs/b": "b"]
+                    for (folder, text) in attributes { files[folder + ".gitattributes"] = text }
+                    return TreeInputs(
+                        repository: git,
+                        tree: try git.createTree(
+                            files.mapValues { .blob(try git.createBlob(Array($0.utf8))) }))
+                }
+                func digest(_ attributes: [String: String], _ pattern: String) throws -> String {
+                    try reader(attributes).read([pattern]).digest
+                }
+                for place in ["", "src/", "src/deep/"] {
+                    let (one, two) = ([place: "* text"], [place: "* -text"])
+                    #expect(try digest(one, "src/deep/**") != digest(two, "src/deep/**"), "\(place)")
+                    #expect(
+                        try reader(two).differences(from: reader(one).tree, ["src/deep/**"], limit: 9)
+                            == [place + ".gitattributes"])
+                }
+                #expect(try digest(["docs/": "* text"], "src/deep/**") == digest(["docs/": "* -text"], "src/deep/**"))
+                #expect(try reader(["": "* text"]).read(["none/**"]).isEmpty, "nothing that is declared is there")
+            }
+        }
+    }
+
     @Test func differencesAreNamedAndLimited() async throws {
         try await withTrees { (git, old, new) throws in
             let reader = TreeInputs(repository: git, tree: new)

@@ -89,5 +89,8 @@ import Testing
         changed[whole.count - 1] ^= 1
         try changed.write(to: URL(fileURLWithPath: packPath))
         #expect(throws: OutputPackProblem.self) { try unpack(made, into: room.path("changed")) }
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: room.path("changed")).isEmpty,
+            "nothing is put in place before all of it is known to be right")
     }
 }

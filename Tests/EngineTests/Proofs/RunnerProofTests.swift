@@ -85,6 +85,37 @@ import Testing
         #expect(allowed.verdict == .passed && allowed["s"].key == nil)
     }
 
+    @Test func whatRanAfterAnAllowedFailureIsNoProof() async {
+        let key = Self.key
+        func outcome(_ first: String) async -> RunOutcome {
+            await run(
+                [
+                    .shell("generate", first) { $0.allowsFailure = true },
+                    .shell("gate", "true", needs: ["generate"]) { $0.condition = .always },
+                    .shell("use", "true", needs: ["gate"]) {
+                        ($0.condition, $0.outputs) = (.always, ["made"])
+                    },
+                ],
+                setting: RunFolder.current.setting { $0.keys = ["generate": key, "gate": key, "use": key] })
+        }
+        let failed = await outcome("exit 1")
+        #expect(failed["use"].status == .passed && failed["gate"].status == .passed)
+        #expect(failed["gate"].key == nil && failed["use"].key == nil && failed["use"].outputs == nil)
+        let passed = await outcome("true")
+        #expect(passed["gate"].key == key && passed["use"].key == key)
+    }
+
+    @Test func aStepIsNotGivenWhatIsWithheld() async throws {
+        let outcome = await run(
+            [.shell("a", "echo \"[$SEEN]\""), .shell("b", "echo \"[$SEEN]\"")],
+            setting: RunFolder.current.setting {
+                $0.environment["SEEN"] = "yes"
+                $0.withheld = ["a": ["SEEN"]]
+            })
+        #expect(RunFolder.current.log(outcome["a"]) == "[]\n")
+        #expect(RunFolder.current.log(outcome["b"]) == "[yes]\n")
+    }
+
     @Test(arguments: [
         ("true", "no file matches out/**"), ("mkdir out; ln -s /etc/passwd out/a", "is a link"),
         ("mkdir out; head -c 3000 /dev/zero > out/a", "larger than 2,000 bytes"),
