@@ -162,7 +162,8 @@ extension Index {
             if step.provedBy != nil && scope != ProofScope.merged { continue }
             let origin = step.provedBy ?? ProofCitation(run: report.id, attempt: report.attempt, step: step.name)
             try insert.execute(arguments: [
-                repository, key.value, scope, key.definition, report.workflow, origin.step, origin.run, origin.attempt, step.provedBy.map(cited.contains) ?? isWarm,
+                repository, key.value, scope, key.definition, report.workflow, origin.step, origin.run, origin.attempt,
+                step.provedBy.map(cited.contains) ?? isWarm,
                 report.endedAt.milliseconds - distrustLasts,
             ])
         }

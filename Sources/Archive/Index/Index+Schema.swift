@@ -39,14 +39,15 @@ extension Index {
             table.column("key", .text).notNull().check(sql: "length(key) = 64")
             // Whom it counts for: "merged" for everybody, else one change or ref.
             table.column("scope", .text).notNull()
+            // Whether something of an earlier run was in the workspace, which a run from nothing does not believe. Here and
+            // not last: SQLite's check of a table without row ids takes columns before one of its key for NULL.
+            table.column("warm", .boolean).notNull()
             table.column("definition", .text).notNull()
             table.column("workflow", .text).notNull()
             table.column("step", .text).notNull()
             // The run in which the step was run; its report has the rest.
             table.column("run", .integer).notNull().references("run", onDelete: .cascade)
             table.column("runAttempt", .integer).notNull()
-            // Whether something of an earlier run was in the workspace, which a run from nothing does not believe.
-            table.column("warm", .boolean).notNull()
             table.primaryKey(["repository", "key", "scope", "warm"])
         }
         try db.execute(

@@ -53,7 +53,8 @@ struct ProofUseTests {
     ])
     func whatWasEndedFromOutsideRefutesNothing(attempt: AttemptRecord) throws {
         let proof = ProvedStep(
-            citation: ProofCitation(run: 3, attempt: 1, step: "s"), key: StepKey(value: "k", definition: "d", parts: [:]))
+            citation: ProofCitation(run: 3, attempt: 1, step: "s"),
+            key: StepKey(value: "k", definition: "d", parts: [:]))
         let plan = Plan(workflow: "w", steps: [PlannedStep(name: "s", action: .shell("x"))])
         let proofs = RunProofs(keyed: KeyedPlan(plan, KeyFacts()), claims: ["s": proof])
         var failed = try #require(Runner.settled(plan, by: ["s": proof]))

@@ -15,10 +15,10 @@ enum Definition {
         import Pipeline
 
         let test = Workflow("test", on: .pullRequest(into: "main")) {
-            Step("check", run: "sh check.sh").timeout(.minutes(30))
+            Step("check", run: "sh check.sh").neverProved().timeout(.minutes(30))
         }
         let four = Workflow("four", on: .manual) {
-            for part in 1...4 { Step("part \\(part)", run: "sh part.sh \\(part)") }
+            for part in 1...4 { Step("part \\(part)", run: "sh part.sh \\(part)").neverProved() }
         }
         let release = Workflow("release", on: .merge(into: "main")) {
             Step("pack", run: "sh release.sh").artifacts("dist/*.bin")

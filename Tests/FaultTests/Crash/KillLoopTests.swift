@@ -63,7 +63,7 @@ struct KillLoopTests {
 
             let test = Workflow("test", on: .pullRequest(into: "main")) { context in
                 for part in 1...((Int(context.change?.name ?? "") ?? 1) % 4 == 0 ? 4 : 1) {
-                    Step("part \\(part)", run: "sh check.sh \\(part)")
+                    Step("part \\(part)", run: "sh check.sh \\(part)").neverProved()
                 }
             }
             let release = Workflow("release", on: .merge(into: "main")) {
