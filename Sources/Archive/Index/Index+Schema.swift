@@ -25,11 +25,6 @@ extension Index {
             try db.alter(table: "run") { table in table.add(column: "isUpkeep", .boolean).notNull().defaults(to: false)
             }
         }
-        migrator.registerMigration("7 failed tests") { db in
-            // Few among many: what failed is found without looking at what passed.
-            try db.execute(
-                sql: "CREATE INDEX test_failed ON test (run, position) WHERE status IN ('failed', 'errored')")
-        }
         return migrator
     }
 
