@@ -372,4 +372,36 @@ import Testing
             try expect(bench, ran: ["all", "build", "unit"])
         }
     }
+
+    @Test func whatAStepMadeIsPutInPlaceOverABase() async throws {
+        try await with { bench in
+            try await bench.withDaemon("--refresh", "--proof-sampling", "0") { daemon in
+                try await bench.commit(["src/a": "main\n"], "Main")
+                _ = try await bench.pipectl("notify")
+                try await ended(bench, 1)
+                try await bench.change(1, ["src/a": "a1\n"])
+                _ = try await bench.pipectl("notify")
+                try await ended(bench, 2)
+                try await amend(bench, 1, ["tests/b": "b2\n"])
+                _ = try await bench.pipectl("notify")
+                try await ended(bench, 3)
+                #expect(try await report(bench, 3).base != nil, "it began from the workspace of main")
+                #expect(try await report(bench, 3).steps.map(\.provedBy?.run) == [2, nil, nil])
+                // The base has what main made there.
+                #expect(try await bench.pipectl("logs", "3", "unit").output == "a1\nb2\n")
+                #expect(await daemon.stop() == 0)
+            }
+        }
+    }
+
+    /// Waits until a run has its verdict.
+    private func ended(_ bench: Bench, _ id: RunID) async throws {
+        let clock = ContinuousClock()
+        let limit = clock.now + .seconds(60)
+        while clock.now < limit {
+            if try await bench.runs().contains(where: { $0.id == id && $0.verdict != nil }) { return }
+            try await Task.sleep(for: .milliseconds(100))
+        }
+        throw Bench.Failure(description: "run \(id) has no verdict after a minute")
+    }
 }
