@@ -13,9 +13,11 @@ import SystemPackage
 ///
 /// Starting a sandbox takes the kernel some milliseconds, most of them for its namespaces. One that waits has the user,
 /// the folders and the control group that its run will have; it serves that run if the run would start the very same
-/// sandbox, word for word, and is ended otherwise.
+/// sandbox, word for word and within the same limits, and is ended otherwise.
 public final class StandbySandbox: Sendable {
     private let words: [String]
+    /// Limits are handed down when a process is started: those of this one may be others by now.
+    private let limits: InheritedLimits
     private let host: Mutex<StepHost?>
     private let group: ControlGroup?
 
@@ -28,6 +30,7 @@ public final class StandbySandbox: Sendable {
         // No limits yet, for nothing runs in it: the run sets its own.
         group = try setting.controlGroups?.run(named: setting.groupName, GroupLimits())
         words = setting.hostCommand(SandboxPolicy(), groups: group?.count ?? 0)
+        limits = .current
         let host = StepHost(command: words, group: group, isEnclosed: setting.enclosure != nil)
         self.host = Mutex(host)
         do { try host.startNow() } catch {
@@ -36,9 +39,9 @@ public final class StandbySandbox: Sendable {
         }
     }
 
-    /// Its `stepinit`, once, if it was started with these words; then it is the caller's to close.
+    /// Its `stepinit`, once, if it was started with these words and limits; then it is the caller's to close.
     func take(startedWith words: [String]) -> StepHost? {
-        guard words == self.words else { return nil }
+        guard words == self.words, limits == .current else { return nil }
         return host.withLock { $0.take() }
     }
 
@@ -54,5 +57,25 @@ public final class StandbySandbox: Sendable {
     @discardableResult public func discard() -> Bool {
         defer { group?.remove() }
         return close()
+    }
+}
+
+/// What a new process may use of what setrlimit(2) bounds, as far as starting others depends on it.
+private struct InheritedLimits: Equatable {
+    var soft: [rlim_t]
+
+    static var current: InheritedLimits {
+        #if os(Linux)
+            let kinds = [__RLIMIT_NPROC, RLIMIT_NOFILE, RLIMIT_AS, RLIMIT_FSIZE].map {
+                __rlimit_resource_t($0.rawValue)
+            }
+        #else
+            let kinds = [RLIMIT_NPROC, RLIMIT_NOFILE, RLIMIT_AS, RLIMIT_FSIZE]
+        #endif
+        return InheritedLimits(
+            soft: kinds.map { kind in
+                var limit = rlimit()
+                return getrlimit(kind, &limit) == 0 ? limit.rlim_cur : 0
+            })
     }
 }
