@@ -71,9 +71,12 @@ class Bench:
         return {**kept, **self.extra}
 
     def _sharing(self, words):
-        """The command, with this bench's own folder shown to the steps that it runs."""
-        runs = words[0] == self.pipectl and words[1] in ("run", "watch")
-        return [*words[:2], "--shared", self.root, *words[2:]] if runs else words
+        """The command, with this bench's own folder shown to the steps that it runs, all of them every time."""
+        if words[0] != self.pipectl or words[1] not in ("run", "watch"):
+            return words
+        # A trial after the first would find its steps proved, and measure that.
+        proofs = ["--no-proofs"] if words[1] == "run" else []
+        return [*words[:2], *proofs, "--shared", self.root, *words[2:]]
 
     def run(self, words, cwd=None, home="state", codes=(0,), **more):
         """Runs a command to its end; another exit code than `codes` ends the part."""
