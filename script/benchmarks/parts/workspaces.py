@@ -56,6 +56,16 @@ class Daemon:
              "--interval", "3600", files.path], home=f"state-{files.number}")
         self.seen = 0
 
+    def base(self, seconds=300):
+        """Until the box has made a base."""
+        limit = time.monotonic() + seconds
+        while time.monotonic() < limit:
+            with open(self.log) as file:
+                if "leaves a base of" in file.read():
+                    return
+            time.sleep(0.1)
+        raise Problem(f"no base was made within {seconds} s; the end of the log: {open(self.log).read()[-500:]}")
+
     def workspace(self, over_base, seconds=120):
         """The next one that is said to be made, in seconds."""
         limit = time.monotonic() + seconds
@@ -80,7 +90,7 @@ def measure(bench):
         files.change(1)
         # It has nothing to begin from; the box then makes the base of its target in its idle time.
         daemon.workspace(over_base=False)
-        time.sleep(bench.amount(15, 5))
+        daemon.base()
         bench.git("worktree", "add", "--quiet", "--detach", f"{tree}-warm", "main", cwd=files.path)
 
         def ours():
