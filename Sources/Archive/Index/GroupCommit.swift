@@ -19,6 +19,8 @@ final class GroupCommit: Sendable {
 
     private let database: any DatabaseWriter
     private let pending = Mutex<[Write]>([])
+    /// What the writer's connection was last told; nil before the first commit.
+    private let isFlushing = Mutex<Bool?>(nil)
 
     init(_ database: any DatabaseWriter) { self.database = database }
 
@@ -67,12 +69,18 @@ final class GroupCommit: Sendable {
         commit(writes, db)
     }
 
+    private func flushCommits(_ isFlushed: Bool, _ db: Database) throws {
+        guard isFlushing.withLock({ $0 }) != isFlushed else { return }
+        try db.execute(sql: "PRAGMA synchronous = \(isFlushed ? "FULL" : "NORMAL")")
+        isFlushing.withLock { $0 = isFlushed }
+    }
+
     private func commit(_ writes: [Write], _ db: Database) {
         var answers: [Answer] = []
         let isFlushed = writes.contains { $0.isFlushed }
         do {
             // NORMAL: the log is not flushed with the commit, and with the next one that is FULL all of it is.
-            try db.execute(sql: "PRAGMA synchronous = \(isFlushed ? "FULL" : "NORMAL")")
+            try flushCommits(isFlushed, db)
             try db.beginTransaction(.immediate)
             for write in writes {
                 answers.append(write.perform(db))

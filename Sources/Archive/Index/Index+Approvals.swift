@@ -103,7 +103,7 @@ extension Index {
         try await read { db in
             try Row.fetchOne(
                 db,
-                sql: """
+                cached: """
                     SELECT * FROM approval WHERE binding = ? AND decision = 'approved' AND step = ''
                     ORDER BY decidedAt DESC LIMIT 1
                     """, arguments: [binding]
@@ -123,7 +123,7 @@ extension Index {
         """
 
     static func approvals(of id: RunID, _ db: Database) throws -> [Approval] {
-        try Row.fetchAll(db, sql: "SELECT * FROM approval WHERE run = ? ORDER BY id", arguments: [id]).map(approval)
+        try Row.fetchAll(db, cached: "SELECT * FROM approval WHERE run = ? ORDER BY id", arguments: [id]).map(approval)
     }
 
     /// Removes questions that nobody need answer any more.

@@ -33,7 +33,7 @@ extension Index {
         try await read { db in
             try Row.fetchOne(
                 db,
-                sql: """
+                cached: """
                     SELECT change.* FROM change JOIN repository ON repository.id = change.repository
                     WHERE repository.name = ? AND change.name = ?
                     """, arguments: [repository, name]

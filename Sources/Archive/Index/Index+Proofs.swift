@@ -18,7 +18,7 @@ extension Index {
         return try await read { db in
             let rows = try Row.fetchAll(
                 db,
-                sql: """
+                cached: """
                     SELECT proof.* FROM json_each(?1) AS wanted CROSS JOIN proof CROSS JOIN run
                     WHERE proof.repository = (SELECT id FROM repository WHERE name = ?2)
                         AND proof.key = wanted.value AND proof.scope IN (SELECT value FROM json_each(?3))
@@ -37,7 +37,7 @@ extension Index {
         return try await read { db in
             try Row.fetchOne(
                 db,
-                sql: """
+                cached: """
                     SELECT * FROM proof
                     WHERE repository = (SELECT id FROM repository WHERE name = ?) AND workflow = ? AND step = ?
                         AND scope IN (SELECT value FROM json_each(?))
@@ -58,7 +58,7 @@ extension Index {
         try await read { db in
             try Row.fetchAll(
                 db,
-                sql: """
+                cached: """
                     SELECT distrust.*, repository.name FROM distrust JOIN repository ON repository.id = distrust.repository
                     WHERE (?1 IS NULL OR repository.name = ?1) AND (?2 IS NULL OR times > 1 OR at > ?2)
                     ORDER BY repository.name, workflow, step, at

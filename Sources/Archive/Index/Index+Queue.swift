@@ -9,7 +9,7 @@ extension Index {
         try await read { db in
             let rows = try Row.fetchAll(
                 db,
-                sql: """
+                cached: """
                     SELECT run.id, run.request, run.createdAt, run.attempt, \(Self.blocker) AS waitsFor
                     FROM run JOIN repository ON repository.id = run.repository
                     WHERE run.state = 'queued' AND \(Self.heldFor) IS NULL
@@ -36,7 +36,7 @@ extension Index {
     public func claimNext(excluding: Set<RunID> = [], isIdle: Bool = true) async throws -> QueuedRun? {
         let at = now().milliseconds
         return try await write(flushed: false) { db in
-            let excluded = excluding.map(String.init).joined(separator: ",")
+            let excluded = "[\(excluding.map(String.init).joined(separator: ","))]"
             let found = try Self.next(excluding: excluded, isUpkeep: false, db)
             guard let id = try found ?? (isIdle ? Self.next(excluding: excluded, isUpkeep: true, db) : nil) else {
                 return nil
@@ -47,22 +47,24 @@ extension Index {
         }
     }
 
+    /// - Parameter excluding: A JSON array.
     private static func next(excluding: String, isUpkeep: Bool, _ db: Database) throws -> RunID? {
         // Through `run_queued`: one short search for each repository, however long the queue is.
         try RunID.fetchOne(
             db,
-            sql: """
+            cached: """
                 WITH first AS MATERIALIZED (
                     SELECT turn, (
                         SELECT id FROM run
-                        WHERE run.repository = repository.id AND state = 'queued' AND id NOT IN (\(excluding))
+                        WHERE run.repository = repository.id AND state = 'queued'
+                            AND id NOT IN (SELECT value FROM json_each(?))
                             AND isUpkeep = \(isUpkeep ? "TRUE" : "FALSE")
                             AND \(Self.blocker) IS NULL AND \(Self.heldFor) IS NULL
                         ORDER BY id LIMIT 1
                     ) AS next FROM repository
                 )
                 SELECT next FROM first WHERE next IS NOT NULL ORDER BY turn, next LIMIT 1
-                """)
+                """, arguments: [excluding])
     }
 
     /// Marks a waiting run as running; returns the number of this start. Throws `.wrongState` if it is not waiting.

@@ -65,7 +65,7 @@ extension RunPreparation {
             // The watched repository itself, now: our own store also holds what nobody merged.
             let origin = try Repository(opening: watched)
             let protected = ProtectedBranches.read(
-                origin, try origin.snapshot(), rules.policy, rules.changeRefs, target: rules.target)
+                origin, try origin.snapshot(under: "refs/heads/"), rules.policy, rules.changeRefs, target: rules.target)
             let mergedInto = try protected.holder(of: tested, in: origin)
             var source = definitionCommit
             if !request.isWorkingTree, try protected.holder(of: source, in: origin) == nil {

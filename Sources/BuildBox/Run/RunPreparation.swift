@@ -145,7 +145,7 @@ extension RunPreparation {
     /// The newest tag that `commit` descends from, by commit time.
     static func lastTag(before commit: OID, _ repository: WatchedRepository) throws -> String? {
         let watched = try Repository(opening: repository.gitDirectory)
-        let tags = try watched.snapshot().refs.entries(under: "refs/tags/")
+        let tags = try watched.snapshot(under: "refs/tags/").refs
         let dated = tags.compactMap { tag in
             (try? watched.commit(tag.value)).map { (name: String(tag.key.dropFirst("refs/tags/".count)), $0) }
         }

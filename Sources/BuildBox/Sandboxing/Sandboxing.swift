@@ -29,6 +29,10 @@ struct Sandboxing: Sendable {
         } catch {
             obstacle = "\(error)"
         }
+        // Without it a sandbox takes some milliseconds more.
+        if Sandbox.hasMounts, sandbox != nil {
+            sandbox?.settings = try? await offThread { try SettingsCopy(in: state.settings) }
+        }
         let users = StepUsers(seed: state.path)
         var layering: Layering?
         var layeringObstacle: String?

@@ -18,8 +18,10 @@ struct Ballast: Sendable {
         let folder = (path as NSString).deletingLastPathComponent
         guard let free = BoxTools.freeBytes(at: folder), free >= 4 * Ballast.bytes else { return }
         // Not zeros, which some file systems keep for nothing.
-        var generator = SystemRandomNumberGenerator()
-        let numbers = (0..<Ballast.bytes / 8).map { _ in generator.next() }
+        var numbers = (0..<Ballast.bytes / 8).map { UInt64(truncatingIfNeeded: $0) &* 0x9E37_79B9_7F4A_7C15 }
+        for place in numbers.indices {
+            numbers[place] = (numbers[place] ^ numbers[place] >> 29) &* 0xBF58_476D_1CE4_E5B9
+        }
         let new = path + ".new"
         let file = open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard file >= 0 else { return }

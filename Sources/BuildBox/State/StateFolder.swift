@@ -87,6 +87,8 @@ public struct StateFolder: Sendable, Hashable {
     public var caches: String { path + "/caches" }
     /// Logs of running steps.
     public var live: String { path + "/live" }
+    /// The machine's settings as sandboxes show them.
+    var settings: String { path + "/settings" }
     /// Given up when the disk is full.
     var ballast: String { path + "/ballast" }
     /// The secrets that `pipectl secrets set` keeps; made with the first one.

@@ -7,8 +7,9 @@ import Pipeline
 
 /// How a repository is watched.
 public struct WatchOptions: Sendable {
-    /// Time between two looks when nothing wakes the watcher: for a local repository a safety net.
-    public var interval: Duration = .seconds(30)
+    /// Time between two looks when nothing wakes the watcher. Nil: half a minute, and two minutes while file events
+    /// tell of everything, where a look is only a safety net.
+    public var interval: Duration?
     /// Globs over branch names whose branches are changes.
     public var changePatterns: [String] = []
     /// The branch that changes want into; nil means the repository's default branch.
@@ -40,6 +41,8 @@ actor RepositoryWatcher {
     private var scheduledTree: OID?
     /// What the refs looked like when the last look had recorded all that it saw.
     private var settled: RefStamp?
+    /// Whether the kernel tells of every ref that moves.
+    private var hasEvents = false
 
     init(_ repository: WatchedRepository, box: Box, options: WatchOptions, log: Logger) throws {
         self.repository = repository
@@ -95,26 +98,33 @@ actor RepositoryWatcher {
     private func tick() async {
         while !Task.isCancelled {
             wake.yield()
-            let seconds = options.interval.inSeconds * Double(1 << min(failures, 5)) * Double.random(in: 0.9...1.1)
-            do { try await Task.sleep(for: .seconds(min(seconds, max(600, options.interval.inSeconds)))) } catch {
-                return
-            }
+            let interval = interval.inSeconds
+            let seconds = interval * Double(1 << min(failures, 5)) * Double.random(in: 0.9...1.1)
+            do { try await Task.sleep(for: .seconds(min(seconds, max(600, interval)))) } catch { return }
         }
     }
+
+    private var interval: Duration { options.interval ?? (hasEvents ? .seconds(120) : .seconds(30)) }
 
     private func listen() async {
         var isSaid = false
         while !Task.isCancelled {
             do {
-                for await hint in try await FileEvents.refChanges(inGitDirectories: [repository.gitDirectory]) {
-                    if let limit = hint.limit { log.warning("\(repository.name): \(limit)") }
+                let hints = try await FileEvents.refChanges(inGitDirectories: [repository.gitDirectory])
+                hasEvents = FileEventReach.isWhole(at: repository.gitDirectory)
+                for await hint in hints {
+                    if let limit = hint.limit {
+                        hasEvents = false
+                        log.warning("\(repository.name): \(limit)")
+                    }
                     isSaid = false
                     wake.yield()
                 }
                 return
             } catch {
+                hasEvents = false
                 if !isSaid {
-                    log.warning("\(repository.name) is looked at every \(options.interval.inWords) only: \(error)")
+                    log.warning("\(repository.name) is looked at every \(interval.inWords) only: \(error)")
                 }
                 isSaid = true
                 // What the kernel refuses now (descriptors, watches) it may grant when others have ended.

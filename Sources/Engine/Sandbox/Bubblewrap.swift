@@ -65,13 +65,28 @@
                     mount(SandboxMount(root, isOptional: true))
                 }
             }
-            let settings = SystemFolders.settings + (policy.network == .allowed ? SystemFolders.network : [])
-            for path in settings + SystemFolders.devices where exists(path) { mount(SandboxMount(path)) }
+            settings()
+            for path in SystemFolders.devices where exists(path) { mount(SandboxMount(path)) }
             words += ["--proc", "/proc", "--dev", "/dev"]
             // In memory both, which nothing else bounds where there are no control groups.
             words += ["--perms", "1777", "--size", String(Sandbox.temporaryBytes), "--tmpfs", "/dev/shm"]
             words += ["--remount-ro", "/dev"]
             made.formUnion(["/proc", "/dev", "/dev/shm"])
+        }
+
+        private mutating func settings() {
+            var single = SystemFolders.settings
+            // Nothing can be made in the copy, not even the place of a mount.
+            let isShared = (sandbox.readable + mounts.map(\.target)).contains {
+                $0.hasPrefix("/etc/") && !SettingsCopy.mounted.contains($0)
+            }
+            if !isShared, let view = sandbox.settings?.view() {
+                mount(SandboxMount(view.folder, at: "/etc"))
+                for path in view.mounts { folders(within: path) }
+                single = view.mounts
+            }
+            if policy.network == .allowed { single += SystemFolders.network }
+            for path in single where exists(path) { mount(SandboxMount(path)) }
         }
 
         private mutating func ownPlaces() {
@@ -109,6 +124,15 @@
                 if SystemFolders.roots.contains(where: { folder.hasPrefix($0 + "/") }) { continue }
                 made.insert(folder)
                 words += ["--perms", "0755", "--dir", folder]
+            }
+        }
+
+        /// Takes note that the folders to a path are there.
+        private mutating func folders(within path: String) {
+            var folder = ""
+            for part in path.split(separator: "/").dropLast() {
+                folder += "/\(part)"
+                made.insert(folder)
             }
         }
 

@@ -17,6 +17,8 @@ public struct Sandbox: Sendable {
     public let stepInit: String
     /// What every sandbox shows beside the system: the toolchain, what the box's owner named.
     public let readable: [String]
+    /// The machine's settings in one folder; without it each is mounted by itself.
+    public var settings: SettingsCopy?
 
     init(program: String, stepInit: String, readable: [String]) {
         self.program = program

@@ -21,10 +21,12 @@ struct LooseRefs {
     /// Whether a file holds something else, or can't be read: libgit2 decides then.
     private(set) var hasOthers = false
 
-    /// - Parameter folder: The repository's common folder.
-    init(in folder: String) {
+    /// - Parameters:
+    ///   - folder: The repository's common folder.
+    ///   - prefix: The folder of refs that is read, with a slash at its end.
+    init(in folder: String, under prefix: String = "refs/") {
         var hasher = Hasher()
-        var folders = ["refs"]
+        var folders = [String(prefix.dropLast())]
         var found: [(name: String, content: [UInt8])] = []
         while let current = folders.popLast() {
             guard let handle = opendir("\(folder)/\(current)") else {

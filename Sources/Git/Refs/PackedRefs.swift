@@ -16,26 +16,29 @@ struct PackedRefs {
 
     /// Reads a file that is not there as one without refs.
     ///
+    /// - Parameter prefix: What the names of those that are kept begin with.
     /// - Returns: nil where libgit2 must read it: unsorted, not fully peeled, or with a line of another form.
-    init?(_ path: String) {
+    init?(_ path: String, under prefix: String = "refs/") {
         guard FileManager.default.fileExists(atPath: path) else {
             table = RefTable()
             return
         }
         // Git replaces the file as a whole, so what is mapped stays as it was.
         guard let data = try? Data(contentsOf: URL(fileURLWithPath: path), options: .mappedIfSafe),
-            let table = data.withUnsafeBytes(PackedRefs.read)
+            let table = data.withUnsafeBytes({ PackedRefs.read($0, Array(prefix.utf8)) })
         else { return nil }
         self.table = table
     }
 
-    private static func read(_ bytes: UnsafeRawBufferPointer) -> RefTable? {
+    private static func read(_ bytes: UnsafeRawBufferPointer, _ prefix: [UInt8]) -> RefTable? {
         guard let start = bytes.baseAddress else { return RefTable() }
         var table = RefTable()
-        table.reserve(bytes.count / 64, bytes: bytes.count / 2)
+        if prefix.elementsEqual("refs/".utf8) { table.reserve(bytes.count / 64, bytes: bytes.count / 2) }
         var position = 0
         /// The ref whose line came last: a line with its peeled id may follow.
         var waiting: (name: UnsafeRawBufferPointer, id: OID)?
+        /// Whether the line before is a ref's, kept or not.
+        var mayPeel = false
         var last = UnsafeRawBufferPointer(start: nil, count: 0)
         while position < bytes.count {
             guard let end = memchr(start + position, 0x0A, bytes.count - position) else { return nil }
@@ -48,21 +51,20 @@ struct PackedRefs {
                     header.contains(" sorted ")
                 else { return nil }
             } else if line.first == UInt8(ascii: "^") {
-                guard line.count == 41, let known = waiting,
-                    let id = OID(hex: UnsafeRawBufferPointer(rebasing: line[1...]))
+                guard line.count == 41, mayPeel, let id = OID(hex: UnsafeRawBufferPointer(rebasing: line[1...]))
                 else { return nil }
-                table.append(name: known.name, id)
-                waiting = nil
+                if let known = waiting { table.append(name: known.name, id) }
+                (waiting, mayPeel) = (nil, false)
             } else {
                 if let known = waiting { table.append(name: known.name, known.id) }
-                waiting = nil
+                (waiting, mayPeel) = (nil, true)
                 guard line.count > 41, line[40] == UInt8(ascii: " "), line.last != 0x0D,
                     let id = OID(hex: UnsafeRawBufferPointer(rebasing: line[..<40]))
                 else { return nil }
                 let name = UnsafeRawBufferPointer(rebasing: line[41...])
                 guard last.order(to: name) < 0 else { return nil }
                 last = name
-                if name.isUTF8 { waiting = (name, id) }
+                if name.starts(with: prefix), name.isUTF8 { waiting = (name, id) }
             }
         }
         if let known = waiting { table.append(name: known.name, known.id) }

@@ -46,9 +46,10 @@ public struct RefStamp: Sendable, Equatable {
 
     /// The folder with the refs: another one only for a linked worktree.
     static func commonFolder(of gitDirectory: String) -> String {
-        guard let text = try? String(contentsOfFile: "\(gitDirectory)/commondir", encoding: .utf8) else {
-            return gitDirectory
-        }
+        // A look is mostly this: Foundation takes its time to find out that a file is not there.
+        guard access("\(gitDirectory)/commondir", F_OK) == 0,
+            let text = try? String(contentsOfFile: "\(gitDirectory)/commondir", encoding: .utf8)
+        else { return gitDirectory }
         let target = text.trimmingCharacters(in: .whitespacesAndNewlines)
         return target.hasPrefix("/") ? target : "\(gitDirectory)/\(target)"
     }

@@ -3,15 +3,18 @@ internal import Foundation
 
 extension Repository {
     /// All refs and where `HEAD` points; 100,000 packed refs take about a hundredth of a second.
-    public func snapshot() throws(GitError) -> RefSnapshot {
-        RefSnapshot(refs: try table(), head: try symbolicTarget("HEAD"))
+    ///
+    /// - Parameter prefix: Only those of this folder of refs, with a slash at its end, as `refs/heads/`.
+    public func snapshot(under prefix: String = "refs/") throws(GitError) -> RefSnapshot {
+        RefSnapshot(refs: try table(prefix), head: try symbolicTarget("HEAD"))
     }
 
-    private func table() throws(GitError) -> RefTable {
+    private func table(_ prefix: String) throws(GitError) -> RefTable {
         // The loose ones first: a ref that is packed meanwhile is in the file before its own is gone.
-        let loose = LooseRefs(in: commonDirectory)
-        guard !loose.hasOthers, let packed = PackedRefs("\(commonDirectory)/packed-refs") else {
-            return try tableOfLibrary()
+        let loose = LooseRefs(in: commonDirectory, under: prefix)
+        guard !loose.hasOthers, let packed = PackedRefs("\(commonDirectory)/packed-refs", under: prefix) else {
+            let all = try tableOfLibrary()
+            return prefix == "refs/" ? all : RefTable(all.entries(under: prefix))
         }
         if loose.refs.isEmpty { return packed.table.settled }
         let odb = try Handle("git_repository_odb", free: git_odb_free) { git_repository_odb(&$0, pointer) }

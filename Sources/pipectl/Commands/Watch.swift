@@ -21,8 +21,9 @@ struct Watch: AsyncParsableCommand {
     var repositories: [String]
     @Option(
         help: ArgumentHelp(
-            "Seconds between looks; for local repositories a safety net beside file events.", valueName: "seconds"))
-    var interval = 30.0
+            "Seconds between looks. Default: 30; 120 for a local repository whose file events tell of everything.",
+            valueName: "seconds"))
+    var interval: Double?
     @Option(
         name: .customLong("changes"),
         help: ArgumentHelp("Branches that are changes, as a glob like 'agent/*'.", valueName: "glob"))
@@ -61,7 +62,9 @@ struct Watch: AsyncParsableCommand {
 
     func validate() throws {
         if repositories.isEmpty { throw ValidationError("name at least one repository") }
-        if !(interval >= 0.1 && interval <= 86_400) { throw ValidationError("--interval takes 0.1 to 86400 seconds") }
+        if let interval, !(interval >= 0.1 && interval <= 86_400) {
+            throw ValidationError("--interval takes 0.1 to 86400 seconds")
+        }
         if !(cleanRoom >= 0.0001 && cleanRoom <= 100_000) {
             throw ValidationError("--clean-room takes 0.0001 to 100000 hours")
         }
@@ -78,7 +81,7 @@ struct Watch: AsyncParsableCommand {
         options.refreshesBases = refresh
         options.cleanRoomInterval = .seconds(cleanRoom * 3_600)
         var watching = WatchOptions()
-        watching.interval = .seconds(interval)
+        watching.interval = interval.map { .seconds($0) }
         watching.changePatterns = changes
         watching.target = target
         watching.since = try since.map { try PastTime.read($0) }

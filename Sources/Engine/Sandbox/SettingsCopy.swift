@@ -1,0 +1,160 @@
+import Crypto
+import Foundation
+import Synchronization
+import SystemPackage
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// The settings of the machine that sandboxes show, copied into one folder that is mounted as `/etc`.
+///
+/// bubblewrap reads the whole list of mounts again for each one it makes: two dozen files of `/etc` by themselves cost a
+/// sandbox a third of its start. What is large, or not only files, folders and links, is still mounted from where it is.
+public final class SettingsCopy: Sendable {
+    struct View: Sendable, Equatable {
+        /// What is mounted as `/etc`.
+        var folder: String
+        /// What must be mounted over it, by path.
+        var mounts: [String]
+    }
+
+    /// Of one entry of `/etc`: files and folders in it, and bytes of a file.
+    private static let mostEntries = 64
+    private static let mostBytes = 1 << 20
+    /// How old a copy may be when a sandbox begins.
+    private static let age = Duration.seconds(5)
+
+    private let parent: String
+    private let paths: [String]
+    private let known = Mutex<(view: View, at: ContinuousClock.Instant)?>(nil)
+
+    /// - Parameter parent: A folder that is this object's alone. What an earlier box left in it is removed.
+    public convenience init(in parent: String) throws {
+        try self.init(in: parent, paths: SystemFolders.settings)
+    }
+
+    /// - Parameter paths: All of them below `/etc`, in life.
+    init(in parent: String, paths: [String]) throws {
+        self.parent = parent
+        self.paths = paths
+        try FileManager.default.createDirectory(atPath: parent, withIntermediateDirectories: true)
+        let current = view()?.folder
+        for name in try FileManager.default.contentsOfDirectory(atPath: parent) where "\(parent)/\(name)" != current {
+            try FolderRemoval.remove("\(parent)/\(name)")
+        }
+    }
+
+    /// The copy of what the machine has now; nil where none could be made.
+    func view() -> View? {
+        known.withLock { known in
+            if let known, known.at + Self.age > .now { return known.view }
+            guard let view = try? make() else { return nil }
+            known = (view, .now)
+            return view
+        }
+    }
+
+    private func make() throws -> View {
+        var stamp = SHA256()
+        var (copied, mounts): ([String], [String]) = ([], [])
+        for path in paths where access(path, F_OK) == 0 {
+            if let facts = Self.facts(path) {
+                stamp.update(data: Data("\(path)\0\(facts)\0".utf8))
+                copied.append(path)
+            } else {
+                stamp.update(data: Data("\(path)\0mounted\0".utf8))
+                mounts.append(path)
+            }
+        }
+        let name = stamp.finalize().prefix(8).map { String(format: "%02x", $0) }.joined()
+        let folder = "\(parent)/\(name)"
+        if access(folder, F_OK) != 0 { try write(copied, mounts, to: folder) }
+        return View(folder: folder, mounts: mounts)
+    }
+
+    /// What lstat(2) says of everything that would be copied; nil for what is mounted instead.
+    private static func facts(_ path: String) -> String? {
+        // An entry that is a link is what it leads to, which may lie where no sandbox sees it.
+        guard let real = realpath(path, nil) else { return nil }
+        defer { free(real) }
+        var facts = ""
+        var count = 0
+        do {
+            try FolderWalk.visit(String(cString: real)) { _, name, info in
+                count += 1
+                guard count <= mostEntries, [S_IFREG, S_IFDIR, S_IFLNK].contains(info.st_mode & S_IFMT),
+                    info.st_size <= mostBytes
+                else { throw Errno.fileTooLarge }
+                #if os(Linux)
+                    let time = info.st_mtim
+                #else
+                    let time = info.st_mtimespec
+                #endif
+                facts += "\(String(cString: name)) \(info.st_mode) \(info.st_ino) \(info.st_size) "
+                facts += "\(time.tv_sec).\(time.tv_nsec)\n"
+            }
+        } catch { return nil }
+        return facts
+    }
+
+    private func write(_ copied: [String], _ mounts: [String], to folder: String) throws {
+        let files = FileManager.default
+        let new = "\(parent)/new-\(UInt64.random(in: 0 ... .max))"
+        try files.createDirectory(atPath: new, withIntermediateDirectories: true)
+        do {
+            /// Where a path of /etc is in the copy, and its folder is made.
+            func place(_ path: String) throws -> String {
+                let place = new + path.dropFirst("/etc".count)
+                try files.createDirectory(
+                    atPath: (place as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
+                return place
+            }
+            for path in copied { try Self.copy(path, to: place(path)) }
+            // Nothing can be made in it later: these are what something is mounted on.
+            for path in mounts {
+                var isFolder: ObjCBool = false
+                _ = files.fileExists(atPath: path, isDirectory: &isFolder)
+                let place = try place(path)
+                if isFolder.boolValue {
+                    try files.createDirectory(atPath: place, withIntermediateDirectories: true)
+                } else {
+                    try SmallFile.write([], to: place, isForAll: true)
+                }
+            }
+            for path in SystemFolders.network + Self.mounted {
+                try SmallFile.write([], to: place(path), isForAll: true)
+            }
+            try Self.openFolders(new)
+        } catch {
+            try? FolderRemoval.remove(new)
+            throw error
+        }
+        guard rename(new, folder) == 0 || errno == EEXIST || errno == ENOTEMPTY else {
+            let problem = Errno(rawValue: errno)
+            try? FolderRemoval.remove(new)
+            throw problem
+        }
+        if access(new, F_OK) == 0 { try? FolderRemoval.remove(new) }
+    }
+
+    /// What each run has of its own in `/etc`.
+    static let mounted = ["/etc/passwd", "/etc/group"]
+
+    private static func copy(_ path: String, to place: String) throws {
+        guard let real = realpath(path, nil) else { throw Errno(rawValue: errno) }
+        defer { free(real) }
+        // Links in it stay links: they lead to the same places in a sandbox.
+        try FileManager.default.copyItem(atPath: String(cString: real), toPath: place)
+    }
+
+    /// The steps' user must get in, whatever this process's mask makes of new folders.
+    private static func openFolders(_ folder: String) throws {
+        try FolderWalk.visit(folder) { parent, name, info in
+            guard info.st_mode & S_IFMT == S_IFDIR, info.st_mode & 0o777 != 0o755 else { return }
+            guard fchmodat(parent, name, 0o755, 0) == 0 else { throw Errno(rawValue: errno) }
+        }
+    }
+}
