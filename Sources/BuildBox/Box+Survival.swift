@@ -5,16 +5,19 @@ import Logging
 
 /// How the box gets over what passes: a full disk, no descriptors, an index that can't be written for a while.
 extension Box {
-    /// Tries again, every two seconds, what could not be done for want of something of this machine.
+    /// Tries again, every two seconds, what could not be done for want of something of this machine; less often while
+    /// nothing happens and nothing is wanting.
     func keepGoing() async {
         var wasShort = false
         var (seen, released) = (activity, -1)
         while !Task.isCancelled {
-            do { try await Task.sleep(for: .seconds(2)) } catch { return }
-            let isShort = !hasSpace() || !troubles.isEmpty
+            let isQuiet = activity == released && !wasShort
+            do { try await Task.sleep(for: .seconds(isQuiet ? 6 : 2)) } catch { return }
+            let hasSpace = hasSpace()
+            let isShort = !hasSpace || !troubles.isEmpty
             if wasShort && !isShort { await archiveUnstarted() }
             wasShort = isShort
-            if !hasSpace() {
+            if !hasSpace {
                 // What only saves time is the first to go.
                 let count = await bases.remove { _ in true }
                 if count > 0 { log.warning("\(count) warm workspaces are given up for the space that they take") }
@@ -24,7 +27,7 @@ extension Box {
             for watcher in watchers.values where await watcher.failedForWantOfSomething { watcher.wakeUp() }
             await standbys?.endIdle()
             let ballast = ballast
-            if hasSpace() { try? await offThread { ballast.renew() } }
+            if hasSpace, !ballast.isWhole { try? await offThread { ballast.renew() } }
             // Once nothing has happened from one round to the next, and then not again until something does.
             if activity != released, activity == seen, await board.all.isEmpty {
                 released = activity

@@ -16,7 +16,7 @@ extension Repository {
             do {
                 try FileManager.default.createDirectory(
                     atPath: directory, withIntermediateDirectories: true)
-                for part in ["", "/objects", "/objects/info", "/objects/pack", "/refs", "/refs/heads"] {
+                for part in ["", "/objects", "/objects/info", "/refs"] {
                     try makeFolder(folder + part)
                 }
                 let settings =

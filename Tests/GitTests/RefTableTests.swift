@@ -79,7 +79,11 @@ import Testing
         for number in 1...5 { try fixture.git("update-ref", "refs/pull/\(number)/head", "HEAD") }
         func check(_ what: Comment) throws {
             let repository = try Repository(opening: path)
-            #expect(try repository.snapshot().refs == repository.tableOfLibrary(), what)
+            let all = try repository.tableOfLibrary()
+            #expect(try repository.snapshot().refs == all, what)
+            for prefix in ["refs/heads/", "refs/tags/", "refs/pull/", "refs/none/"] {
+                #expect(try repository.snapshot(under: prefix).refs == RefTable(all.entries(under: prefix)), what)
+            }
         }
         try check("all loose")
         try fixture.git("pack-refs", "--all")

@@ -23,10 +23,8 @@ actor LiveBoard {
     }
 
     func update(_ id: RunID, _ change: (inout LiveRun) -> Void) {
-        guard var run = runs[id] else { return }
-        change(&run)
-        run.revision += 1
-        runs[id] = run
+        // In its place: a copy of all steps for each event would make long runs slow.
+        guard runs[id]?.change(change) != nil else { return }
         wake(id)
     }
 
@@ -45,6 +43,7 @@ actor LiveBoard {
 
     func run(_ id: RunID) -> LiveRun? { runs[id] }
 
+    func isParked(_ id: RunID) -> Bool { runs[id]?.isParked ?? false }
     /// How many runs wait for nothing but a person.
     var parked: Int { runs.values.count { $0.isParked } }
     /// How many have no step left to run.

@@ -49,8 +49,12 @@ public struct LiveRun: Sendable, Equatable, Codable, Identifiable {
         return isAwaiting
     }
 
-    mutating func take(_ event: RunEvent) {
+    mutating func change(_ change: (inout LiveRun) -> Void) {
+        change(&self)
         revision += 1
+    }
+
+    mutating func take(_ event: RunEvent) {
         func with(_ name: String, _ change: (inout Step) -> Void) {
             if let index = steps.firstIndex(where: { $0.record.name == name }) { change(&steps[index]) }
         }

@@ -24,7 +24,7 @@ extension Box {
             Approval(
                 why: "", head: request.head, definition: "", binding: binding, askedAt: Date(), decision: .approved)
         }
-        try await withRepository(at: repository.store) { try $0.deleteRef(RunPreparation.pin(run.id)) }
+        try await withRepository(at: repository.store) { try $0.letGo(of: RunPreparation.pin(run.id)) }
         let search = ProofSearch(
             index: index, store: store, options: options, sandboxing: await sandboxing(),
             toolchain: programs.toolchain, log: log)

@@ -180,6 +180,10 @@ extension Box {
             if let live = await board.next(id, after: revision), live.revision != revision {
                 revision = live.revision
                 try await reply(.progress(.live(live)))
+                // A state names every step, and each event makes a new one: of long runs they are sent less often.
+                if live.steps.count > 16 {
+                    try await Task.sleep(for: .milliseconds(min(live.steps.count / 8, 100)))
+                }
                 continue
             }
             guard let run = try await index.run(id) else { throw unknown(id) }

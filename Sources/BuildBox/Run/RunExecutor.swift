@@ -192,10 +192,11 @@ struct RunExecutor: Sendable {
         setting.journal = recorder.journal(of: run)
         (setting.keys, setting.proved, setting.withheld) = (proofs.keys, proofs.proved, proofs.keyed.withheld)
         setting.order = await order.steps(of: prepared, run.request)
+        let mayPark = prepared.plan.steps.contains { $0.action == .approval }
         let runner = Runner(setting: setting, pool: pool) { [board, wake] event in
             await board.take(event, of: run.id)
             if case .stepOutput = event { return }
-            if await board.run(run.id)?.isParked == true { wake() }
+            if mayPark, await board.isParked(run.id) { wake() }
         }
         if run.request.upkeep == nil, let wanted = enclosed.next(after: prepared, in: repository, space) {
             await standbys?.prepare(wanted)
@@ -294,7 +295,7 @@ struct RunExecutor: Sendable {
         do {
             try await Workspace.remove(workspace)
             try await Workspace.remove(folder)
-            try await withRepository(at: repository.store) { try $0.deleteRef(RunPreparation.pin(run.id)) }
+            try await withRepository(at: repository.store) { try $0.letGo(of: RunPreparation.pin(run.id)) }
         } catch {
             log.warning("what run \(run.id) left could not be removed; `pipectl gc` tries again: \(error)")
         }

@@ -61,7 +61,7 @@ extension RunPreparation {
             if let change = request.change, let target = OID(hex: change.targetCommit) {
                 tested = try merge(head, into: target, change, store)
             }
-            try store.setRef(pin(run.id), to: tested, message: "run \(run.id)")
+            try store.keep(tested, as: pin(run.id))
             // The watched repository itself, now: our own store also holds what nobody merged.
             let origin = try Repository(opening: watched)
             let protected = ProtectedBranches.read(

@@ -43,7 +43,8 @@ struct EarlyVerdict: Error, Sendable, CustomStringConvertible {
 
 extension RunPreparation {
     /// Where run merges are pinned in our own store, so that no `git gc` takes them away.
-    static func pin(_ id: RunID) -> String { "refs/pipectl/runs/\(id)" }
+    static func pin(_ id: RunID) -> String { "\(pins)/\(id)" }
+    static let pins = "refs/pipectl/runs"
 
     /// Merges, compiles and plans.
     ///

@@ -11,10 +11,14 @@ struct Ballast: Sendable {
     /// Gives the room back to the disk; false if it was given up before.
     func giveUp() -> Bool { unlink(path) == 0 }
 
+    var isWhole: Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_size >= Ballast.bytes
+    }
+
     /// Makes it again when there is room for four of it; nothing if it is there. Blocks.
     func renew() {
-        var status = stat()
-        guard stat(path, &status) != 0 || status.st_size < Ballast.bytes else { return }
+        guard !isWhole else { return }
         let folder = (path as NSString).deletingLastPathComponent
         guard let free = BoxTools.freeBytes(at: folder), free >= 4 * Ballast.bytes else { return }
         // Not zeros, which some file systems keep for nothing.

@@ -48,7 +48,8 @@ public struct WatchedRepository: Sendable, Equatable {
             }
             let watched = try Repository(opening: path)
             // Opening also renews the alternates, should the repository have moved.
-            _ = try Repository.create(bareAt: store, borrowing: watched.gitDirectory)
+            let own = try Repository.create(bareAt: store, borrowing: watched.gitDirectory)
+            own.forgetTorn(under: RunPreparation.pins)
             return watched.gitDirectory
         }
         return WatchedRepository(

@@ -136,7 +136,11 @@ final class StepAllowance: Sendable {
 
     /// A limit that ended something of a step which passed all the same, as a sentence.
     var survivedBreach: String? {
-        guard let found = usages.first(where: { $0.usage.outOfMemoryKills > 0 }) else { return nil }
+        let own = group.map { (limits: limits, kills: $0.outOfMemoryKills) }
+        let run = usageBefore.flatMap { before in
+            quota.group.map { (limits: quota.limits, kills: $0.outOfMemoryKills - before.outOfMemoryKills) }
+        }
+        guard let found = [own, run].compactMap(\.self).first(where: { $0.kills > 0 }) else { return nil }
         return "\(LimitBreach.memory(found.limits.memory, step)); a process was killed, and it passed all the same"
     }
 

@@ -26,6 +26,7 @@ public struct KeyedPlan: Sendable, Equatable {
     /// the workspace may be different each time.
     public init(_ plan: Plan, _ facts: KeyFacts) {
         let steps = Dictionary(plan.steps.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        let common = CommonParts(facts)
         // Needs before what needs them, by an explicit stack: a plan may be a chain of thousands.
         for first in plan.steps {
             var stack = [first.name]
@@ -41,7 +42,7 @@ public struct KeyedPlan: Sendable, Equatable {
                     continue
                 }
                 stack.removeLast()
-                let standing = standing(of: step, plan.workflow, steps, facts)
+                let standing = standing(of: step, plan.workflow, steps, facts, common)
                 standings[name] = standing
                 if case .provable = standing {
                     withheld[name] = RunNumbers.names.union(facts.runVariables.keys).subtracting(step.given(facts).keys)
@@ -56,7 +57,8 @@ public struct KeyedPlan: Sendable, Equatable {
     }
 
     private func standing(
-        of step: PlannedStep, _ workflow: String, _ steps: [String: PlannedStep], _ facts: KeyFacts
+        of step: PlannedStep, _ workflow: String, _ steps: [String: PlannedStep], _ facts: KeyFacts,
+        _ common: CommonParts
     ) -> Standing {
         if let reason = Self.obstacle(to: step, facts) { return .never(reason) }
         var needs: [String] = []
@@ -74,7 +76,7 @@ public struct KeyedPlan: Sendable, Equatable {
             }
             needs.append(key.value)
         }
-        let key = StepKey(step, of: workflow, needs: needs.sorted(), facts)
+        let key = StepKey(step, of: workflow, needs: needs.sorted(), facts, common)
         if facts.distrusted.contains(key.definition) {
             return .never("a proof of it was wrong: `pipectl proofs` shows where, `pipectl proofs trust` lifts it")
         }
@@ -109,8 +111,24 @@ public struct KeyedPlan: Sendable, Equatable {
     }
 }
 
+/// What is the same for all steps of a run, worked out once.
+private struct CommonParts {
+    let environment: [String]
+    let digests: [StepKey.Part: String]
+
+    init(_ facts: KeyFacts) {
+        environment = ["box"] + KeyDigest.lines(facts.environment)
+        digests = [
+            .parameters: KeyDigest.of(KeyDigest.lines(facts.parameters)), .toolchain: KeyDigest.of([facts.toolchain]),
+            .box: KeyDigest.of(facts.box),
+        ]
+    }
+}
+
 extension StepKey {
-    init(_ step: PlannedStep, of workflow: String, needs: [String], _ facts: KeyFacts) {
+    fileprivate init(
+        _ step: PlannedStep, of workflow: String, needs: [String], _ facts: KeyFacts, _ common: CommonParts
+    ) {
         var texts: [Part: [String]] = [:]
         switch step.action {
         case .shell(let line): texts[.command] = ["shell", line]
@@ -121,17 +139,14 @@ extension StepKey {
         }
         // The step sees its name.
         texts[.command, default: []].append(step.name)
-        texts[.environment] = KeyDigest.lines(step.environment) + ["box"] + KeyDigest.lines(facts.environment)
-        texts[.parameters] = KeyDigest.lines(facts.parameters)
+        texts[.environment] = KeyDigest.lines(step.environment) + common.environment
         texts[.context] = step.context(facts)
         texts[.inputs] = [facts.inputs[step.inputs]?.digest ?? ""]
         texts[.permissions] = step.permissionTexts
         texts[.results] = step.resultTexts
-        texts[.toolchain] = [facts.toolchain]
-        texts[.box] = facts.box
         texts[.program] = step.action == .closure ? [facts.program] : []
         texts[.needs] = needs
-        let digests = texts.mapValues { KeyDigest.of($0) }
+        let digests = texts.mapValues { KeyDigest.of($0) }.merging(common.digests) { own, _ in own }
         var all = KeyDigest()
         all.add(KeyedPlan.format)
         for part in Part.allCases { all.add([part.rawValue, digests[part] ?? ""]) }
@@ -179,7 +194,9 @@ extension PlannedStep {
     /// History is no file: a command that asks git may answer differently for each commit of the same tree.
     private static func callsGit(_ words: [String]) -> Bool {
         words.contains { word in
-            word.split { !($0.isLetter || $0.isNumber || "-_./".contains($0)) }.contains {
+            // Most don't, which is found out much sooner.
+            guard word.contains("git") else { return false }
+            return word.split { !($0.isLetter || $0.isNumber || "-_./".contains($0)) }.contains {
                 $0 == "git" || $0.hasSuffix("/git")
             }
         }

@@ -29,17 +29,19 @@ public final class SettingsCopy: Sendable {
 
     private let parent: String
     private let paths: [String]
+    private let root: String
     private let known = Mutex<(view: View, at: ContinuousClock.Instant)?>(nil)
 
     /// - Parameter parent: A folder that is this object's alone. What an earlier box left in it is removed.
     public convenience init(in parent: String) throws {
-        try self.init(in: parent, paths: SystemFolders.settings)
+        try self.init(in: parent, paths: SystemFolders.settings, below: "/etc")
     }
 
-    /// - Parameter paths: All of them below `/etc`, in life.
-    init(in parent: String, paths: [String]) throws {
+    /// - Parameter paths: All of them below `root`.
+    init(in parent: String, paths: [String], below root: String) throws {
         self.parent = parent
         self.paths = paths
+        self.root = root
         try FileManager.default.createDirectory(atPath: parent, withIntermediateDirectories: true)
         let current = view()?.folder
         for name in try FileManager.default.contentsOfDirectory(atPath: parent) where "\(parent)/\(name)" != current {
@@ -106,18 +108,18 @@ public final class SettingsCopy: Sendable {
         try files.createDirectory(atPath: new, withIntermediateDirectories: true)
         do {
             /// Where a path of /etc is in the copy, and its folder is made.
-            func place(_ path: String) throws -> String {
-                let place = new + path.dropFirst("/etc".count)
+            func place(_ path: String, below root: String) throws -> String {
+                let place = new + path.dropFirst(root.count)
                 try files.createDirectory(
                     atPath: (place as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
                 return place
             }
-            for path in copied { try Self.copy(path, to: place(path)) }
+            for path in copied { try Self.copy(path, to: place(path, below: root)) }
             // Nothing can be made in it later: these are what something is mounted on.
             for path in mounts {
                 var isFolder: ObjCBool = false
                 _ = files.fileExists(atPath: path, isDirectory: &isFolder)
-                let place = try place(path)
+                let place = try place(path, below: root)
                 if isFolder.boolValue {
                     try files.createDirectory(atPath: place, withIntermediateDirectories: true)
                 } else {
@@ -125,7 +127,7 @@ public final class SettingsCopy: Sendable {
                 }
             }
             for path in SystemFolders.network + Self.mounted {
-                try SmallFile.write([], to: place(path), isForAll: true)
+                try SmallFile.write([], to: place(path, below: "/etc"), isForAll: true)
             }
             try Self.openFolders(new)
         } catch {

@@ -1,0 +1,63 @@
+internal import Foundation
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+extension Repository {
+    /// Keeps `id`, and what it is made of, from `git gc` for as long as a process needs it.
+    ///
+    /// A ref as any other, but nobody else may move it, and it need not outlive a power cut: it is written without a
+    /// lock and without a flush, each of which waits for the disk. What a power cut leaves of one is removed by
+    /// ``forgetTorn(under:)``.
+    /// - Parameter name: The ref, its parts separated by slashes.
+    public func keep(_ id: OID, as name: String) throws(GitError) {
+        let path = commonDirectory + "/" + name
+        let new = path + ".lock"
+        guard !name.utf8.contains(0) else {
+            throw GitError(call: "keep", code: .invalidName, message: "the name of the ref contains a NUL")
+        }
+        if !write(id, to: new), errno == ENOENT {
+            try? FileManager.default.createDirectory(
+                atPath: (path as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
+            _ = write(id, to: new)
+        }
+        guard rename(new, path) == 0 else { throw unkept(name) }
+    }
+
+    /// Ends what ``keep(_:as:)`` began; nothing if it is gone. In a run's own store only, whose refs nobody packs.
+    public func letGo(of name: String) throws(GitError) {
+        guard !name.utf8.contains(0) else { return }
+        if unlink(commonDirectory + "/" + name) == 0 || errno == ENOENT { return }
+        throw unkept(name)
+    }
+
+    /// Removes what a power cut has left of refs that were kept, which would be broken ones for Git.
+    ///
+    /// - Parameter folder: The folder of refs, without a slash at its end.
+    public func forgetTorn(under folder: String) {
+        let path = commonDirectory + "/" + folder
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? [] {
+            var info = stat()
+            let isWhole = lstat("\(path)/\(name)", &info) == 0 && info.st_size == 41 && !name.hasSuffix(".lock")
+            if !isWhole { unlink("\(path)/\(name)") }
+        }
+    }
+
+    private func write(_ id: OID, to path: String) -> Bool {
+        let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+        guard file >= 0 else { return false }
+        defer { close(file) }
+        let bytes = Array("\(id.hex)\n".utf8)
+        return Foundation.write(file, bytes, bytes.count) == bytes.count
+    }
+
+    private func unkept(_ name: String) -> GitError {
+        GitError(
+            call: "keep", code: .failed,
+            message: "\(name) of \"\(commonDirectory)\" could not be written: \(String(cString: strerror(errno))). "
+                + "Check its owner and the disk.")
+    }
+}

@@ -1,0 +1,49 @@
+import Foundation
+import Testing
+
+@testable import Engine
+
+/// The machine's settings in one folder, as sandboxes mount it.
+struct SettingsCopyTests {
+    private func room() throws -> (folder: String, source: String) {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "settings-\(UUID())").path
+        let source = folder + "/etc"
+        try FileManager.default.createDirectory(atPath: source + "/many", withIntermediateDirectories: true)
+        return (folder, source)
+    }
+
+    @Test func copiesWhatIsSmallAndNamesTheRest() throws {
+        let (folder, source) = try room()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try "one".write(toFile: source + "/hosts", atomically: true, encoding: .utf8)
+        try FileManager.default.createSymbolicLink(atPath: source + "/linked", withDestinationPath: source + "/hosts")
+        for number in 1...80 { try "x".write(toFile: "\(source)/many/\(number)", atomically: false, encoding: .utf8) }
+        let paths = ["hosts", "linked", "many", "missing"].map { "\(source)/\($0)" }
+        let copy = try SettingsCopy(in: folder + "/copy", paths: paths, below: source)
+        let view = try #require(copy.view())
+        #expect(view.mounts == ["\(source)/many"])
+        #expect(try String(contentsOfFile: view.folder + "/hosts", encoding: .utf8) == "one")
+        // A link is what it leads to.
+        #expect(
+            try FileManager.default.attributesOfItem(atPath: view.folder + "/linked")[.type] as? FileAttributeType
+                == .typeRegular)
+        for place in ["many", "passwd", "group", "resolv.conf"] {
+            #expect(FileManager.default.fileExists(atPath: "\(view.folder)/\(place)"), "\(place)")
+        }
+        #expect(!FileManager.default.fileExists(atPath: "\(view.folder)/missing"))
+    }
+
+    @Test func aNewBoxTakesTheSameCopyAndRemovesOthers() throws {
+        let (folder, source) = try room()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let path = source + "/hosts"
+        try "one".write(toFile: path, atomically: true, encoding: .utf8)
+        let first = try #require(try SettingsCopy(in: folder + "/copy", paths: [path], below: source).view())
+        #expect(try SettingsCopy(in: folder + "/copy", paths: [path], below: source).view() == first)
+        try "two two".write(toFile: path, atomically: true, encoding: .utf8)
+        let second = try #require(try SettingsCopy(in: folder + "/copy", paths: [path], below: source).view())
+        #expect(second != first)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder + "/copy").count == 1)
+        #expect(try String(contentsOfFile: second.folder + "/hosts", encoding: .utf8) == "two two")
+    }
+}

@@ -1,0 +1,44 @@
+import Foundation
+import Testing
+
+@testable import Git
+
+/// Refs that keep a commit for as long as a process needs it.
+struct KeepingTests {
+    @Test func isARefForGitUntilItIsLetGo() throws {
+        let fixture = try Fixture()
+        let path = try fixture.repository()
+        let head = try fixture.id("HEAD")
+        let repository = try Repository(opening: path)
+        try repository.keep(head, as: "refs/pipectl/runs/7")
+        try repository.keep(head, as: "refs/pipectl/runs/7")
+        #expect(try fixture.id("refs/pipectl/runs/7") == head)
+        #expect(try repository.ref("refs/pipectl/runs/7") == head)
+        try repository.letGo(of: "refs/pipectl/runs/7")
+        try repository.letGo(of: "refs/pipectl/runs/7")
+        #expect(try repository.ref("refs/pipectl/runs/7") == nil)
+    }
+
+    @Test func whatAPowerCutTearsIsNoBrokenRef() throws {
+        let fixture = try Fixture()
+        let path = try fixture.repository()
+        let repository = try Repository(opening: path)
+        try repository.keep(fixture.id("HEAD"), as: "refs/pipectl/runs/1")
+        let folder = URL(fileURLWithPath: "\(path)/.git/refs/pipectl/runs")
+        try Data().write(to: folder.appending(path: "2"))
+        try Data("12".utf8).write(to: folder.appending(path: "3.lock"))
+        repository.forgetTorn(under: "refs/pipectl/runs")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["1"])
+        try fixture.git("fsck", "--strict")
+    }
+
+    @Test func saysWhatCanNotBeWritten() throws {
+        let fixture = try Fixture()
+        let path = try fixture.repository()
+        let repository = try Repository(opening: path)
+        let head = try fixture.id("HEAD")
+        try Data().write(to: URL(fileURLWithPath: "\(path)/.git/refs/pipectl"))
+        #expect(throws: GitError.self) { try repository.keep(head, as: "refs/pipectl/runs/1") }
+        #expect(throws: GitError.self) { try repository.keep(head, as: "refs/a\0b") }
+    }
+}
