@@ -120,6 +120,7 @@ public actor Box {
         }
         // Before the folders go: an interrupted run's report may still want what is in them.
         await archiveUnstarted()
+        await settleAnswers()
         let leftovers = [state.workspaces, state.live].flatMap { folder in
             ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).map { "\(folder)/\($0)" }
         }

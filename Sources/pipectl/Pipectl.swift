@@ -12,7 +12,7 @@ struct Pipectl: AsyncParsableCommand {
         abstract: "Tests every pull request as merged, releases on merge, and keeps the report per commit.",
         version: Version.text,
         groupedSubcommands: [
-            CommandGroup(name: "Workflows", subcommands: [Init.self, Validate.self, PlanCommand.self, Run.self]),
+            CommandGroup(name: "Workflows", subcommands: [Init.self, Validate.self, PlanCommand.self, Run.self, IntegrityCommand.self]),
             CommandGroup(
                 name: "The build box",
                 subcommands: [

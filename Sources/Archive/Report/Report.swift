@@ -57,6 +57,8 @@ public struct Report: Sendable, Equatable, Codable, Identifiable {
     public var trust: Trust?
     /// What people were asked and said; nil if nobody was.
     public var approvals: [Approval]?
+    /// What the change does to its tests; nil where nothing was looked at.
+    public var integrity: Integrity?
     public var box: Box
 
     public init(
@@ -139,6 +141,24 @@ public struct Report: Sendable, Equatable, Codable, Identifiable {
             self.commit = commit
             self.tree = tree
             self.toolchain = toolchain
+        }
+    }
+
+    /// What was looked at beside the steps: whether the change does what it may not do unasked.
+    public struct Integrity: Sendable, Equatable, Codable {
+        /// How many of ``Report/findings`` are breaches: those whose rule begins with `integrity-`.
+        public var breaches: Int
+        /// The run of the target whose results were held against those of this one; nil if there was none.
+        public var heldAgainst: RunID?
+        /// What the steps came to, where a person's word decides whether it is the run's verdict.
+        public var verdict: Verdict?
+        public var reason: String?
+
+        public init(breaches: Int, heldAgainst: RunID? = nil, verdict: Verdict? = nil, reason: String? = nil) {
+            self.breaches = breaches
+            self.heldAgainst = heldAgainst
+            self.verdict = verdict
+            self.reason = reason
         }
     }
 

@@ -53,6 +53,7 @@ struct RunExecutor: Sendable {
             report.parameters = prepared.context.parameters
             report.trust = prepared.trust
             report.findings += prepared.notes
+            async let sources = integrity(prepared, in: repository)
             let (outcome, review, left) = try await runSteps(
                 prepared, of: run, in: repository, place, stop)
             remains = left
@@ -63,12 +64,14 @@ struct RunExecutor: Sendable {
             report.reason = outcome.reason
             report.steps = outcome.steps
             report.artifacts = outcome.artifacts
-            report.findings += outcome.findings
+            report.findings += outcome.findings + Self.quarantine(prepared.declaration.quarantine).findings
             tests = outcome.tests
             resultFiles = outcome.resultFiles
             report.testCounts = TestCounts(lastAttempts(of: tests))
             await compareWithWarm(&report, run)
             report.comparison = try? await comparison(of: report, tests)
+            report.findings += await flakyFindings(tests, report)
+            await judge(sources, &report, tests, prepared, run.request)
             if await desk.leave(run.id), stop.request == nil, report.verdict == .cancelled {
                 switch await park(run, prepared, outcome.steps) {
                 case .putBack(let reason):
@@ -190,6 +193,7 @@ struct RunExecutor: Sendable {
         setting.runLimits = options.runLimits
         setting.controlGroups = sandboxing.controlGroups
         setting.journal = recorder.journal(of: run)
+        setting.quarantine = Self.quarantine(prepared.declaration.quarantine).active
         (setting.keys, setting.proved, setting.withheld) = (proofs.keys, proofs.proved, proofs.keyed.withheld)
         setting.order = await order.steps(of: prepared, run.request)
         let runner = Runner(setting: setting, pool: pool) { [board, wake] event in

@@ -51,6 +51,8 @@ public struct PlannedStep: Sendable, Equatable, Codable {
     /// Seconds, wall clock, per attempt.
     public var timeout: Double = 3600
     public var retry = RetryPolicy()
+    /// Nil where failed tests are not tried again by themselves.
+    public var testRetry: TestRetry?
     public var allowsFailure = false
     public var environment: [String: String] = [:]
     /// Relative to the workspace.

@@ -47,6 +47,21 @@ struct UsableLimits: PlanRule {
             if !(0...100).contains(step.retry.count) {
                 report(step.name, "it is retried \(step.retry.count) times; 0 to 100 are possible")
             }
+            if let retry = step.testRetry {
+                if !(1...10).contains(retry.times) || !(1...200).contains(retry.maximum) {
+                    report(
+                        step.name,
+                        "its failed tests are tried again \(retry.times) times, \(retry.maximum) of them; 1 to 10 and 1 to 200 are possible"
+                    )
+                }
+                if step.testResults.isEmpty {
+                    report(step.name, "it retries failed tests and names no .testResults(…) to know them by")
+                }
+                switch step.action {
+                case .shell, .command: break
+                case .closure, .approval: report(step.name, "it retries failed tests, which only a command can be told")
+                }
+            }
             let backoff = step.retry.backoff
             if !(backoff.first >= 0 && backoff.limit >= 0 && backoff.limit <= 86_400 && backoff.factor >= 1) {
                 report(step.name, "its pause between attempts is not between 0 and 1 day")
