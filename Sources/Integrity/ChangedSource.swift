@@ -74,7 +74,9 @@ public enum TestPaths {
     static func isSnapshot(_ path: String) -> Bool {
         let parts = path.split(separator: "/")
         guard let name = parts.last else { return false }
-        return parts.dropLast().contains { ["__Snapshots__", "__snapshots__", "Snapshots", "snapshots", "golden"].contains($0) }
+        return parts.dropLast().contains {
+            ["__Snapshots__", "__snapshots__", "Snapshots", "snapshots", "golden"].contains($0)
+        }
             || [".snap", ".snapshot", ".golden", ".approved.txt", ".expected"].contains { name.hasSuffix($0) }
     }
 

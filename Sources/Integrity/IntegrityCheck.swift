@@ -47,7 +47,9 @@ public struct IntegrityCheck: Sendable {
         var reading = SourceReading(deadline: ContinuousClock.now + timeLimit)
         reading.read(files)
         found += reading.unreadable
-        if rules.contains(.noHiddenTests) { found += HiddenTests(files: files, reading: reading, surroundings).breaches() }
+        if rules.contains(.noHiddenTests) {
+            found += HiddenTests(files: files, reading: reading, surroundings).breaches()
+        }
         if rules.contains(.noLoneSnapshots) { found += PathRules.loneSnapshots(files) }
         var tests = TestsComparison(reading: reading, surroundings: surroundings)
         found += tests.breaches()

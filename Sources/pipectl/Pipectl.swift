@@ -12,7 +12,9 @@ struct Pipectl: AsyncParsableCommand {
         abstract: "Tests every pull request as merged, releases on merge, and keeps the report per commit.",
         version: Version.text,
         groupedSubcommands: [
-            CommandGroup(name: "Workflows", subcommands: [Init.self, Validate.self, PlanCommand.self, Run.self, IntegrityCommand.self]),
+            CommandGroup(
+                name: "Workflows",
+                subcommands: [Init.self, Validate.self, PlanCommand.self, Run.self, IntegrityCommand.self]),
             CommandGroup(
                 name: "The build box",
                 subcommands: [
@@ -22,6 +24,7 @@ struct Pipectl: AsyncParsableCommand {
                 name: "Reports",
                 subcommands: [
                     Runs.self, Show.self, Logs.self, ReportCommand.self, TestsCommand.self, Landed.self, Results.self,
+                    History.self, Flaky.self, Slowest.self,
                 ]),
             CommandGroup(
                 name: "Upkeep", subcommands: [ArchiveCommand.self, Collect.self, ProofsCommand.self, Doctor.self]),

@@ -19,7 +19,10 @@ import Testing
         ("stray #endif", Array("\(good)\n#endif".utf8)),
         ("stray #else", Array("\(good)\n#else".utf8)),
         ("brackets", Array(String(repeating: "(", count: 100_000).utf8)),
-        ("balanced brackets", Array((String(repeating: "(", count: 50_000) + String(repeating: ")", count: 50_000)).utf8)),
+        (
+            "balanced brackets",
+            Array((String(repeating: "(", count: 50_000) + String(repeating: ")", count: 50_000)).utf8)
+        ),
         ("literals in literals", Array((String(repeating: "\"\\(", count: 10_000)).utf8)),
         ("conditions", Array(String(repeating: "#if a\n", count: 100_000).utf8)),
         ("words", Array(String(repeating: "a ", count: 900_000).utf8)),
@@ -55,9 +58,12 @@ import Testing
             return Int(state % UInt64(bound))
         }
         let pieces = [
-            "\"", "\\(", ")", "{", "}", "(", "[", "]", "#if false\n", "#else\n", "#endif\n", "/*", "*/", "//", "\n", "/", "#", "`",
-            "func test() ", "@Test ", "#expect", "(1 == 1)", "for i in ", "0..<9", "class A: B ", "\"\"\"", "try? ", "return ",
-            "guard x else ", "@", ".", "=", "let a ", "import XCTest\n", "\u{0}", "é", "arguments: ", "if false ", ",", ":",
+            "\"", "\\(", ")", "{", "}", "(", "[", "]", "#if false\n", "#else\n", "#endif\n", "/*", "*/", "//", "\n",
+            "/", "#", "`",
+            "func test() ", "@Test ", "#expect", "(1 == 1)", "for i in ", "0..<9", "class A: B ", "\"\"\"", "try? ",
+            "return ",
+            "guard x else ", "@", ".", "=", "let a ", "import XCTest\n", "\u{0}", "é", "arguments: ", "if false ", ",",
+            ":",
         ]
         var text = ""
         for _ in 0..<next(400) { text += pieces[next(pieces.count)] }

@@ -39,7 +39,8 @@ import Testing
         let test = Array(Weakening.suite("@Test func sums() { #expect(sum(1, 2) == 3) }").utf8)
         let manifest = Array("let p = Package(targets: [.testTarget(name: \"SumTests\")])".utf8)
         let file = ChangedSource(
-            path: "Tests/Old/SumTests.swift", oldPath: "Tests/SumTests/SumTests.swift", old: .bytes(test), new: .bytes(test))
+            path: "Tests/Old/SumTests.swift", oldPath: "Tests/SumTests/SumTests.swift", old: .bytes(test),
+            new: .bytes(test))
         let breaches = IntegrityCheck(rules: [.standard]).breaches(
             of: [file], in: .init(file: { _ in (manifest, manifest) }))
         #expect(breaches.map(\.kind) == [.hiddenTests])

@@ -27,7 +27,9 @@ struct Weakening: Sendable, CustomTestStringConvertible {
     static func body(
         _ name: String, _ old: String, _ new: String, _ outcome: Outcome = .caught, _ kind: Breach.Kind? = .weakerTest
     ) -> Weakening {
-        file(name, suite("@Test func sums() throws {\n\(old)\n}"), suite("@Test func sums() throws {\n\(new)\n}"), outcome, kind)
+        file(
+            name, suite("@Test func sums() throws {\n\(old)\n}"), suite("@Test func sums() throws {\n\(new)\n}"),
+            outcome, kind)
     }
 
     /// One file of tests, before and after.

@@ -132,7 +132,8 @@ extension Index {
             let verdict = try String.fetchOne(db, sql: "SELECT verdict FROM run WHERE id = ?", arguments: [report.id])
             guard [Verdict.needsApproval.rawValue, report.verdict.rawValue].contains(verdict) else {
                 throw ArchiveError(
-                    .verdictGiven, "Run \(report.id) has the verdict \"\(verdict ?? "none")\": nothing of it was asked.",
+                    .verdictGiven,
+                    "Run \(report.id) has the verdict \"\(verdict ?? "none")\": nothing of it was asked.",
                     run: report.id)
             }
             try db.execute(

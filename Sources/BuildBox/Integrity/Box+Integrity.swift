@@ -20,7 +20,8 @@ extension Box {
         switch decision {
         case .approved:
             report.verdict = verdict
-            report.reason = "\(integrity.reason ?? verdict.title); what it changes was allowed by \(answer.by ?? "?")\(comment)"
+            report.reason =
+                "\(integrity.reason ?? verdict.title); what it changes was allowed by \(answer.by ?? "?")\(comment)"
         case .rejected:
             report.verdict = .failed
             report.reason = "what it changes was rejected by \(answer.by ?? "?")\(comment): \(answer.why)"

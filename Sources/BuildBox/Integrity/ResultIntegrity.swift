@@ -26,7 +26,8 @@ struct ResultIntegrity {
             guard let now = here[key] else {
                 if rules.contains(.noRemovedTests), !names.contains(key.plain), !isKnown(key) {
                     breaches.append(
-                        Self.breach(.removedTest, before, "\(Self.name(key)) ran on the target and is not there any more"))
+                        Self.breach(
+                            .removedTest, before, "\(Self.name(key)) ran on the target and is not there any more"))
                 }
                 continue
             }
@@ -40,7 +41,8 @@ struct ResultIntegrity {
                 let (cases, were) = (Set(now.map(\.name)).count, Set(before.map(\.name)).count)
                 if cases < were, were > 1 {
                     breaches.append(
-                        Self.breach(.fewerCases, now, "\(Self.name(key)) has \(cases) cases here and \(were) on the target"))
+                        Self.breach(
+                            .fewerCases, now, "\(Self.name(key)) has \(cases) cases here and \(were) on the target"))
                 }
             }
         }
@@ -62,7 +64,9 @@ struct ResultIntegrity {
 
     static func key(_ test: TestResult) -> Key {
         var name = test.name[...]
-        if let end = name.firstIndex(where: { $0 == "[" || $0 == "(" || $0 == "→" }), end > name.startIndex { name = name[..<end] }
+        if let end = name.firstIndex(where: { $0 == "[" || $0 == "(" || $0 == "→" }), end > name.startIndex {
+            name = name[..<end]
+        }
         while name.last == " " { name = name.dropLast() }
         return Key(suite: test.suite, name: String(name))
     }

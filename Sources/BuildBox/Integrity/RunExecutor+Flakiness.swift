@@ -27,14 +27,16 @@ extension RunExecutor {
                 ?? "it was not seen to do so in the last \(Self.flakyWindow) runs"
             return Finding(
                 rule: "flaky-test", severity: .warning,
-                message: "\(test.id) failed and passed on the same tree; \(history)", file: place.file, line: place.line,
+                message: "\(test.id) failed and passed on the same tree; \(history)", file: place.file,
+                line: place.line,
                 suggestion: "see it with: pipectl history \(test.id.shellQuoted)")
         }
     }
 
     private static func words(for test: FlakyTest) -> String {
         let first = test.firstRun.map { run in
-            ", first in run \(run)" + (test.firstEndedAt.map { " on \($0.formatted(.iso8601.year().month().day()))" } ?? "")
+            ", first in run \(run)"
+                + (test.firstEndedAt.map { " on \($0.formatted(.iso8601.year().month().day()))" } ?? "")
         }
         return "it did so in \(test.flips) of its last \(test.runs) runs\(first ?? "")"
     }
@@ -58,7 +60,8 @@ extension RunExecutor {
             let days = end.timeIntervalSince(today) / 86_400
             if days < 0 {
                 find(
-                    "quarantine-expired", "the quarantine of \(one.test) ended on \(one.until): its failures count again",
+                    "quarantine-expired",
+                    "the quarantine of \(one.test) ended on \(one.until): its failures count again",
                     "mend the test, and take the quarantine out of workflows/")
             } else if days > Double(Quarantine.maximumDays + 1) {
                 find(
@@ -75,7 +78,8 @@ extension RunExecutor {
     /// The end of a day, in UTC.
     private static func day(_ text: String) -> Date? {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false).map { Int($0) }
-        guard text.utf8.count == 10, parts.count == 3, let year = parts[0], let month = parts[1], let day = parts[2] else {
+        guard text.utf8.count == 10, parts.count == 3, let year = parts[0], let month = parts[1], let day = parts[2]
+        else {
             return nil
         }
         var calendar = Calendar(identifier: .gregorian)

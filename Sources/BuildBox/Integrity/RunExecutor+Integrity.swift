@@ -3,6 +3,7 @@ import Engine
 import Foundation
 import Git
 import Integrity
+import Logging
 import Pipeline
 
 /// Whether a change does what the target's definition says that it may not do unasked.
@@ -57,6 +58,8 @@ extension RunExecutor {
         let first = breaches.first { $0.certainty == .seen } ?? breaches[0]
         let more = breaches.count > 1 ? ", and \(breaches.count - 1) more" : ""
         let why = "\(first.message)\(more)"
+        log.notice(
+            "run \(report.id) needs approval: \(TerminalText.name(why, limit: 500)); \(Approval.command(report.id))")
         report.integrity?.verdict = report.verdict
         report.integrity?.reason = report.reason
         report.reason = "\(report.reason); but a person must allow what it changes: \(why)"

@@ -20,6 +20,10 @@ public enum BoxRequest: Sendable, Codable {
     /// How a test came out; the text is its name or a part of it.
     case testHistory(String, TestFilter)
     case flakyTests(TestFilter)
+    /// The tests that take longest; so many at most.
+    case slowestTests(TestFilter, Int)
+    /// How these tests came out in their newest runs; what they bring of points is ignored.
+    case trends([TestTrend], TestFilter)
     /// The tests of a run beside those of another.
     case compare(RunID, against: RunID)
     /// Move runs out of the archive by age, count and size.
@@ -140,6 +144,8 @@ public enum BoxReply: Sendable, Codable {
     case run(RunDetail)
     case appearances([TestAppearance])
     case flaky([FlakyTest])
+    case slowest([SlowTest])
+    case trends([TestTrend])
     case comparison(Comparison)
     case collected(CollectReply)
     /// Problems found in the archive; none: it is sound.

@@ -88,6 +88,8 @@ extension Runner {
         outcome.isFlaky =
             outcome.record.status == .passed
             && outcome.record.attempts.contains { $0.status == .failed || $0.status == .timedOut }
+            && (outcome.record.attempts.last?.quarantinedTests == nil
+                || TestResults(tests: outcome.tests).counts.flaky > 0)
         guard !step.artifacts.isEmpty || !step.outputs.isEmpty, outcome.record.status != .cancelled else {
             addKey(of: step, to: &outcome)
             return outcome

@@ -76,13 +76,15 @@ extension Runner {
             attempt.findings.append(
                 Finding(
                     rule: "quarantine", severity: .warning,
-                    message: "step \"\(step.name)\" failed only by tests in quarantine, but runs several commands: those "
+                    message:
+                        "step \"\(step.name)\" failed only by tests in quarantine, but runs several commands: those "
                         + "behind the failure were not run",
                     suggestion: "give the tests a step of their own, with one command"))
             return
         }
         attempt.record.status = .passed
         attempt.record.reason = nil
+        attempt.record.quarantinedTests = failed.count
         for (test, quarantine) in zip(failed, covering) {
             guard let quarantine else { continue }
             attempt.findings.append(

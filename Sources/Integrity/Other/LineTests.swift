@@ -141,7 +141,8 @@ enum LineTests {
 
         func skipsInside(_ line: String) -> Bool {
             switch self {
-            case .python: line.contains("pytest.skip(") || line.contains("self.skipTest(") || line.contains("pytest.xfail(")
+            case .python:
+                line.contains("pytest.skip(") || line.contains("self.skipTest(") || line.contains("pytest.xfail(")
             case .go: line.contains("t.Skip(") || line.contains("t.SkipNow(") || line.contains("t.Skipf(")
             case .cpp: line.contains("GTEST_SKIP(")
             case .javaScript: line.contains("this.skip(")

@@ -63,7 +63,8 @@ struct HiddenTests {
         let places = Set(reading.new.map(\.file))
         var manifests: [String: (SwiftManifest?, SwiftManifest?)] = [:]
         return files.compactMap { file -> Breach? in
-            guard let oldPath = file.oldPath, TestPaths.isSwift(file.path), places.contains(file.path) || !TestPaths.isTest(file.path),
+            guard let oldPath = file.oldPath, TestPaths.isSwift(file.path),
+                places.contains(file.path) || !TestPaths.isTest(file.path),
                 TestPaths.isTest(oldPath)
             else { return nil }
             let path = manifestPath(of: oldPath)
@@ -78,13 +79,16 @@ struct HiddenTests {
                 !after.builds(file.path), !after.targets.isEmpty
             else { return nil }
             return Breach(
-                .hiddenTests, message: "\(oldPath) was moved to \(file.path), which is in no test target", file: file.path)
+                .hiddenTests, message: "\(oldPath) was moved to \(file.path), which is in no test target",
+                file: file.path)
         }
     }
 
     /// The manifest of the package that holds a file: the one beside `Tests/`.
     private func manifestPath(of path: String) -> String {
-        guard let range = path.firstRange(of: "Tests/"), range.lowerBound > path.startIndex else { return "Package.swift" }
+        guard let range = path.firstRange(of: "Tests/"), range.lowerBound > path.startIndex else {
+            return "Package.swift"
+        }
         let before = path[..<range.lowerBound]
         return before.hasSuffix("/") ? before + "Package.swift" : "Package.swift"
     }

@@ -19,7 +19,8 @@ struct PathRules {
         files.compactMap { file in
             // Old names too: a file is not freed of a rule by being moved out of its reach.
             guard let glob = Self.match([file.path, file.oldPath].compactMap { $0 }, globs) else { return nil }
-            return Breach(.touchedPath, message: "\(file.path) is touched, which \"\(glob)\" rules out", file: file.path)
+            return Breach(
+                .touchedPath, message: "\(file.path) is touched, which \"\(glob)\" rules out", file: file.path)
         }
     }
 
@@ -39,15 +40,21 @@ struct PathRules {
 
     private func size(_ files: [ChangedSource], _ lines: Int, _ count: Int?) -> [Breach] {
         let sum = files.reduce(0) { $0 + $1.additions + $1.deletions }
-        guard let largest = files.max(by: { $0.additions + $0.deletions < $1.additions + $1.deletions }) else { return [] }
+        guard let largest = files.max(by: { $0.additions + $0.deletions < $1.additions + $1.deletions }) else {
+            return []
+        }
         var breaches: [Breach] = []
         if sum > lines {
             breaches.append(
-                Breach(.largeChange, message: "it adds and removes \(sum) lines; the limit is \(lines)", file: largest.path))
+                Breach(
+                    .largeChange, message: "it adds and removes \(sum) lines; the limit is \(lines)", file: largest.path
+                ))
         }
         if let count, files.count > count {
             breaches.append(
-                Breach(.largeChange, message: "it touches \(files.count) files; the limit is \(count)", file: largest.path))
+                Breach(
+                    .largeChange, message: "it touches \(files.count) files; the limit is \(count)", file: largest.path)
+            )
         }
         return breaches
     }
@@ -58,7 +65,8 @@ struct PathRules {
         guard !edited.isEmpty, !files.contains(where: { TestPaths.isSource($0.path) }) else { return [] }
         return edited.prefix(20).map {
             Breach(
-                .loneSnapshot, message: "\($0.path) is edited or removed, and no source is: what it records did not change",
+                .loneSnapshot,
+                message: "\($0.path) is edited or removed, and no source is: what it records did not change",
                 file: $0.path)
         }
     }

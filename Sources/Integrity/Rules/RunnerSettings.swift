@@ -10,7 +10,8 @@ enum RunnerSettings {
 
     private static let names: Set<String> = [
         "pytest.ini", "setup.cfg", "tox.ini", "pyproject.toml", "conftest.py", "noxfile.py", "makefile", "justfile",
-        "package.json", "nextest.toml", "cargo.toml", "cmakelists.txt", "ctestcustom.cmake", ".gitlab-ci.yml", "rakefile",
+        "package.json", "nextest.toml", "cargo.toml", "cmakelists.txt", "ctestcustom.cmake", ".gitlab-ci.yml",
+        "rakefile",
         ".rspec", "phpunit.xml", "build.gradle", "build.gradle.kts", "pom.xml", "taskfile.yml", "mise.toml",
     ]
 
@@ -18,11 +19,13 @@ enum RunnerSettings {
     private static let always = [
         "--deselect", "collect_ignore", "norecursedirs", "skippedtests", "selectedtests", "testpathignorepatterns",
         "default-filter", "ctest_custom_tests_ignore", "--passwithnotests", "--ignore-glob", "modulepathignorepatterns",
-        "skiptests", "maven.test.skip", "--exclude-group", "norun=", "testnamepattern", "harness = false", "test = false",
+        "skiptests", "maven.test.skip", "--exclude-group", "norun=", "testnamepattern", "harness = false",
+        "test = false",
     ]
     /// Words that do where the line is about tests.
     private static let besideTest = [
-        "--skip", "--filter", "--exclude", "--ignore", " -k ", "-k=", "-k\"", " -m ", "-m=", "|| true", "||true", "|| :",
+        "--skip", "--filter", "--exclude", "--ignore", " -k ", "-k=", "-k\"", " -m ", "-m=", "|| true", "||true",
+        "|| :",
         "continue-on-error", "exclude", "skip-testing", "--no-run", "--grep", "--invert", "-not -name", "set +e",
     ]
 

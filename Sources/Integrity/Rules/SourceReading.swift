@@ -75,6 +75,7 @@ struct SourceReading {
     private mutating func report(_ path: String, _ what: String, _ problem: Unreadable) {
         failedPaths.insert(path)
         unreadable.append(
-            Breach(.unreadable, .unclear, message: "\(path) \(what): \(problem.message)", file: path, line: problem.line))
+            Breach(
+                .unreadable, .unclear, message: "\(path) \(what): \(problem.message)", file: path, line: problem.line))
     }
 }

@@ -18,7 +18,8 @@ struct SwiftManifest: Sendable, Equatable {
         folder = path.split(separator: "/").dropLast().map { $0 + "/" }.joined()
         let words = try SwiftWords(bytes)
         let tokens = words.tokens
-        for index in tokens.indices.dropLast() where tokens[index].isWord("testTarget") && tokens[index + 1].isPunctuation("(") {
+        for index in tokens.indices.dropLast()
+        where tokens[index].isWord("testTarget") && tokens[index + 1].isPunctuation("(") {
             guard words.isAlive(index) else { continue }
             var name: String?
             var place: String?

@@ -14,7 +14,8 @@ struct AssertionReader {
         case "XCTAssertNil": return isLiteral(first) ? .none : .value
         case "XCTAssertNotNil": return isLiteral(first) ? .none : .presence
         case "XCTUnwrap", "XCTAssertNoThrow": return .presence
-        case "XCTAssertTrue", "XCTAssert", "XCTAssertFalse", "#expect", "#assert": return truth(of: first)
+        case "XCTAssertTrue", "XCTAssert", "#expect", "#assert": return truth(of: first)
+        case "XCTAssertFalse": return untruth(of: first)
         case "#require":
             let truth = truth(of: first)
             return isUsed && !arguments.contains { Self.comparisons.contains(tokens[$0].text) } ? .presence : truth
@@ -35,9 +36,16 @@ struct AssertionReader {
         if tokens[start].kind == .operator, tokens[start].text == "!", range.count > 1 {
             let inner = (start + 1)..<range.upperBound
             if isLiteral(inner) { return .none }
-            return truth(of: inner)
+            return untruth(of: inner)
         }
-        let operators = range.filter { isTop($0, from: start) && tokens[$0].kind == .operator }
+        // Two operands have space around what joins them; `List<Int>` and `a?.b` have not.
+        var operators = range.filter { isTop($0, from: start) && tokens[$0].kind == .operator && tokens[$0].isSpaced }
+        if let fallback = operators.last, tokens[fallback].text == "??", operators.count == 1,
+            isLiteral((fallback + 1)..<range.upperBound)
+        {
+            operators = []
+            if start < fallback { return truth(of: start..<fallback) }
+        }
         if let either = operators.first(where: { tokens[$0].text == "||" }) {
             let (left, right) = (truth(of: start..<either), truth(of: (either + 1)..<range.upperBound))
             return min(left, right) == .none ? .none : .condition
@@ -65,6 +73,24 @@ struct AssertionReader {
             words.tokens[index].isPunctuation("(") && words.partner[index] > index + 1
         }
         return hasArguments || !operators.isEmpty ? .condition : .value
+    }
+
+    /// That something does not hold: "not equal" is less than "equal", and the other way round.
+    private func untruth(of range: Range<Int>) -> Assertion.Strength {
+        var range = range
+        while let start = range.first, tokens[start].isPunctuation("("), words.partner[start] == range.upperBound - 1 {
+            range = (start + 1)..<(range.upperBound - 1)
+        }
+        let whole = truth(of: range)
+        let operators = range.filter { tokens[$0].kind == .operator && isTop($0, from: range.lowerBound) }.map {
+            tokens[$0].text
+        }
+        guard whole != .none, operators.count == 1 else { return whole }
+        switch operators[0] {
+        case "==", "===": return .condition
+        case "!=", "!==": return .value
+        default: return whole
+        }
     }
 
     private static let comparisons: Set<String> = ["==", "===", "!=", "!==", "<", ">", "<=", ">=", "~="]
@@ -97,7 +123,9 @@ struct AssertionReader {
 }
 
 extension Assertion {
-    static func isMacro(_ name: String) -> Bool { name.hasPrefix("#expect") || name.hasPrefix("#require") || name.hasPrefix("#assert") }
+    static func isMacro(_ name: String) -> Bool {
+        name.hasPrefix("#expect") || name.hasPrefix("#require") || name.hasPrefix("#assert")
+    }
 
     /// Assertions of XCTest, by their names.
     static func isFramework(_ name: String) -> Bool {

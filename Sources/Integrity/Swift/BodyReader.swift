@@ -2,7 +2,7 @@
 struct BodyReader {
     let words: SwiftWords
     /// Collections with names, for the rounds of loops.
-    let literals: [String: Int]
+    let literals: [String: LiteralCounts.Named]
 
     private var tokens: [SwiftToken] { words.tokens }
 
@@ -16,10 +16,11 @@ struct BodyReader {
         var isVoid = false
         var isClosure = false
         var isSwitch = false
+        var isCatch = false
         var times = 1
     }
 
-    init(words: SwiftWords, literals: [String: Int]) {
+    init(words: SwiftWords, literals: [String: LiteralCounts.Named]) {
         self.words = words
         self.literals = literals
     }
@@ -31,6 +32,8 @@ struct BodyReader {
         /// Where the arguments of the assertion end that is being read.
         var assertionEnd = -1
         var (deadUntil, exitsBefore) = (-1, false)
+        // What functions inside the body assert is counted where it stands, not where they are called.
+        let own = Set(range.dropFirst().filter { tokens[$0 - 1].isWord("func") }.map { tokens[$0].text })
         let outer = words.conditions(at: range.lowerBound == 0 ? 0 : range.lowerBound - 1)
         var index = range.lowerBound
         while index < range.upperBound {
@@ -54,7 +57,13 @@ struct BodyReader {
                     found.times = blocks.reduce(1) { min(LiteralCounts.limit, $0 * max($1.times, 1)) }
                     found.isConditional = isConditional
                     if isSwallowed(index) { found.strength = .none }
-                    if assertion.isFailure { shape.failures.append(token.line) } else { shape.assertions.append(found) }
+                    found.isAlternative = conditions.contains { $0.hasPrefix("!(") || $0.contains("&&!(") }
+                    if !assertion.isFailure {
+                        shape.assertions.append(found)
+                    } else if !blocks.contains(where: \.isCatch) {
+                        // That something throws fails a test with or without `catch`: the `try` is what counts.
+                        shape.failures.append(token.line)
+                    }
                 }
                 index = assertion.next
                 continue
@@ -79,7 +88,8 @@ struct BodyReader {
                     !(token.text == "else" && tokens[index + 1].isWord("if"))
                 {
                     coming[body] = Block(
-                        end: words.partner[body], isConditional: true, isSwitch: token.text == "switch")
+                        end: words.partner[body], isConditional: true, isSwitch: token.text == "switch",
+                        isCatch: token.text == "catch")
                     if token.text == "catch", isSilent(body) { shape.swallowed.append(token.line) }
                 }
             case "do", "defer", "repeat":
@@ -93,7 +103,8 @@ struct BodyReader {
             case "return", "continue", "break":
                 leave(token.text, at: index, in: range, blocks, &deadUntil, &exitsBefore)
             case "try":
-                let isOptional = index + 1 < range.upperBound && tokens[index + 1].text.hasPrefix("?")
+                let isOptional =
+                    index + 1 < range.upperBound && tokens[index + 1].text.hasPrefix("?")
                     && tokens[index + 1].kind == .operator
                 if !isOptional { shape.tries += 1 } else if index >= assertionEnd { shape.swallowed.append(token.line) }
             case "sleep", "usleep", "nanosleep":
@@ -103,7 +114,9 @@ struct BodyReader {
                     // From here to the end of the test every failure is expected.
                     deadUntil = range.upperBound
                 }
-                if isCall(index, in: range), shape.calls.count < Self.callLimit, index >= assertionEnd {
+                if isCall(index, in: range), shape.calls.count < Self.callLimit, index >= assertionEnd,
+                    !own.contains(token.text)
+                {
                     shape.calls.append(
                         BodyShape.Call(
                             name: token.text, line: token.line,
@@ -200,7 +213,9 @@ struct BodyReader {
             if word == "return" { deadUntil = range.upperBound }
             return
         }
-        if !block.isSwitch, end < block.end, !block.isConditional || word != "return" { deadUntil = max(deadUntil, block.end) }
+        if !block.isSwitch, end < block.end, !block.isConditional || word != "return" {
+            deadUntil = max(deadUntil, block.end)
+        }
         if word == "return", leavesSilently(tokens: blockStart(block)) { exitsBefore = true }
     }
 
@@ -282,7 +297,8 @@ struct BodyReader {
     // MARK: Tolerances
 
     private static let labels: Set<String> = [
-        "accuracy", "tolerance", "absoluteTolerance", "relativeTolerance", "within", "timeout", "timeLimit", "precision",
+        "accuracy", "tolerance", "absoluteTolerance", "relativeTolerance", "within", "timeout", "timeLimit",
+        "precision",
         "perceptualPrecision", "epsilon", "delta", "deadline", "retries", "maxRetries", "attempts",
     ]
 
@@ -290,7 +306,8 @@ struct BodyReader {
         range.compactMap { index in
             let token = tokens[index]
             guard token.kind == .identifier, Self.labels.contains(token.text), index + 2 < range.upperBound,
-                tokens[index + 1].isPunctuation(":") || token.text == "timeLimit" && tokens[index + 1].isPunctuation("(")
+                tokens[index + 1].isPunctuation(":")
+                    || token.text == "timeLimit" && tokens[index + 1].isPunctuation("(")
             else { return nil }
             guard var value = number(from: index + 2, in: range) else { return nil }
             // The nearer to one, the stricter.

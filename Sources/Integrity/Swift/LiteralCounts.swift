@@ -3,9 +3,15 @@ enum LiteralCounts {
     /// More is counted as so many; nobody needs to know the difference.
     static let limit = 1_000_000
 
-    /// Collections that a file gives names: `let cases = [1, 2, 3]`, by name.
-    static func named(in words: SwiftWords) -> [String: Int] {
-        var named: [String: Int] = [:]
+    /// A value with a name, `let cases = [1, 2, 3]`: its words, and its elements where it is a literal collection.
+    struct Named: Sendable {
+        var count: Int?
+        var range: Range<Int>
+    }
+
+    /// What a file gives names, by name.
+    static func named(in words: SwiftWords) -> [String: Named] {
+        var named: [String: Named] = [:]
         let tokens = words.tokens
         for index in tokens.indices.dropLast(3)
         where tokens[index].isWord("let") || tokens[index].isWord("var") {
@@ -23,7 +29,8 @@ enum LiteralCounts {
             }
             guard at + 1 < tokens.count, tokens[at].kind == .operator, tokens[at].text == "=" else { continue }
             let end = expressionEnd(from: at + 1, words)
-            if let count = count(of: (at + 1)..<end, words, named: named) { named[tokens[index + 1].text] = count }
+            let range = (at + 1)..<max(at + 1, end)
+            named[tokens[index + 1].text] = Named(count: count(of: range, words, named: named), range: range)
         }
         return named
     }
@@ -44,7 +51,7 @@ enum LiteralCounts {
     }
 
     /// The elements of the collection that a range of words is; nil if that is not written there.
-    static func count(of range: Range<Int>, _ words: SwiftWords, named: [String: Int]) -> Int? {
+    static func count(of range: Range<Int>, _ words: SwiftWords, named: [String: Named]) -> Int? {
         let tokens = words.tokens
         guard let first = range.first, first < tokens.count else { return nil }
         if tokens[first].isPunctuation("("), words.partner[first] == range.upperBound - 1 {
@@ -53,7 +60,9 @@ enum LiteralCounts {
         if tokens[first].isPunctuation("["), let end = Optional(words.partner[first]), end < range.upperBound {
             // `[…].lazy` and `[…] as [T]` have as many; a call with arguments could make others of them.
             let rest = (end + 1)..<range.upperBound
-            if rest.contains(where: { tokens[$0].isPunctuation("(") || tokens[$0].isPunctuation("[") && !tokens[$0].isSpaced })
+            if rest.contains(where: {
+                tokens[$0].isPunctuation("(") || tokens[$0].isPunctuation("[") && !tokens[$0].isSpaced
+            })
                 || rest.contains(where: { tokens[$0].kind == .operator })
             {
                 return nil
@@ -68,15 +77,17 @@ enum LiteralCounts {
             guard !isTooLarge, length >= 0 else { return nil }
             return min(limit, tokens[dots].text == "..." ? length + (length < limit ? 1 : 0) : length)
         }
-        if range.count == 1, tokens[first].kind == .identifier { return named[tokens[first].text] }
+        if range.count == 1, tokens[first].kind == .identifier { return named[tokens[first].text]?.count }
         // `Self.cases`, `cases.enumerated()`, `stride(from: 0, to: 10, by: 1)` is not counted.
-        if range.count == 3, tokens[first].isWord("Self") || tokens[first].isWord("self"), tokens[first + 1].isPunctuation(".") {
-            return named[tokens[first + 2].text]
+        if range.count == 3, tokens[first].isWord("Self") || tokens[first].isWord("self"),
+            tokens[first + 1].isPunctuation(".")
+        {
+            return named[tokens[first + 2].text]?.count
         }
         if range.count == 5, tokens[first].kind == .identifier, tokens[first + 1].isPunctuation("."),
             ["enumerated", "shuffled", "reversed", "sorted"].contains(tokens[first + 2].text)
         {
-            return named[tokens[first].text]
+            return named[tokens[first].text]?.count
         }
         return nil
     }
@@ -101,10 +112,13 @@ enum LiteralCounts {
     }
 
     /// The cases that `@Test(…, arguments: …)` makes: all pairs of two collections, or as many as `zip` finds.
-    static func cases(in range: Range<Int>, _ words: SwiftWords, named: [String: Int]) -> Int? {
+    static func cases(in range: Range<Int>, _ words: SwiftWords, named: [String: Named]) -> Int? {
         let tokens = words.tokens
-        guard let label = range.first(where: { tokens[$0].isWord("arguments") && $0 + 1 < range.upperBound
-            && tokens[$0 + 1].isPunctuation(":") && !tokens[$0].isPunctuation(".") })
+        guard
+            let label = range.first(where: {
+                tokens[$0].isWord("arguments") && $0 + 1 < range.upperBound
+                    && tokens[$0 + 1].isPunctuation(":") && !tokens[$0].isPunctuation(".")
+            })
         else { return nil }
         var cases = 1
         for part in parts(of: (label + 2)..<range.upperBound, words) {

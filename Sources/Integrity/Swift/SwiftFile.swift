@@ -27,7 +27,7 @@ private struct DeclarationReader {
     var tests: [TestShape] = []
     var helpers: [SwiftFile.Helper] = []
     private var tokens: [SwiftToken] { words.tokens }
-    private var literals: [String: Int]
+    private var literals: [String: LiteralCounts.Named]
     private let importsXCTest: Bool
 
     private struct Scope {
@@ -90,6 +90,12 @@ private struct DeclarationReader {
                     continue
                 }
                 modifiers.insert(token.text)
+            case "import":
+                // `import struct Module.Name`
+                index += 1
+                while index < tokens.count, !tokens[index].startsLine, !tokens[index].isPunctuation(";") { index += 1 }
+                (attributes, modifiers) = ([], [])
+                continue
             case "func":
                 index = function(at: index, attributes, modifiers, in: scopes)
                 (attributes, modifiers) = ([], [])
@@ -182,8 +188,10 @@ private struct DeclarationReader {
         let suite = scopes.map(\.name).joined(separator: ".")
         if let attribute = attributes.first(where: { $0.name == "Test" }) {
             add(name, suite, index, body, shape, attribute, scopes, hasParameters: hasParameters)
-        } else if name.hasPrefix("test"), !hasParameters, modifiers.isDisjoint(with: ["private", "fileprivate", "static"]),
-            let scope = scopes.last, scope.isExtension || scope.isClass && scope.inherits, importsXCTest || scope.isClass
+        } else if name.hasPrefix("test"), !hasParameters,
+            modifiers.isDisjoint(with: ["private", "fileprivate", "static"]),
+            let scope = scopes.last, scope.isExtension || scope.isClass && scope.inherits,
+            importsXCTest || scope.isClass
         {
             var test = self.test(name, suite, index, end, shape, .xcTest)
             test.words = WordBag(tokens[body].map(\.text))
@@ -217,7 +225,9 @@ private struct DeclarationReader {
         let given = attribute.arguments ?? body.lowerBound..<body.lowerBound
         test.cases = LiteralCounts.cases(in: given, words, named: literals)
         test.body.tolerances += BodyReader(words: words, literals: literals).tolerances(in: given)
-        test.words = WordBag(tokens[given].map(\.text) + tokens[body].map(\.text))
+        // A table that the arguments name belongs to the test.
+        let tables = given.compactMap { literals[tokens[$0].text]?.range }.prefix(4)
+        test.words = WordBag((Array(given) + tables.joined() + Array(body)).map { tokens[$0].text })
         tests.append(test)
     }
 
@@ -225,7 +235,8 @@ private struct DeclarationReader {
     private func skips(in range: Range<Int>?) -> [String] {
         guard let range else { return [] }
         return range.compactMap { index in
-            guard index > 0, tokens[index - 1].isPunctuation("."), tokens[index].isWord("disabled") || tokens[index].isWord("enabled")
+            guard index > 0, tokens[index - 1].isPunctuation("."),
+                tokens[index].isWord("disabled") || tokens[index].isWord("enabled")
             else { return nil }
             guard index + 1 < range.upperBound, tokens[index + 1].isPunctuation("(") else {
                 return "." + tokens[index].text
@@ -251,7 +262,8 @@ extension SwiftWords {
         var text = ""
         for index in range {
             let previous = index > range.lowerBound ? tokens[index - 1] : nil
-            if let previous, previous.kind == .identifier || previous.kind == .number, tokens[index].kind == .identifier {
+            if let previous, previous.kind == .identifier || previous.kind == .number, tokens[index].kind == .identifier
+            {
                 text += " "
             }
             text += tokens[index].text

@@ -110,7 +110,9 @@ struct SwiftLexer {
                 place += 1
             default: place += 1
             }
-            if place >= bytes.count, depth > 0 { throw problem("a comment that begins here is not closed", line: start) }
+            if place >= bytes.count, depth > 0 {
+                throw problem("a comment that begins here is not closed", line: start)
+            }
         } while depth > 0
         isSpaced = true
     }
@@ -276,7 +278,8 @@ extension SwiftLexer {
             switch last.kind {
             case .number, .string, .regex, .macro: return nil
             case .identifier:
-                guard ["return", "try", "await", "in", "case", "where", "if", "else", "throw"].contains(last.text) else {
+                guard ["return", "try", "await", "in", "case", "where", "if", "else", "throw"].contains(last.text)
+                else {
                     return nil
                 }
             case .punctuation: if [")", "]", "}", "."].contains(last.text) { return nil }

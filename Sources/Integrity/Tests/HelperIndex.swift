@@ -13,7 +13,7 @@ struct HelperIndex: Sendable {
     /// What a body asserts, with what the helpers assert that it calls.
     func promise(of body: BodyShape, depth: Int = 0, _ seen: Set<String> = []) -> Promise {
         var promise = Promise()
-        for assertion in body.assertions {
+        for assertion in body.assertions where !assertion.isAlternative {
             promise.add(assertion.strength, times: assertion.times, isConditional: assertion.isConditional)
         }
         for call in body.calls where !seen.contains(call.name) {
@@ -26,7 +26,8 @@ struct HelperIndex: Sendable {
                 }
             }
             if Assertion.isAsserting(call.name) {
-                promise.add(.condition, times: call.times, isConditional: call.isConditional)
+                // Nobody knows here what it asserts; its name says that it is more than a condition.
+                promise.add(.value, times: call.times, isConditional: call.isConditional)
             }
         }
         return promise

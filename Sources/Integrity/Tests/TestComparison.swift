@@ -57,11 +57,13 @@ struct TestComparison {
     }
 
     private func promises() -> [Breach] {
+        // What several assertions did is done by one of them for each case.
+        let cases = new.hasArguments && !old.hasArguments ? max(1, new.cases ?? 1_000) : 1
         guard new.framework != .other else { return [] }
         if old.words.total > 0, new.words.total == 0, old.framework != .other {
             return [breach(.weakerTest, "its body is empty")]
         }
-        if after.total < before.total, !isAbsorbed {
+        if after.total * cases < before.total, !isAbsorbed {
             return [
                 breach(
                     .weakerTest,
@@ -70,12 +72,17 @@ struct TestComparison {
                         : "makes \(Self.count(after.total)) instead of \(before.total)")
             ]
         }
-        if new.body.failures.count < old.body.failures.count, after.total + new.body.tries <= before.total + old.body.tries,
+        if new.body.failures.count < old.body.failures.count,
+            after.total + new.body.tries <= before.total + old.body.tries,
             after.total <= before.total, after.unconditional <= before.unconditional
         {
-            return [breach(.weakerTest, "\(old.body.failures.count - new.body.failures.count) explicit failures are gone")]
+            return [
+                breach(.weakerTest, "\(old.body.failures.count - new.body.failures.count) explicit failures are gone")
+            ]
         }
-        if after.value < before.value && after.total <= before.total || after.strong < before.strong {
+        if after.value * cases < before.value && after.total * cases <= before.total
+            || after.strong * cases < before.strong
+        {
             let line = new.body.assertions.first { assertion in
                 assertion.strength < .value && !old.body.assertions.contains { $0.text == assertion.text }
             }?.line
@@ -86,7 +93,7 @@ struct TestComparison {
                     line: line)
             ]
         }
-        if after.unconditional < before.unconditional, after.conditional > before.conditional {
+        if after.unconditional * cases < before.unconditional, after.conditional > before.conditional {
             let line = new.body.assertions.first(where: \.isConditional)?.line
             return [
                 breach(
@@ -95,8 +102,9 @@ struct TestComparison {
                     line: line)
             ]
         }
-        if new.body.swallowed.count > old.body.swallowed.count, new.body.tries < old.body.tries + (before.total == 0 ? 1 : 0)
-            || new.body.swallowed.count > old.body.swallowed.count && new.body.tries <= old.body.tries
+        if new.body.swallowed.count > old.body.swallowed.count,
+            new.body.tries < old.body.tries + (before.total == 0 ? 1 : 0)
+                || new.body.swallowed.count > old.body.swallowed.count && new.body.tries <= old.body.tries
         {
             return [
                 breach(.weakerTest, "swallows errors that it failed with", line: new.body.swallowed.last)
@@ -125,7 +133,9 @@ struct TestComparison {
         }
         if let first = fresh.first, after.total <= before.total {
             return [
-                breach(.widerTolerance, "\(first.label) is \(Self.text(first)), where equality was asked", line: first.line)
+                breach(
+                    .widerTolerance, "\(first.label) is \(Self.text(first)), where equality was asked", line: first.line
+                )
             ]
         }
         return Self.widened(old.body.tolerances, new.body.tolerances).map { one in

@@ -7,6 +7,8 @@ struct TestMatching: Sendable {
 
     /// How alike two bodies must be to be one test under two names.
     static let likeness = 0.6
+    /// How alike they must be where the names say the same, too.
+    static let likenessBesideName = 0.3
     /// More tests without a partner on a side are not compared with one another: that would be quadratic.
     static let limit = 500
 
@@ -29,10 +31,11 @@ struct TestMatching: Sendable {
                     continue
                 }
                 // Of several with one name (branches of `#if`), the one that is most alike.
-                let best = candidates.indices.max {
-                    old[index].words.similarity(to: new[candidates[$0]].words)
-                        < old[index].words.similarity(to: new[candidates[$1]].words)
-                } ?? 0
+                let best =
+                    candidates.indices.max {
+                        old[index].words.similarity(to: new[candidates[$0]].words)
+                            < old[index].words.similarity(to: new[candidates[$1]].words)
+                    } ?? 0
                 let chosen = candidates.remove(at: best)
                 places[key(old[index])] = candidates
                 pairs.append((index, chosen))
@@ -42,11 +45,19 @@ struct TestMatching: Sendable {
         }
         let fresh = open.sorted()
         if waiting.count <= Self.limit, fresh.count <= Self.limit {
+            let names = Dictionary(uniqueKeysWithValues: waiting.map { ($0, old[$0].nameWords) })
+            let freshNames = Dictionary(uniqueKeysWithValues: fresh.map { ($0, new[$0].nameWords) })
             var scored: [(score: Double, old: Int, new: Int)] = []
             for one in waiting {
                 for other in fresh {
                     let score = old[one].words.similarity(to: new[other].words)
-                    if score >= Self.likeness { scored.append((score, one, other)) }
+                    guard score >= Self.likenessBesideName else { continue }
+                    let (mine, yours) = (names[one] ?? [], freshNames[other] ?? [])
+                    let shared = Double(mine.intersection(yours).count) / Double(max(1, max(mine.count, yours.count)))
+                    let isPrefix = old[one].plainName.hasPrefix(new[other].plainName)
+                    if score >= Self.likeness || shared >= 0.5 || isPrefix {
+                        scored.append((score + shared, one, other))
+                    }
                 }
             }
             scored.sort { ($1.score, $0.old, $0.new) < ($0.score, $1.old, $1.new) }

@@ -20,6 +20,22 @@ struct TestShape: Sendable, Equatable {
     /// The words of arguments and body, to know it again under another name.
     var words: WordBag = WordBag([])
 
+    /// The words of its name, for names that say the same in another order.
+    var nameWords: Set<String> {
+        var words: [String] = []
+        var isUpper = true
+        for character in name {
+            if !character.isLetter && !character.isNumber {
+                isUpper = true
+                continue
+            }
+            if character.isUppercase || isUpper || words.isEmpty { words.append("") }
+            words[words.count - 1] += character.lowercased()
+            isUpper = false
+        }
+        return Set(words).subtracting(["test", "tests"])
+    }
+
     /// `Suite.test`, as a person looks for it.
     var title: String { suite.isEmpty ? name : "\(suite).\(name)" }
 
@@ -84,6 +100,8 @@ struct Assertion: Sendable, Equatable {
     var times = 1
     /// Whether the test can come to its end without it.
     var isConditional = false
+    /// Whether it stands in another branch of `#if` than the first: it is made instead of those there.
+    var isAlternative = false
     /// Without white space; to find the same assertion again.
     var text: String
 }

@@ -74,6 +74,13 @@ struct TestsComparison {
             let then = partner.map { before.promise(of: $0.body).total * max(1, $0.cases ?? 1) } ?? 0
             return Heir(words: words, gain: test.framework == .other ? 1_000 : now - then)
         }
+        let fresh = Set(matching.added)
+        var pieces = Heir(words: [], gain: 0)
+        for index in fresh {
+            pieces.words.formUnion(reading.new[index].words.counts.keys)
+            pieces.gain +=
+                reading.new[index].framework == .other ? 1_000 : after.promise(of: reading.new[index].body).total
+        }
         var breaches: [Breach] = []
         for index in matching.gone {
             let test = reading.old[index]
@@ -83,6 +90,11 @@ struct TestsComparison {
                 .map { ($0, test.words.isContained(in: heirs[$0].words)) }.max { $0.1 < $1.1 }
             if let heir, heir.1 >= 0.6 {
                 heirs[heir.0].gain -= max(1, (promised + 1) / 2)
+                continue
+            }
+            // Or it was cut into several.
+            if pieces.gain >= max(1, promised), test.words.isContained(in: pieces.words) >= 0.75 {
+                pieces.gain -= max(1, promised)
                 continue
             }
             let isCompiled = reading.new.contains { $0.name == test.name && $0.suite == test.suite }
@@ -116,7 +128,8 @@ struct TestsComparison {
                     breaches.append(
                         Breach(
                             .weakerTest, test: helper.name,
-                            message: "\(helper.name)(), which tests call, asserts \(most) times instead of \(then.total)",
+                            message:
+                                "\(helper.name)(), which tests call, asserts \(most) times instead of \(then.total)",
                             file: path, line: other.line))
                 }
                 if other.body.sleeps.count > helper.body.sleeps.count {
@@ -129,7 +142,8 @@ struct TestsComparison {
                     breaches.append(
                         Breach(
                             .widerTolerance, test: helper.name,
-                            message: "\(helper.name)(): \(one.new.label) is \(one.new.value) instead of \(one.old.value)",
+                            message:
+                                "\(helper.name)(): \(one.new.label) is \(one.new.value) instead of \(one.old.value)",
                             file: path, line: one.new.line))
                 }
             }

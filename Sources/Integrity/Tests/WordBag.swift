@@ -5,8 +5,10 @@ struct WordBag: Sendable, Equatable {
 
     /// Words that every test has say nothing of which one it is.
     private static let common: Set<String> = [
-        "(", ")", "{", "}", "[", "]", ",", ":", ".", ";", "let", "var", "try", "await", "async", "throws", "func", "self",
-        "return", "XCTAssertEqual", "XCTAssertTrue", "XCTAssertFalse", "XCTAssert", "#expect", "#require", "==", "=", "@",
+        "(", ")", "{", "}", "[", "]", ",", ":", ".", ";", "let", "var", "try", "await", "async", "throws", "func",
+        "self",
+        "return", "XCTAssertEqual", "XCTAssertTrue", "XCTAssertFalse", "XCTAssert", "#expect", "#require", "==", "=",
+        "@",
         "Test", "test", "XCTAssertNil", "XCTAssertNotNil", "XCTUnwrap", "nil", "true", "false", "!", "in",
     ]
 

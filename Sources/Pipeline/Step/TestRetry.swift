@@ -17,7 +17,8 @@ public struct TestRetry: Sendable, Equatable, Codable {
             case .swiftPM: tests.swiftTestArguments
             case .pytest: tests.pytestArguments
             case .nextest: tests.nextestArguments
-            case .names: tests.map { $0.suite.isEmpty ? $0.name : "\($0.suite)/\($0.name)" }.filter { !$0.hasPrefix("-") }
+            case .names:
+                tests.map { $0.suite.isEmpty ? $0.name : "\($0.suite)/\($0.name)" }.filter { !$0.hasPrefix("-") }
             }
         }
     }

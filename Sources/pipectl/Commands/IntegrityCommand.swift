@@ -44,7 +44,8 @@ struct IntegrityCommand: AsyncParsableCommand {
                     commit: new.hex, against: old.hex, testsBefore: outcome.testsBefore, testsAfter: outcome.testsAfter,
                     breaches: outcome.breaches.map {
                         Output.Breach(
-                            rule: $0.kind.rawValue, isCertain: $0.certainty == .seen, test: $0.test, message: $0.message,
+                            rule: $0.kind.rawValue, isCertain: $0.certainty == .seen, test: $0.test,
+                            message: $0.message,
                             file: $0.file, line: $0.line)
                     }))
         } else {

@@ -79,12 +79,26 @@ struct ReportCommand: AsyncParsableCommand {
     @Option(name: [.short, .long], help: "Write to this file instead of standard output.") var output: String?
 
     func run() async throws {
-        let document = try await document()
+        var document = try await document()
+        if format == .html { document.trends = await trends(document) }
         let colour = output == nil && Terminal.hasColour
         let text = document.render(format, options: RenderOptions(colour: colour, width: Terminal.width))
         guard let output else { return Terminal.put(text) }
         try text.write(toFile: output, atomically: true, encoding: .utf8)
         Terminal.say("wrote \(output)")
+    }
+
+    /// Of the tests that the page shows in full: how they came out before.
+    private func trends(_ document: ReportDocument) async -> [String: TestTrend] {
+        var seen: Set<String> = []
+        let troubled = document.tests.filter { $0.status.isFailure && seen.insert($0.id).inserted }.prefix(100)
+        guard !troubled.isEmpty else { return [:] }
+        let names = troubled.map { TestTrend(suite: $0.suite, name: $0.name, points: []) }
+        let filter = TestFilter(repository: document.report.repository, limit: Sparkline.limit)
+        let trends = try? await state.ask(.trends(names, filter), "report") {
+            if case .trends(let trends) = $0 { trends } else { nil }
+        }
+        return Dictionary((trends ?? []).map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
     /// From the archive, or as far as there is one for a run that waits for a person.

@@ -16,18 +16,39 @@ enum TestTables {
         }
         let table = columns(["run", "result", "workflow", "what", "commit", "took", "message"], rows)
         let failures = appearances.count { $0.result.status.isFailure }
-        return TerminalText.name(first.result.id, limit: 1_000)
-            + "\n\(failures) of \(appearances.count) failed\n\n" + table
+        let trend = TestTrend(suite: first.result.suite, name: first.result.name, appearances)
+        var text = TerminalText.name(first.result.id, limit: 1_000) + "\n\(failures) of \(appearances.count) failed\n"
+        text += "results  \(Sparkline.results(of: trend))\n"
+        if let median = trend.medianSeconds {
+            let most = trend.points.compactMap(\.duration).max() ?? median
+            text +=
+                "time     \(Sparkline.durations(of: trend))  median \(Duration.seconds(median).inWords), most \(Duration.seconds(most).inWords)\n"
+        }
+        return text + "\n" + table
     }
 
-    static func flaky(_ tests: [FlakyTest]) -> String {
+    static func flaky(_ tests: [FlakyTest], _ trends: [TestTrend]) -> String {
+        guard !tests.isEmpty else { return "" }
+        let plots = Dictionary(
+            trends.map { ($0.id, Sparkline.results(of: $0)) }, uniquingKeysWith: { first, _ in first })
+        let rows = tests.map { test in
+            [
+                percent(test.rate), "\(test.flips) of \(test.runs)", test.id, test.firstRun.map { "\($0)" } ?? "",
+                "\(test.lastRun)", plots[test.id] ?? "", test.lastMessage ?? "",
+            ]
+        }
+        return columns(["rate", "failed", "test", "first", "last", "runs", "message"], rows)
+    }
+
+    static func slowest(_ tests: [SlowTest]) -> String {
         guard !tests.isEmpty else { return "" }
         let rows = tests.map { test in
             [
-                percent(test.rate), "\(test.flips) of \(test.runs)", test.id, "\(test.lastRun)", test.lastMessage ?? "",
+                Duration.seconds(test.median).inWords, Duration.seconds(test.worst).inWords, percent(test.share),
+                test.trend.id, Sparkline.durations(of: test.trend),
             ]
         }
-        return columns(["rate", "failed", "test", "last", "message"], rows)
+        return columns(["median", "most", "of all", "test", "runs"], rows)
     }
 
     static func comparison(_ comparison: Comparison, of run: RunID) -> String {

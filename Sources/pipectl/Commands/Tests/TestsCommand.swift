@@ -4,8 +4,7 @@ import BuildBox
 
 struct TestsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "tests", abstract: "Tests across runs: the history of one, the flaky ones, two runs compared.",
-        subcommands: [TestsHistory.self, TestsFlaky.self, TestsCompare.self])
+        commandName: "tests", abstract: "The tests of two runs compared.", subcommands: [TestsCompare.self])
 }
 
 /// Which runs are looked at.
