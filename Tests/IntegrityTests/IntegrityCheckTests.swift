@@ -58,6 +58,7 @@ import Testing
         #expect(kinds(.changing("Sources/**", requires: "Tests/**"), "Sources/a.swift") == [.missingCompanion])
         #expect(kinds(.changing("Sources/**", requires: "Tests/**"), "Sources/a.swift", "Tests/a.swift") == [])
         #expect(kinds(.changing("Sources/**", requires: "Tests/**"), "README.md") == [])
+        #expect(kinds(.untouched("["), "README.md") == [.touchedPath], "a rule that can't be read does not hold")
         #expect(kinds(.atMost(lines: 99), "a", "b") == [.largeChange])
         #expect(kinds(.atMost(lines: 100), "a", "b") == [])
         #expect(kinds(.atMost(lines: 1_000, files: 1), "a", "b") == [.largeChange])

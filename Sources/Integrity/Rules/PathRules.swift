@@ -6,11 +6,17 @@ struct PathRules {
 
     func breaches(of files: [ChangedSource]) -> [Breach] {
         rules.flatMap { rule -> [Breach] in
+            // Said when the definition was validated; a rule that can't be read must not be one that always holds.
+            if let glob = rule.globs.first(where: { (try? Glob($0)) == nil }) {
+                return [
+                    Breach(.touchedPath, .unclear, message: "the rule's pattern \"\(glob)\" can't be read", file: "")
+                ]
+            }
             switch rule {
-            case .untouched(let globs): touched(files, globs)
-            case .companions(let globs, let companions): missing(files, globs, companions)
-            case .atMost(let lines, let count): size(files, lines, count)
-            default: []
+            case .untouched(let globs): return touched(files, globs)
+            case .companions(let globs, let companions): return missing(files, globs, companions)
+            case .atMost(let lines, let count): return size(files, lines, count)
+            default: return []
             }
         }
     }
