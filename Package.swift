@@ -93,7 +93,7 @@ let package = Package(
                 "Engine", "Pipeline", "stepinit",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
-            exclude: ["TestResults/Fixtures"], swiftSettings: settings),
+            exclude: ["Findings/Fixtures", "TestResults/Fixtures"], swiftSettings: settings),
         .testTarget(name: "ArchiveTests", dependencies: ["Archive", "Engine", "Git"], swiftSettings: settings),
         .testTarget(
             name: "BuildBoxTests", dependencies: ["Archive", "BuildBox", "Engine", "Git", "Pipeline", "stepinit"],

@@ -23,8 +23,8 @@ struct Pipectl: AsyncParsableCommand {
             CommandGroup(
                 name: "Reports",
                 subcommands: [
-                    Runs.self, Show.self, Logs.self, ReportCommand.self, TestsCommand.self, Landed.self, Results.self,
-                    History.self, Flaky.self, Slowest.self,
+                    Runs.self, Show.self, Logs.self, ReportCommand.self, Compare.self, Landed.self, Results.self,
+                    History.self, Flaky.self, Slowest.self, Schema.self,
                 ]),
             CommandGroup(
                 name: "Upkeep", subcommands: [ArchiveCommand.self, Collect.self, ProofsCommand.self, Doctor.self]),

@@ -27,6 +27,7 @@ extension Box {
                 try await reply(.accepted(outcome.run.id, isNew: outcome.isNew))
             case .runs(let query): try await reply(.runs(index.runs(RunFilter(query))))
             case .run(let id): try await reply(.run(detail(id)))
+            case .bundle(let wanted): try await reply(.bundle(bundle(wanted)))
             case .testHistory(let text, let filter): try await reply(.appearances(history(of: text, filter)))
             case .flakyTests(let filter): try await reply(.flaky(index.flakyTests(filter)))
             case .slowestTests(let filter, let count):

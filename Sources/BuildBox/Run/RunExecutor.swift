@@ -67,9 +67,10 @@ struct RunExecutor: Sendable {
             report.findings += outcome.findings + Self.quarantine(prepared.declaration.quarantine).findings
             tests = outcome.tests
             resultFiles = outcome.resultFiles
+            await locate(&report.findings, &tests, of: prepared, in: repository)
             report.testCounts = TestCounts(lastAttempts(of: tests))
             await compareWithWarm(&report, run)
-            report.comparison = try? await comparison(of: report, tests)
+            await hold(&report, tests, against: prepared, repository)
             report.findings += await flakyFindings(tests, report)
             await judge(sources, &report, tests, prepared, run.request)
             if await desk.leave(run.id), stop.request == nil, report.verdict == .cancelled {
@@ -245,22 +246,6 @@ struct RunExecutor: Sendable {
         var last: [String: TestResult] = [:]
         for test in tests where (last[test.id]?.attempt ?? 0) <= test.attempt { last[test.id] = test }
         return Array(last.values)
-    }
-
-    /// The run held against the newest one of the same workflow on its target's commit, else on its target.
-    private func comparison(of report: Report, _ tests: [TestResult]) async throws -> Comparison? {
-        guard let change = report.change, !tests.isEmpty else { return nil }
-        for workflow in [report.workflow, nil] {
-            for target in [TestedTarget.commit(change.targetCommit), .branch(change.target)] {
-                let found = try await index.latestRun(
-                    repository: report.repository, workflow: workflow, on: target)
-                guard let found, found.id != report.id, found.testCounts.total > 0 else { continue }
-                return Comparison.between(
-                    tests, and: try await index.tests(of: found.id), targetRun: found.id,
-                    targetCommit: found.testedCommit ?? found.head)
-            }
-        }
-        return nil
     }
 
     /// Marks a change that could not be tested, so that the next move of its target tests it.

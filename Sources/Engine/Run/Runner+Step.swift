@@ -13,6 +13,8 @@ struct StepOutcome: Sendable {
     var record: StepRecord
     var tests: [TestResult] = []
     var findings: [Finding] = []
+    /// What tools said about files in the attempt that tells most; among ``findings`` in the end.
+    var diagnostics: [Finding] = []
     var artifacts: [ArtifactRecord] = []
     var resultFiles: [String] = []
     /// Whether it failed and then passed on the same tree.
@@ -85,6 +87,10 @@ extension Runner {
             outcome.record.testCounts = known.isEmpty ? nil : TestCounts(lastTriesOf: known)
             if !again { break }
         }
+        if outcome.record.status == .passed, outcome.record.attempts.count > 1 {
+            outcome.diagnostics = outcome.diagnostics.map { $0.severity == .error ? $0.asWarning : $0 }
+        }
+        outcome.findings += outcome.diagnostics
         outcome.isFlaky =
             outcome.record.status == .passed
             && outcome.record.attempts.contains { $0.status == .failed || $0.status == .timedOut }
@@ -111,6 +117,10 @@ extension Runner {
     private func add(_ attempt: Attempt, to outcome: inout StepOutcome) async {
         outcome.record.attempts.append(attempt.record)
         outcome.findings += attempt.findings
+        // Of a step that failed and then passed, what it failed with tells where it is flaky.
+        if attempt.record.status != .passed || !attempt.diagnostics.isEmpty {
+            outcome.diagnostics = attempt.diagnostics
+        }
         outcome.tests += attempt.tests
         outcome.resultFiles += attempt.resultFiles
         outcome.record.status = attempt.record.status
@@ -183,4 +193,13 @@ extension TestCounts {
 
 extension String {
     func leftPadded(to width: Int) -> String { String(repeating: "0", count: max(width - count, 0)) + self }
+}
+
+extension Finding {
+    /// The same, of a step that passed in the end.
+    fileprivate var asWarning: Finding {
+        var copy = self
+        copy.severity = .warning
+        return copy
+    }
 }

@@ -58,6 +58,8 @@ public struct PlannedStep: Sendable, Equatable, Codable {
     /// Relative to the workspace.
     public var workingDirectory: String?
     public var testResults: [TestResultSource] = []
+    /// Nil: of a step that fails, the errors that it printed.
+    public var findings: [FindingSource]?
     public var artifacts: [String] = []
     public var resources: [ResourceUse] = []
     public var network = NetworkAccess.denied

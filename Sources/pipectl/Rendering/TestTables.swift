@@ -52,14 +52,24 @@ enum TestTables {
     }
 
     static func comparison(_ comparison: Comparison, of run: RunID) -> String {
+        let beside = "in run \(run) beside run \(comparison.against)"
+        let slower = (comparison.slower ?? []).map { "\($0.test)  \($0.inWords)" }
+        let renamed = (comparison.renamed ?? []).map { rename in
+            "\(rename.from) → \(rename.to)\(rename.hasSameBody ? "" : " (its body differs, too)")"
+        }
+        // A fingerprint is rule, file and words: what a person needs of it are all three.
+        let findings = (comparison.newFindings ?? []).map { $0.replacing("|", with: "  ") }
         let parts = [
-            ("newly failing", comparison.newlyFailing), ("also failing", comparison.alsoFailing),
-            ("newly skipped", comparison.newlySkipped), ("vanished", comparison.vanished),
+            ("newly failing", comparison.newlyFailing), ("still failing", comparison.alsoFailing),
+            ("removed", comparison.vanished), ("newly skipped", comparison.newlySkipped), ("slower", slower),
+            ("new findings", findings), ("renamed", renamed), ("fixed", comparison.fixed ?? []),
+            ("added", comparison.added ?? []),
         ].filter { !$0.1.isEmpty }
-        if parts.isEmpty { return "no test of run \(run) came out worse than in run \(comparison.against)\n" }
-        return parts.map { title, tests in
-            "\(tests.count) \(title) in run \(run) beside run \(comparison.against)\n"
-                + tests.map { "  " + TerminalText.name($0, limit: 1_000) + "\n" }.joined()
+        if parts.isEmpty { return "nothing differs \(beside)\n" }
+        return parts.map { title, lines in
+            let more = lines.count > 200 ? "  … and \(lines.count - 200) more: --json\n" : ""
+            return "\(lines.count) \(title) \(beside)\n"
+                + lines.prefix(200).map { "  " + TerminalText.name($0, limit: 1_000) + "\n" }.joined() + more
         }.joined(separator: "\n")
     }
 

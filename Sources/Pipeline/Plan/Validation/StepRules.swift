@@ -8,8 +8,12 @@ struct UsableGlobs: PlanRule {
                 case .swiftPMConsole: nil
                 }
             }
-            for glob in results + step.artifacts + step.inputs + step.outputs {
+            let findings = (step.findings ?? []).compactMap { if case .sarif(let glob) = $0 { glob } else { nil } }
+            for glob in results + findings + step.artifacts + step.inputs + step.outputs {
                 do throws(GlobProblem) { _ = try Glob(glob) } catch { report(step.name, error.description) }
+            }
+            for case .matching(let rule) in step.findings ?? [] {
+                if let problem = rule.problem { report(step.name, problem) }
             }
         }
     }

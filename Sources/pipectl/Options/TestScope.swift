@@ -1,11 +1,4 @@
-import Archive
 import ArgumentParser
-import BuildBox
-
-struct TestsCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "tests", abstract: "The tests of two runs compared.", subcommands: [TestsCompare.self])
-}
 
 /// Which runs are looked at.
 struct TestScope: ParsableArguments {
