@@ -153,7 +153,7 @@ struct BundleTests {
             files: [
                 "retry.txt": "",
                 "check.sh": """
-                mkdir -p out; if test -e tried; then rest='/>'; else rest='><failure message="now and then">a.swift:7: x</failure></testcase>'; fi
+                mkdir -p out; if test -e tried; then rest='/>'; else rest='><failure message="now and then">x</failure></testcase>'; fi
                 kept="<testcase classname='Old' name='kept'/><testcase classname='Old' name='gone'/>"
                 echo "<testsuite>$kept<testcase classname='S' name='flips' file='Tests/S.swift' line='3' $rest</testsuite>" > out/tests.xml
                 if test -e tried; then exit 0; else touch tried; exit 1; fi
@@ -176,7 +176,8 @@ struct BundleTests {
                 "check.sh":
                     "echo 'Test Case '\\''AppTests.grows'\\'' started at 12:00:00'; sh -c 'x=0123456789abcdef; while :; do x=$x$x; done' 2>/dev/null",
                 "big.txt": "", "Tests/AppTests.swift": "//\nfunc grows() {}\n",
-            ], names: "Tests/AppTests.swift:2"),
+            ],  // The shell's own words where it is refused memory; the test where the box ends the step.
+            names: "check.sh:1|Tests/AppTests.swift:2"),
         Kind(
             name: "infrastructure", files: ["needs.txt": "gpu\n"], names: "could never start",
             verdict: "infrastructure", problem: "step"),
@@ -253,7 +254,7 @@ struct BundleTests {
             let first = try #require(bundle.problems.first, "\(kind.name)")
             #expect(first.kind.rawValue == kind.problem, "\(kind.name): \(first)")
             let place = first.file.map { "\($0):\(first.line ?? 0)" } ?? first.message ?? ""
-            #expect(place.contains(kind.names), "\(kind.name): \(first)")
+            #expect(kind.names.split(separator: "|").contains { place.contains($0) }, "\(kind.name): \(first)")
             guard bytes > 10_000, let file = first.file, first.severity == .error else { continue }
             if kind.files[file] != nil, kind.problem != "conflict" {
                 #expect(bundle.problems.flatMap { $0.hunks ?? [] }.contains { $0.file == file }, "\(kind.name)")
