@@ -24,9 +24,11 @@ import Testing
             Array((String(repeating: "(", count: 50_000) + String(repeating: ")", count: 50_000)).utf8)
         ),
         ("literals in literals", Array((String(repeating: "\"\\(", count: 10_000)).utf8)),
-        ("conditions", Array(String(repeating: "#if a\n", count: 100_000).utf8)),
-        ("words", Array(String(repeating: "a ", count: 900_000).utf8)),
+        ("conditions", Array(String(repeating: "#if a\n", count: 1_000).utf8)),
+        ("words", Array(String(repeating: "a ", count: 450_000).utf8)),
         ("large", [UInt8](repeating: 0x20, count: 3 << 20)),
+        ("long condition", Array(("#if " + String(repeating: "a || ", count: 50_000) + "b\n#endif").utf8)),
+        ("many branches", Array(("#if a\n" + String(repeating: "#elseif b\n", count: 50_000) + "#endif").utf8)),
         ("open backtick", Array("\(good)\n`".utf8)),
         ("open regular expression", Array("\(good)\nlet a = #/x".utf8)),
     ]
@@ -39,6 +41,53 @@ import Testing
         let breaches = IntegrityCheck(rules: [.standard]).breaches(of: [file])
         #expect(breaches.map(\.kind) == [.unreadable])
         #expect(ContinuousClock.now - start < .seconds(30))
+    }
+
+    /// Long, but well formed: each is read in about the time that its length takes, and is no pass by being long.
+    static let long: [(name: String, text: String)] = [
+        ("or", "import Testing\n@Test func a() { #expect(" + String(repeating: "a == b || ", count: 4_000) + "c) }"),
+        ("returns", "import Testing\n@Test func a() { " + String(repeating: "return ", count: 2_000) + "}"),
+        (
+            "blocks with returns",
+            "import Testing\n@Test func a() { " + String(repeating: "if a { return }\n", count: 2_000) + "}"
+        ),
+        (
+            "nested blocks",
+            "import Testing\n@Test func a() { " + String(repeating: "if a { return ", count: 390)
+                + String(repeating: "}", count: 391)
+        ),
+        ("ifs", "import Testing\n@Test func a() { " + String(repeating: "if ", count: 2_000) + "}"),
+        ("classes", String(repeating: "class A ", count: 2_000)),
+        ("functions", String(repeating: "func a ", count: 2_000)),
+        ("constants", String(repeating: "let a = ", count: 2_000)),
+        ("slashes", "let a = " + String(repeating: "=/[a ", count: 2_000)),
+        ("hashes", String(repeating: "#", count: 4_000)),
+        (
+            "tests of one name",
+            "import Testing\n" + String(repeating: "@Test func a() { #expect(x == 1) }\n", count: 2_000)
+        ),
+        (
+            "helpers that call one another",
+            (0..<3_000).map { "func f\($0)() { f\($0 + 1)(); f\($0 + 2)(); f\($0)(); #expect(a == 1) }\n" }.joined()
+        ),
+        (
+            "nested conditions",
+            String(repeating: "#if a\n", count: 30) + String(repeating: "a ", count: 2_000)
+                + String(repeating: "#endif\n", count: 30)
+        ),
+    ]
+
+    @Test(.timeLimit(.minutes(2)), arguments: long.map(\.name))
+    func isReadInTime(_ name: String) throws {
+        let text = try #require(Self.long.first { $0.name == name }?.text)
+        let start = ContinuousClock.now
+        for (old, new) in [(text, ""), (Self.good, text), (text, text + "\n")] {
+            let file = ChangedSource(
+                path: "Tests/A/a.swift", old: .bytes(Array(old.utf8)), new: .bytes(Array(new.utf8)))
+            _ = IntegrityCheck(rules: [.standard]).breaches(of: [file])
+        }
+        // Debug builds take some seconds; what grows with the square of the length would take hours.
+        #expect(ContinuousClock.now - start < .seconds(60))
     }
 
     @Test func tooLargeToBeRead() {

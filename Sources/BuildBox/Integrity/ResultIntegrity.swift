@@ -21,10 +21,16 @@ struct ResultIntegrity {
         for test in targetTests where seen.insert(Self.key(test)).inserted { order.append(Self.key(test)) }
         // Names that stay under another suite, or under the name that the sources say they have now.
         let names = Set(here.keys.map(\.plain))
-        for key in order {
+        let told = Set(
+            (Array(sources.removed) + sources.renamed.keys).map { title in
+                Key(suite: "", name: title.split(separator: ".").last.map(String.init) ?? title).plain
+            })
+        for key in order where breaches.count < 100 {
             guard let before = there[key], before.contains(where: { $0.status != .skipped }) else { continue }
             guard let now = here[key] else {
-                if rules.contains(.noRemovedTests), !names.contains(key.plain), !isKnown(key) {
+                if rules.contains(.noRemovedTests), !names.contains(key.plain),
+                    !told.contains(key.plain)
+                {
                     breaches.append(
                         Self.breach(
                             .removedTest, before, "\(Self.name(key)) ran on the target and is not there any more"))
@@ -46,7 +52,7 @@ struct ResultIntegrity {
                 }
             }
         }
-        return Array(breaches.prefix(100))
+        return breaches
     }
 
     struct Key: Hashable {
@@ -72,16 +78,6 @@ struct ResultIntegrity {
     }
 
     private static func name(_ key: Key) -> String { key.suite.isEmpty ? key.name : "\(key.suite)/\(key.name)" }
-
-    /// Whether the sources have told of it: as removed, or under another name.
-    private func isKnown(_ key: Key) -> Bool {
-        let bare = key.plain
-        func same(_ title: String) -> Bool {
-            let name = title.split(separator: ".").last.map(String.init) ?? title
-            return Key(suite: "", name: name).plain == bare
-        }
-        return sources.removed.contains(where: same) || sources.renamed.keys.contains(where: same)
-    }
 
     private static func breach(_ kind: Breach.Kind, _ tests: [TestResult], _ message: String) -> Breach {
         let place = tests.first { $0.file != nil }

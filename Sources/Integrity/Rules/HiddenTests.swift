@@ -13,7 +13,16 @@ struct HiddenTests {
     func breaches() -> [Breach] {
         var breaches: [Breach] = []
         for file in files where RunnerSettings.isSettings(file.path) {
-            guard case .bytes(let new) = file.new, new.count <= ChangedSource.byteLimit else { continue }
+            guard case .bytes(let new) = file.new else { continue }
+            guard new.count <= RunnerSettings.byteLimit else {
+                breaches.append(
+                    Breach(
+                        .unreadable, .unclear,
+                        message:
+                            "\(file.path) has \(new.count) bytes; of settings no more than \(RunnerSettings.byteLimit) are read",
+                        file: file.path))
+                continue
+            }
             var old: [UInt8] = []
             if case .bytes(let bytes) = file.old { old = bytes }
             breaches += RunnerSettings.breaches(path: file.path, old: old, new: new)

@@ -1,5 +1,7 @@
 /// Settings of test runners, in which a line can leave tests out: each such line that a change adds is named.
 enum RunnerSettings {
+    static let byteLimit = 512 << 10
+
     static func isSettings(_ path: String) -> Bool {
         let name = String(path.split(separator: "/").last ?? "").lowercased()
         if names.contains(name) || name.hasSuffix(".xctestplan") || name.hasSuffix(".xcscheme") { return true }

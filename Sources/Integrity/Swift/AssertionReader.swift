@@ -23,8 +23,12 @@ struct AssertionReader {
         }
     }
 
+    /// Nobody writes a longer one by hand, and reading it costs more than its length.
+    private static let wordLimit = 5_000
+
     private func truth(of range: Range<Int>) -> Assertion.Strength {
         guard let start = range.first else { return .none }
+        guard range.count <= Self.wordLimit else { return .condition }
         if tokens[start].isWord("throws") || tokens[start].isWord("performing") {
             let rest = words.text(of: start...(range.upperBound - 1))
             if rest.contains("Never.self") { return .presence }
@@ -39,19 +43,22 @@ struct AssertionReader {
             return untruth(of: inner)
         }
         // Two operands have space around what joins them; `List<Int>` and `a?.b` have not.
-        var operators = range.filter { isTop($0, from: start) && tokens[$0].kind == .operator && tokens[$0].isSpaced }
+        let top = self.top(of: range)
+        var operators = top.filter { tokens[$0].kind == .operator && tokens[$0].isSpaced }
         if let fallback = operators.last, tokens[fallback].text == "??", operators.count == 1,
             isLiteral((fallback + 1)..<range.upperBound)
         {
             operators = []
             if start < fallback { return truth(of: start..<fallback) }
         }
-        if let either = operators.first(where: { tokens[$0].text == "||" }) {
-            let (left, right) = (truth(of: start..<either), truth(of: (either + 1)..<range.upperBound))
-            return min(left, right) == .none ? .none : .condition
-        }
-        if let both = operators.first(where: { tokens[$0].text == "&&" }) {
-            return max(truth(of: start..<both), truth(of: (both + 1)..<range.upperBound))
+        for (word, isEither) in [("||", true), ("&&", false)] {
+            let joints = operators.filter { tokens[$0].text == word }
+            guard !joints.isEmpty else { continue }
+            let ends = joints + [range.upperBound]
+            let strengths = zip([start] + joints.map { $0 + 1 }, ends).map { $0 < $1 ? truth(of: $0..<$1) : .none }
+            // One part that always holds makes the whole hold; of parts that must all hold the strictest counts.
+            if !isEither { return strengths.max() ?? .none }
+            return strengths.contains(.none) ? .none : .condition
         }
         if let comparison = operators.first(where: { Self.comparisons.contains(tokens[$0].text) }) {
             let (left, right) = (start..<comparison, (comparison + 1)..<range.upperBound)
@@ -82,9 +89,7 @@ struct AssertionReader {
             range = (start + 1)..<(range.upperBound - 1)
         }
         let whole = truth(of: range)
-        let operators = range.filter { tokens[$0].kind == .operator && isTop($0, from: range.lowerBound) }.map {
-            tokens[$0].text
-        }
+        let operators = top(of: range).filter { tokens[$0].kind == .operator }.map { tokens[$0].text }
         guard whole != .none, operators.count == 1 else { return whole }
         switch operators[0] {
         case "==", "===": return .condition
@@ -95,10 +100,15 @@ struct AssertionReader {
 
     private static let comparisons: Set<String> = ["==", "===", "!=", "!==", "<", ">", "<=", ">=", "~="]
 
-    private func isTop(_ index: Int, from start: Int) -> Bool {
-        var at = start
-        while at < index { at = words.partner[at] > at ? words.partner[at] + 1 : at + 1 }
-        return at == index
+    /// The words that stand in no bracket of the range.
+    private func top(of range: Range<Int>) -> [Int] {
+        var top: [Int] = []
+        var at = range.lowerBound
+        while at < range.upperBound {
+            top.append(at)
+            at = words.partner[at] > at ? words.partner[at] + 1 : at + 1
+        }
+        return top
     }
 
     /// The same words, or two literals: neither asks the code anything.

@@ -8,6 +8,10 @@ struct BodyReader {
 
     /// Names of one body that may be helpers; a body with more calls is generated.
     static let callLimit = 2_000
+    /// Words, brackets counted as one, between `if` and its body.
+    static let headerLimit = 200
+    /// Words of what a `return` returns.
+    static let statementLimit = 100
 
     private struct Block {
         var end: Int
@@ -34,17 +38,16 @@ struct BodyReader {
         var (deadUntil, exitsBefore) = (-1, false)
         // What functions inside the body assert is counted where it stands, not where they are called.
         let own = Set(range.dropFirst().filter { tokens[$0 - 1].isWord("func") }.map { tokens[$0].text })
-        let outer = words.conditions(at: range.lowerBound == 0 ? 0 : range.lowerBound - 1)
+        let outer = words.facts(at: range.lowerBound == 0 ? 0 : range.lowerBound - 1)
+        let silence = Silence()
         var index = range.lowerBound
         while index < range.upperBound {
             while let block = blocks.last, index >= block.end { blocks.removeLast() }
             let token = tokens[index]
-            let conditions = words.conditions(at: index).dropFirst(outer.count)
-            let isAlive = !conditions.contains { Condition.value($0) == false }
-            let isVoid = !isAlive || index < deadUntil || blocks.contains(where: \.isVoid)
+            let facts = words.facts(at: index)
+            let isVoid = facts.isDead || index < deadUntil || blocks.contains(where: \.isVoid)
             let isConditional =
-                exitsBefore || blocks.contains(where: \.isConditional)
-                || conditions.contains { Condition.value($0) == nil }
+                exitsBefore || blocks.contains(where: \.isConditional) || facts.open > outer.open
             if token.isPunctuation("{") {
                 blocks.append(coming.removeValue(forKey: index) ?? closure(at: index))
                 index += 1
@@ -57,7 +60,7 @@ struct BodyReader {
                     found.times = blocks.reduce(1) { min(LiteralCounts.limit, $0 * max($1.times, 1)) }
                     found.isConditional = isConditional
                     if isSwallowed(index) { found.strength = .none }
-                    found.isAlternative = conditions.contains { $0.hasPrefix("!(") || $0.contains("&&!(") }
+                    found.isAlternative = facts.alternatives > outer.alternatives
                     if !assertion.isFailure {
                         shape.assertions.append(found)
                     } else if !blocks.contains(where: \.isCatch) {
@@ -81,7 +84,9 @@ struct BodyReader {
                 if let body = brace(after: index, before: range.upperBound) {
                     coming[body] = Block(end: words.partner[body], isConditional: true)
                     // `guard true else` lets everything through; anything else may leave here.
-                    if leavesSilently(body) { exitsBefore = exitsBefore || !blocks.contains(where: \.isClosure) }
+                    if leavesSilently(body, silence) {
+                        exitsBefore = exitsBefore || !blocks.contains(where: \.isClosure)
+                    }
                 }
             case "else", "switch", "catch":
                 if let body = brace(after: index, before: range.upperBound), coming[body] == nil,
@@ -90,7 +95,7 @@ struct BodyReader {
                     coming[body] = Block(
                         end: words.partner[body], isConditional: true, isSwitch: token.text == "switch",
                         isCatch: token.text == "catch")
-                    if token.text == "catch", isSilent(body) { shape.swallowed.append(token.line) }
+                    if token.text == "catch", isSilent(body, silence) { shape.swallowed.append(token.line) }
                 }
             case "do", "defer", "repeat":
                 if let body = brace(after: index, before: range.upperBound), body == index + 1 {
@@ -101,7 +106,7 @@ struct BodyReader {
                     coming[body] = loop(body, header: (index + 1)..<body)
                 }
             case "return", "continue", "break":
-                leave(token.text, at: index, in: range, blocks, &deadUntil, &exitsBefore)
+                leave(token.text, at: index, in: range, blocks, silence, &deadUntil, &exitsBefore)
             case "try":
                 let isOptional =
                     index + 1 < range.upperBound && tokens[index + 1].text.hasPrefix("?")
@@ -153,7 +158,9 @@ struct BodyReader {
     /// The `{` of a statement's body: the first one outside brackets.
     private func brace(after index: Int, before end: Int) -> Int? {
         var at = index + 1
-        while at < end {
+        var steps = 0
+        while at < end, steps < Self.headerLimit {
+            steps += 1
             if tokens[at].isPunctuation("{") { return at }
             if tokens[at].isPunctuation("}") || tokens[at].isPunctuation(";") { return nil }
             at = words.partner[at] > at ? words.partner[at] + 1 : at + 1
@@ -196,18 +203,20 @@ struct BodyReader {
 
     /// `return` and its like: what stands behind it is never reached, or only sometimes.
     private func leave(
-        _ word: String, at index: Int, in range: Range<Int>, _ blocks: [Block], _ deadUntil: inout Int,
-        _ exitsBefore: inout Bool
+        _ word: String, at index: Int, in range: Range<Int>, _ blocks: [Block], _ silence: Silence,
+        _ deadUntil: inout Int, _ exitsBefore: inout Bool
     ) {
         guard !blocks.contains(where: \.isClosure) else { return }
         // What is returned is still done.
         var end = index + 1
-        while end < range.upperBound, !tokens[end].startsLine || tokens[end - 1].kind == .operator,
+        // A statement is no longer; a line of nothing but `return` must not be read as often as it has words.
+        while end < min(range.upperBound, index + Self.statementLimit),
+            !tokens[end].startsLine || tokens[end - 1].kind == .operator,
             !tokens[end].isPunctuation("}"), !tokens[end].isPunctuation(";")
         {
             end = words.partner[end] > end ? words.partner[end] + 1 : end + 1
         }
-        let asserts = (index..<end).contains { assertion(at: $0, in: range) != nil }
+        let asserts = (index..<min(end, index + Self.statementLimit)).contains { assertion(at: $0, in: range) != nil }
         guard !asserts else { return }
         guard let block = blocks.last else {
             if word == "return" { deadUntil = range.upperBound }
@@ -216,28 +225,39 @@ struct BodyReader {
         if !block.isSwitch, end < block.end, !block.isConditional || word != "return" {
             deadUntil = max(deadUntil, block.end)
         }
-        if word == "return", leavesSilently(tokens: blockStart(block)) { exitsBefore = true }
+        if word == "return", leavesSilently(blockStart(block), silence) { exitsBefore = true }
     }
 
     private func blockStart(_ block: Block) -> Int { words.partner[block.end] }
 
-    private func leavesSilently(tokens start: Int) -> Bool { start >= 0 && leavesSilently(start) }
-
     /// Whether a block can end the test without a word.
-    private func leavesSilently(_ brace: Int) -> Bool {
+    private func leavesSilently(_ brace: Int, _ silence: Silence) -> Bool {
+        guard brace >= 0 else { return false }
+        if let known = silence.leaves[brace] { return known }
         let inside = (brace + 1)..<max(brace + 1, words.partner[brace])
-        return inside.contains { tokens[$0].isWord("return") } && isSilent(brace)
+        let leaves = inside.contains { tokens[$0].isWord("return") } && isSilent(brace, silence)
+        silence.leaves[brace] = leaves
+        return leaves
+    }
+
+    /// What was found out about blocks, by their opening brackets.
+    private final class Silence {
+        var leaves: [Int: Bool] = [:]
+        var silent: [Int: Bool] = [:]
     }
 
     /// Whether a block neither asserts, nor fails, nor throws.
-    private func isSilent(_ brace: Int) -> Bool {
+    private func isSilent(_ brace: Int, _ silence: Silence) -> Bool {
+        if let known = silence.silent[brace] { return known }
         let inside = (brace + 1)..<max(brace + 1, words.partner[brace])
-        return !inside.contains { index in
+        let isSilent = !inside.contains { index in
             tokens[index].isWord("throw") || tokens[index].isWord("fatalError")
                 || tokens[index].isWord("preconditionFailure") || tokens[index].isWord("try")
                 || assertion(at: index, in: inside) != nil
                 || tokens[index].kind == .identifier && tokens[index].text.lowercased().contains("fail")
         }
+        silence.silent[brace] = isSilent
+        return isSilent
     }
 
     // MARK: Assertions

@@ -38,7 +38,9 @@ enum LiteralCounts {
     private static func expressionEnd(from start: Int, _ words: SwiftWords) -> Int {
         let tokens = words.tokens
         var at = start
-        while at < tokens.count {
+        var steps = 0
+        while at < tokens.count, steps < BodyReader.headerLimit {
+            steps += 1
             if words.partner[at] > at {
                 at = words.partner[at] + 1
                 continue

@@ -142,14 +142,15 @@ private struct DeclarationReader {
         }
         at += 1
         var inherits = false
-        while at < tokens.count, !tokens[at].isPunctuation("{") {
+        let start = at
+        while at < tokens.count, at - start < 200 || words.partner[at] > at, !tokens[at].isPunctuation("{") {
             if tokens[at].isPunctuation(":") { inherits = true }
             // No declaration after all.
             if tokens[at].isPunctuation("}") || tokens[at].isPunctuation(";") { return nil }
             let partner = words.partner[at]
             at = partner > at ? partner + 1 : at + 1
         }
-        guard at < tokens.count, words.partner[at] > at else { return nil }
+        guard at < tokens.count, tokens[at].isPunctuation("{"), words.partner[at] > at else { return nil }
         let kind = tokens[index].text
         let suite = attributes.filter { $0.name == "Suite" }
         return (
@@ -226,7 +227,7 @@ private struct DeclarationReader {
         test.cases = LiteralCounts.cases(in: given, words, named: literals)
         test.body.tolerances += BodyReader(words: words, literals: literals).tolerances(in: given)
         // A table that the arguments name belongs to the test.
-        let tables = given.compactMap { literals[tokens[$0].text]?.range }.prefix(4)
+        let tables = given.compactMap { literals[tokens[$0].text]?.range.prefix(4_000) }.prefix(2)
         test.words = WordBag((Array(given) + tables.joined() + Array(body)).map { tokens[$0].text })
         tests.append(test)
     }

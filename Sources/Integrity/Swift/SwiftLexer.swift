@@ -150,7 +150,7 @@ struct SwiftLexer {
 
     private mutating func afterHash() throws(Problem) {
         var hashes = 0
-        while byte(hashes) == UInt8(ascii: "#") { hashes += 1 }
+        while hashes < Self.depthLimit, byte(hashes) == UInt8(ascii: "#") { hashes += 1 }
         if byte(hashes) == UInt8(ascii: "\"") { return try string(hashes: hashes) }
         if byte(hashes) == UInt8(ascii: "/") { return try extendedRegex(hashes: hashes) }
         var end = place + 1
@@ -240,7 +240,9 @@ extension SwiftLexer {
             case 0x0A: line += 1
             case UInt8(ascii: "\""):
                 var hashes = 0
-                while at - hashes - 1 > start, bytes[at - hashes - 1] == UInt8(ascii: "#") { hashes += 1 }
+                while hashes < Self.depthLimit, at - hashes - 1 > start, bytes[at - hashes - 1] == UInt8(ascii: "#") {
+                    hashes += 1
+                }
                 at = try stringEnd(from: at - hashes, hashes: hashes, depth: depth)
                 continue
             default: break
@@ -289,7 +291,9 @@ extension SwiftLexer {
         }
         var at = place + 1
         var classes = 0
-        while at < bytes.count, bytes[at] != 0x0A {
+        // Far ahead there is none: a line of a million slashes must not be read a million times.
+        let limit = min(bytes.count, place + 500)
+        while at < limit, bytes[at] != 0x0A {
             switch bytes[at] {
             case UInt8(ascii: "\\"): at += 1
             case UInt8(ascii: "["): classes += 1

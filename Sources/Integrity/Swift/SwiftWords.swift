@@ -1,6 +1,10 @@
 /// The words of a file with their brackets paired and the conditions of `#if` that hold where they stand.
 struct SwiftWords: Sendable {
     static let depthLimit = 400
+    /// `#if` in `#if`, branches of one, and letters of a condition.
+    static let conditionDepth = 32
+    static let branchLimit = 64
+    static let conditionLength = 512
 
     let tokens: [SwiftToken]
     /// For an opening bracket the place of its closing one, and the other way round; -1 for other words.
@@ -9,6 +13,7 @@ struct SwiftWords: Sendable {
     private(set) var region: [Int]
     /// The conditions around a word, outermost first; an empty one for what always holds.
     private(set) var regions: [[String]] = [[]]
+    private var facts: [RegionFacts] = []
     /// Closing brackets that several branches of `#if` opened.
     private(set) var shared: Set<Int> = []
 
@@ -23,13 +28,32 @@ struct SwiftWords: Sendable {
         region = pairing.region
         regions = pairing.regions
         shared = pairing.shared
+        facts = regions.map(RegionFacts.init)
     }
 
     /// The conditions at a word.
     func conditions(at index: Int) -> [String] { regions[region[index]] }
 
     /// Whether what stands there can be compiled at all.
-    func isAlive(_ index: Int) -> Bool { !conditions(at: index).contains { Condition.value($0) == false } }
+    func isAlive(_ index: Int) -> Bool { !facts[region[index]].isDead }
+
+    /// What is known of the conditions around a word.
+    struct RegionFacts: Sendable {
+        /// Nothing in it is ever compiled.
+        var isDead: Bool
+        /// How many of them the build decides.
+        var open: Int
+        /// In how many it is another branch than the first.
+        var alternatives: Int
+
+        init(_ conditions: [String]) {
+            isDead = conditions.contains { Condition.value($0) == false }
+            open = conditions.count { Condition.value($0) == nil }
+            alternatives = conditions.count { $0.hasPrefix("!(") || $0.contains("&&!(") }
+        }
+    }
+
+    func facts(at index: Int) -> RegionFacts { facts[region[index]] }
 
     private struct Pairing {
         var tokens: [SwiftToken] = []
@@ -84,9 +108,8 @@ struct SwiftWords: Sendable {
         private mutating func take(_ directive: SwiftToken.Directive, _ token: SwiftToken) throws(SwiftLexer.Problem) {
             switch directive {
             case .if:
-                guard blocks.count < SwiftWords.depthLimit else {
-                    throw SwiftLexer.Problem(line: token.line, message: "#if is nested too deep")
-                }
+                guard blocks.count < SwiftWords.conditionDepth, token.text.utf8.count <= SwiftWords.conditionLength
+                else { throw SwiftLexer.Problem(line: token.line, message: "#if is nested too deep, or too long") }
                 let outer = regions[current]
                 blocks.append(
                     Block(line: token.line, before: open, after: nil, taken: [token.text], outer: outer))
@@ -94,6 +117,10 @@ struct SwiftWords: Sendable {
             case .elseif, .else:
                 guard var block = blocks.popLast() else {
                     throw SwiftLexer.Problem(line: token.line, message: "#\(directive.rawValue) belongs to no #if")
+                }
+                guard block.taken.count < SwiftWords.branchLimit, token.text.utf8.count <= SwiftWords.conditionLength
+                else {
+                    throw SwiftLexer.Problem(line: token.line, message: "#if has too many branches, or too long ones")
                 }
                 leave(&block)
                 let others = block.taken.map { "!(\($0))" }.joined(separator: "&&")

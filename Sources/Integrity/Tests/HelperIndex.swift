@@ -1,36 +1,54 @@
 /// Functions that assert for tests, by name: what is moved into a helper is not lost.
-struct HelperIndex: Sendable {
-    private(set) var bodies: [String: [BodyShape]] = [:]
+final class HelperIndex {
+    private var bodies: [String: [BodyShape]] = [:]
+    /// What a name comes to, by the number of calls that led to it: each is added up once.
+    private var known: [Place: Promise] = [:]
+
+    private struct Place: Hashable {
+        var name: String
+        var depth: Int
+    }
 
     static let depthLimit = 5
     /// Assertions of one test, all told.
     static let limit = 100_000
 
-    mutating func add(_ file: SwiftFile) {
+    init(_ files: [SwiftFile] = []) { for file in files { add(file) } }
+
+    func add(_ file: SwiftFile) {
+        known = [:]
         for helper in file.helpers { bodies[helper.name, default: []].append(helper.body) }
     }
 
     /// What a body asserts, with what the helpers assert that it calls.
-    func promise(of body: BodyShape, depth: Int = 0, _ seen: Set<String> = []) -> Promise {
+    func promise(of body: BodyShape) -> Promise { promise(of: body, depth: 0) }
+
+    private func promise(of body: BodyShape, depth: Int) -> Promise {
         var promise = Promise()
         for assertion in body.assertions where !assertion.isAlternative {
             promise.add(assertion.strength, times: assertion.times, isConditional: assertion.isConditional)
         }
-        for call in body.calls where !seen.contains(call.name) {
-            if let known = bodies[call.name], depth < Self.depthLimit {
-                // Of several functions with one name the strictest is taken: which is meant takes a type checker.
-                let inner = known.prefix(8).map { self.promise(of: $0, depth: depth + 1, seen.union([call.name])) }
-                if let most = inner.max(by: { $0.total < $1.total }), most.total > 0 {
-                    promise.add(most, times: call.times, isConditional: call.isConditional)
-                    continue
-                }
-            }
-            if Assertion.isAsserting(call.name) {
+        for call in body.calls {
+            if depth < Self.depthLimit, let inner = helper(call.name, depth: depth + 1), inner.total > 0 {
+                promise.add(inner, times: call.times, isConditional: call.isConditional)
+            } else if Assertion.isAsserting(call.name) {
                 // Nobody knows here what it asserts; its name says that it is more than a condition.
                 promise.add(.value, times: call.times, isConditional: call.isConditional)
             }
         }
         return promise
+    }
+
+    /// Of several functions with one name the strictest is taken: which is meant takes a type checker.
+    private func helper(_ name: String, depth: Int) -> Promise? {
+        guard let bodies = bodies[name] else { return nil }
+        let place = Place(name: name, depth: depth)
+        if let promise = known[place] { return promise }
+        // One that calls itself adds nothing to itself.
+        known[place] = Promise()
+        let most = bodies.prefix(8).map { promise(of: $0, depth: depth) }.max { $0.total < $1.total } ?? Promise()
+        known[place] = most
+        return most
     }
 }
 

@@ -83,9 +83,8 @@ struct TestComparison {
         if after.value * cases < before.value && after.total * cases <= before.total
             || after.strong * cases < before.strong
         {
-            let line = new.body.assertions.first { assertion in
-                assertion.strength < .value && !old.body.assertions.contains { $0.text == assertion.text }
-            }?.line
+            let known = Set(old.body.assertions.map(\.text))
+            let line = new.body.assertions.first { $0.strength < .value && !known.contains($0.text) }?.line
             return [
                 breach(
                     .weakerTest,

@@ -23,7 +23,7 @@ struct TestMatching: Sendable {
         var waiting = Array(old.indices)
         for key in keys {
             var places: [String: [Int]] = [:]
-            for index in open.sorted() { places[key(new[index]), default: []].append(index) }
+            for index in open.sorted(by: >) { places[key(new[index]), default: []].append(index) }
             left = []
             for index in waiting {
                 guard var candidates = places[key(old[index])], !candidates.isEmpty else {
@@ -32,7 +32,9 @@ struct TestMatching: Sendable {
                 }
                 // Of several with one name (branches of `#if`), the one that is most alike.
                 let best =
-                    candidates.indices.max {
+                    candidates.count > 16
+                    ? candidates.count - 1
+                    : candidates.indices.max {
                         old[index].words.similarity(to: new[candidates[$0]].words)
                             < old[index].words.similarity(to: new[candidates[$1]].words)
                     } ?? 0

@@ -13,7 +13,7 @@ struct TestsComparison {
     mutating func breaches() -> [Breach] {
         let (old, new) = (reading.old, reading.new)
         let matching = TestMatching(old, new)
-        var (before, after) = (HelperIndex(), HelperIndex())
+        let (before, after) = (HelperIndex(), HelperIndex())
         for file in reading.oldHelpers { before.add(file) }
         for file in reading.newHelpers { after.add(file) }
         // What moved into a file of its own or was there before counts as well; such files are read only where it matters.
@@ -82,11 +82,14 @@ struct TestsComparison {
                 reading.new[index].framework == .other ? 1_000 : after.promise(of: reading.new[index].body).total
         }
         var breaches: [Breach] = []
+        let titles = Set(reading.new.map(\.title))
+        // Each is held against each: of thousands that are gone nobody believes that others do their work.
+        let isSearched = matching.gone.count * heirs.count <= 1_000_000
         for index in matching.gone {
             let test = reading.old[index]
             removed.insert(test.title)
             let promised = before.promise(of: test.body).total
-            let heir = heirs.indices.filter { heirs[$0].gain >= max(1, (promised + 1) / 2) }
+            let heir = (isSearched ? heirs.indices : 0..<0).filter { heirs[$0].gain >= max(1, (promised + 1) / 2) }
                 .map { ($0, test.words.isContained(in: heirs[$0].words)) }.max { $0.1 < $1.1 }
             if let heir, heir.1 >= 0.6 {
                 heirs[heir.0].gain -= max(1, (promised + 1) / 2)
@@ -97,8 +100,7 @@ struct TestsComparison {
                 pieces.gain -= max(1, promised)
                 continue
             }
-            let isCompiled = reading.new.contains { $0.name == test.name && $0.suite == test.suite }
-            guard !isCompiled else { continue }
+            guard !titles.contains(test.title) else { continue }
             breaches.append(
                 Breach(
                     .removedTest, test: test.title,
@@ -119,11 +121,13 @@ struct TestsComparison {
         for file in reading.oldHelpers {
             for helper in file.helpers {
                 let then = before.promise(of: helper.body)
-                guard let others = new[helper.name], then.total > 0 || !helper.body.sleeps.isEmpty else { continue }
+                guard let others = new[helper.name]?.prefix(8), then.total > 0 || !helper.body.sleeps.isEmpty else {
+                    continue
+                }
                 guard let other = others.min(by: { abs($0.line - helper.line) < abs($1.line - helper.line) }),
                     let most = others.map({ after.promise(of: $0.body).total }).max()
                 else { continue }
-                let path = reading.newHelpers.first { $0.helpers.contains(other) }?.path ?? file.path
+                var path: String { reading.newHelpers.first { $0.helpers.contains(other) }?.path ?? file.path }
                 if most < then.total {
                     breaches.append(
                         Breach(
@@ -149,12 +153,5 @@ struct TestsComparison {
             }
         }
         return breaches
-    }
-}
-
-extension HelperIndex {
-    init(_ files: [SwiftFile]) {
-        self.init()
-        for file in files { add(file) }
     }
 }
