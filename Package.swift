@@ -36,6 +36,7 @@ let package = Package(
             name: "Git", dependencies: ["CGit", .product(name: "Crypto", package: "swift-crypto")],
             swiftSettings: settings),
         .target(name: "Pipeline", swiftSettings: settings),
+        .target(name: "Integrity", dependencies: ["Pipeline"], swiftSettings: settings),
         .executableTarget(
             name: "stepinit", cSettings: [.treatAllWarnings(as: .error)],
             // It is C: with the Swift runtime, which a linker of Swift adds, starting it takes three times as long, and
@@ -64,7 +65,7 @@ let package = Package(
         .target(
             name: "BuildBox",
             dependencies: [
-                "Archive", "CAllocator", "CLinux", "Engine", "Git", "Pipeline",
+                "Archive", "CAllocator", "CLinux", "Engine", "Git", "Integrity", "Pipeline",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
@@ -74,7 +75,7 @@ let package = Package(
         .executableTarget(
             name: "pipectl",
             dependencies: [
-                "Archive", "BuildBox", "Engine", "Git", "Pipeline",
+                "Archive", "BuildBox", "Engine", "Git", "Integrity", "Pipeline",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -85,13 +86,14 @@ let package = Package(
         .target(name: "TestSupport", dependencies: ["Archive"], path: "Tests/Support", swiftSettings: settings),
         .testTarget(name: "GitTests", dependencies: ["Git"], swiftSettings: settings),
         .testTarget(name: "PipelineTests", dependencies: ["Pipeline"], swiftSettings: settings),
+        .testTarget(name: "IntegrityTests", dependencies: ["Integrity", "Pipeline"], swiftSettings: settings),
         .testTarget(
             name: "EngineTests",
             dependencies: [
                 "Engine", "Pipeline", "stepinit",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
-            exclude: ["TestResults/Fixtures"], swiftSettings: settings),
+            exclude: ["Findings/Fixtures", "TestResults/Fixtures"], swiftSettings: settings),
         .testTarget(name: "ArchiveTests", dependencies: ["Archive", "Engine", "Git"], swiftSettings: settings),
         .testTarget(
             name: "BuildBoxTests", dependencies: ["Archive", "BuildBox", "Engine", "Git", "Pipeline", "stepinit"],

@@ -40,6 +40,7 @@ extension Box {
             try await self.answer(request, by: replies.user ?? UInt32.max) { try await replies.send($0) }
         }
         let watchers = Array(watchers.values)
+        learnsTargets = options.refreshesBases
         keepsBases = options.refreshesBases && options.baseBytes > 0 && sandboxing.layering != nil
         try await withThrowingTaskGroup(of: Bool.self) { group in
             group.addTask {

@@ -40,6 +40,8 @@ public actor Box {
     private var spaceWarning = false
     /// Whether bases are made of the box's own accord: a daemon does, one look or one run by hand doesn't.
     var keepsBases = false
+    /// Whether a target is run for comparison where the archive has no run of it.
+    var learnsTargets = false
     /// What can't be done now for want of something of this machine: what it is, and the sentence about it.
     var troubles: [String: String] = [:]
     let ballast: Ballast
@@ -120,6 +122,7 @@ public actor Box {
         }
         // Before the folders go: an interrupted run's report may still want what is in them.
         await archiveUnstarted()
+        await settleAnswers()
         let leftovers = [state.workspaces, state.live].flatMap { folder in
             ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).map { "\(folder)/\($0)" }
         }

@@ -69,6 +69,14 @@ extension Repository {
         return [UInt8](bytes)
     }
 
+    /// How many bytes an object has, without reading them.
+    public func size(of id: OID) throws(GitError) -> Int {
+        let odb = try Handle("git_repository_odb", free: git_odb_free) { git_repository_odb(&$0, pointer) }
+        var (raw, count, kind) = (id.raw, 0, GIT_OBJECT_INVALID)
+        try git("git_odb_read_header") { git_odb_read_header(&count, &kind, odb.pointer, &raw) }
+        return count
+    }
+
     /// The content of the file, or the text of the symlink, that a commit has at `path`; `nil` if it has no file there.
     public func file(_ path: String, at commit: OID) throws(GitError) -> [UInt8]? {
         guard let entry = try entry(path, at: commit), entry.kind != .tree, entry.kind != .submodule else { return nil }

@@ -12,7 +12,9 @@ struct Pipectl: AsyncParsableCommand {
         abstract: "Tests every pull request as merged, releases on merge, and keeps the report per commit.",
         version: Version.text,
         groupedSubcommands: [
-            CommandGroup(name: "Workflows", subcommands: [Init.self, Validate.self, PlanCommand.self, Run.self]),
+            CommandGroup(
+                name: "Workflows",
+                subcommands: [Init.self, Validate.self, PlanCommand.self, Run.self, IntegrityCommand.self]),
             CommandGroup(
                 name: "The build box",
                 subcommands: [
@@ -21,7 +23,8 @@ struct Pipectl: AsyncParsableCommand {
             CommandGroup(
                 name: "Reports",
                 subcommands: [
-                    Runs.self, Show.self, Logs.self, ReportCommand.self, TestsCommand.self, Landed.self, Results.self,
+                    Runs.self, Show.self, Logs.self, ReportCommand.self, Compare.self, Landed.self, Results.self,
+                    History.self, Flaky.self, Slowest.self, Schema.self,
                 ]),
             CommandGroup(
                 name: "Upkeep", subcommands: [ArchiveCommand.self, Collect.self, ProofsCommand.self, Doctor.self]),

@@ -90,7 +90,8 @@ extension Index {
                 arguments: [
                     decision.rawValue, name, Int64(user), now.milliseconds, comment, id, step ?? "", open.binding,
                 ])
-            if step == nil, decision == .rejected {
+            // A run that has ended keeps what it came to; whoever asked amends its report.
+            if step == nil, decision == .rejected, state != .ended {
                 let reason = "not approved: rejected by \(name)" + (comment.map { ": \($0)" } ?? "")
                 try Self.end(id, .cancelled, reason, at: now, db)
             }
@@ -116,11 +117,43 @@ extension Index {
         try await read { db in try Self.approvals(of: id, db) }
     }
 
-    /// The open question of a run that waits before its first step, as SQL: null for a run that does not.
+    /// The open question of a run that waits before its first step, or has ended with one, as SQL: null for others.
     static let heldFor = """
         (SELECT why FROM approval
-        WHERE approval.run = run.id AND approval.step = '' AND approval.decision IS NULL AND run.state = 'queued')
+        WHERE approval.run = run.id AND approval.step = '' AND approval.decision IS NULL
+            AND (run.state = 'queued' OR run.verdict = 'needsApproval'))
         """
+
+    /// Gives a run that ended with a question the verdict that the answer has made of it. Archive that first.
+    ///
+    /// Repeating it changes nothing. Throws `.verdictGiven` where the run did not end with a question.
+    public func amend(_ report: Report, archivedBytes: Int) async throws {
+        try await write { db in
+            let verdict = try String.fetchOne(db, sql: "SELECT verdict FROM run WHERE id = ?", arguments: [report.id])
+            guard [Verdict.needsApproval.rawValue, report.verdict.rawValue].contains(verdict) else {
+                throw ArchiveError(
+                    .verdictGiven,
+                    "Run \(report.id) has the verdict \"\(verdict ?? "none")\": nothing of it was asked.",
+                    run: report.id)
+            }
+            try db.execute(
+                sql: "UPDATE run SET verdict = ?, reason = ?, archivedBytes = ? WHERE id = ?",
+                arguments: [report.verdict.rawValue, report.reason, archivedBytes, report.id])
+        }
+    }
+
+    /// Ended runs whose question was answered, and whose verdict does not say so yet: the box went down in between.
+    public func answeredWithoutVerdict() async throws -> [RunID] {
+        try await read { db in
+            try RunID.fetchAll(
+                db,
+                sql: """
+                    SELECT run.id FROM run JOIN approval ON approval.run = run.id AND approval.step = ''
+                    WHERE run.state = 'ended' AND run.verdict = 'needsApproval' AND approval.decision IS NOT NULL
+                        AND \(Self.heldFor) IS NULL
+                    """)
+        }
+    }
 
     static func approvals(of id: RunID, _ db: Database) throws -> [Approval] {
         try Row.fetchAll(db, cached: "SELECT * FROM approval WHERE run = ? ORDER BY id", arguments: [id]).map(approval)

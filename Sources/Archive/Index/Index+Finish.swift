@@ -59,6 +59,8 @@ extension Index {
             counts.skipped, counts.expectedFailures, bytes != nil, bytes ?? 0, report.trust?.rawValue, report.id,
         ])
         try withdrawOpenApprovals(of: report.id, db)
+        // Only a run that ends with a question has one that is open.
+        for question in report.approvals ?? [] where question.decision == nil { try insert(question, report.id, db) }
         for table in ["step", "test", "artifact"] {
             try db.cachedStatement(sql: "DELETE FROM \(table) WHERE run = ?").execute(arguments: [report.id])
         }

@@ -94,10 +94,12 @@ extension Index {
                         CROSS JOIN test INDEXED BY test_case
                             ON test.testCase = failure.testCase AND test.run = other.id AND test.status = 'passed'
                     ), total AS MATERIALIZED (
-                        SELECT testCase, repository, count(*) AS flips, count(DISTINCT tree) AS trees, max(run) AS lastRun
+                        SELECT testCase, repository, count(*) AS flips, count(DISTINCT tree) AS trees, max(run) AS lastRun,
+                            min(run) AS firstRun
                         FROM flip GROUP BY testCase, repository
                     )
-                    SELECT testCase.suite, testCase.name, total.flips, total.trees, total.lastRun, run.workflow, run.endedAt,
+                    SELECT testCase.suite, testCase.name, total.flips, total.trees, total.lastRun, total.firstRun, run.workflow, run.endedAt,
+                        (SELECT endedAt FROM run AS oldest WHERE oldest.id = total.firstRun) AS firstEndedAt,
                         (SELECT message FROM test WHERE test.testCase = total.testCase AND test.run = total.lastRun
                             AND test.status IN ('failed', 'errored') ORDER BY position LIMIT 1) AS message,
                         (SELECT count(*) FROM latest WHERE latest.repository = total.repository AND EXISTS (
@@ -110,7 +112,9 @@ extension Index {
                 FlakyTest(
                     suite: row["suite"], name: row["name"], flips: row["flips"], runs: row["runs"],
                     trees: row["trees"], lastRun: row["lastRun"], lastWorkflow: row["workflow"],
-                    lastEndedAt: (row["endedAt"] as Int64?).map(Date.init(milliseconds:)), lastMessage: row["message"])
+                    lastEndedAt: (row["endedAt"] as Int64?).map(Date.init(milliseconds:)), lastMessage: row["message"],
+                    firstRun: row["firstRun"],
+                    firstEndedAt: (row["firstEndedAt"] as Int64?).map(Date.init(milliseconds:)))
             }.sorted { ($1.rate, $1.flips, $0.id) < ($0.rate, $0.flips, $1.id) }
         }
     }

@@ -19,4 +19,17 @@ struct LogExcerpt {
         }
         return count > 0 ? bytes[start..<end] : bytes[end..<end]
     }
+
+    /// The last failure among the lines that name `word`, with what follows it; nil if none does.
+    static func mention(of word: String, in bytes: [UInt8], lines count: Int) -> String? {
+        // The end of a log is where failures are said again, in full.
+        let lines = String(decoding: bytes.suffix(1 << 20), as: UTF8.self)
+            .split(separator: "\n", omittingEmptySubsequences: false)
+        let named = lines.indices.filter { lines[$0].contains(word) }
+        let failure = named.last { index in
+            ["fail", "error", "issue", "assert"].contains { lines[index].lowercased().contains($0) }
+        }
+        guard let start = failure ?? named.last else { return nil }
+        return lines[start...].prefix(count).joined(separator: "\n")
+    }
 }

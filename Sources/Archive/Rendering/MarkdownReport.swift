@@ -178,16 +178,14 @@ struct MarkdownReport {
     }
 
     private func comparison() -> [Block] {
-        guard let comparison = report.comparison else { return [] }
-        var blocks: [Block] = []
-        for (kind, ids) in [("vanished test", comparison.vanished), ("newly skipped test", comparison.newlySkipped)]
-        where !ids.isEmpty {
-            let against = "against run \(comparison.against) of the target"
-            let heading = "\n### \(Wording.count(ids.count, kind)) \(against)\n\n"
-            blocks.append(Block(rank: 1, kind: "heading", versions: [heading]))
-            blocks += ids.map { Block(rank: 20, kind: kind, versions: ["- \(MarkdownText.code($0))\n"]) }
+        facts.differences.flatMap { difference in
+            let against = report.comparison.map { "against run \($0.against) of the target" } ?? ""
+            let heading = "\n### \(Wording.count(difference.lines.count, difference.kind)) \(against)\n\n"
+            return [Block(rank: 1, kind: "heading", versions: [heading])]
+                + difference.lines.map {
+                    Block(rank: 20, kind: difference.kind, versions: ["- \(MarkdownText.code($0))\n"])
+                }
         }
-        return blocks
     }
 
     private func steps() -> [Block] {

@@ -10,6 +10,8 @@ public struct ReportDocument: Sendable {
     public var tests: [TestResult]
     /// The log of an attempt by the name in its ``LogRecord``; nil if it is no longer there. Asked once per log.
     public var logs: @Sendable (_ file: String) -> ReportLog?
+    /// How tests came out in earlier runs, by their ids, where that is known: the page plots it.
+    public var trends: [String: TestTrend] = [:]
 
     public init(
         report: Report, tests: [TestResult] = [],

@@ -148,6 +148,20 @@ struct ReportFacts {
         }
     }
 
+    /// What came out otherwise than on the target and asks for a look: a title, and a line for each test, not yet safe to
+    /// show.
+    var differences: [(title: String, kind: String, lines: [String])] {
+        guard let comparison = report.comparison else { return [] }
+        let base = "run \(comparison.against) of the target at \(Wording.short(comparison.commit))"
+        return [
+            (title: "Removed tests: they ran in \(base)", kind: "removed test", lines: comparison.vanished),
+            ("Newly skipped tests: they ran in \(base)", "newly skipped test", comparison.newlySkipped),
+            ("Renamed tests", "renamed test", (comparison.renamed ?? []).map { "\($0.from) → \($0.to)" }),
+            ("Slower tests", "slower test", (comparison.slower ?? []).map { "\($0.test): \($0.inWords)" }),
+            ("Fixed tests: they failed in \(base)", "fixed test", comparison.fixed ?? []),
+        ].filter { !$0.lines.isEmpty }
+    }
+
     /// Where a finding points; nil if its message says it already, as compilers' do.
     static func place(of finding: Finding) -> String? {
         guard let file = finding.file, !finding.message.hasPrefix(file) else { return nil }

@@ -105,15 +105,12 @@ struct TextReport {
     }
 
     private mutating func comparison() {
-        guard let comparison = report.comparison else { return }
-        let base = "run \(comparison.against) of the target at \(Wording.short(comparison.commit))"
-        for (title, ids) in [
-            ("Vanished tests: they ran in \(base)", comparison.vanished),
-            ("Newly skipped tests: they ran in \(base)", comparison.newlySkipped),
-        ] where !ids.isEmpty {
-            heading("\(title) (\(Wording.grouped(ids.count)))")
-            for id in ids.prefix(20) { line("  – " + TerminalText.name(id, limit: 400)) }
-            if ids.count > 20 { line("  … and \(Wording.grouped(ids.count - 20)) more") }
+        for difference in facts.differences {
+            heading("\(difference.title) (\(Wording.grouped(difference.lines.count)))")
+            for one in difference.lines.prefix(20) { line("  – " + TerminalText.name(one, limit: 400)) }
+            if difference.lines.count > 20 {
+                line("  … and \(Wording.grouped(difference.lines.count - 20)) more: pipectl compare \(report.id)")
+            }
         }
     }
 

@@ -48,7 +48,10 @@ public struct Approval: Sendable, Equatable, Codable {
     ///
     /// - Parameter run: Set where the answer is for this run alone, as for a release; nil where another run of the very
     ///   same thing, a rerun or a retest, need not ask again.
-    public static func binding(_ request: RunRequest, definition: String, run: RunID?) -> String {
+    /// - Parameter breaches: What is asked about beside the commit itself: the answer holds for these and no others.
+    public static func binding(
+        _ request: RunRequest, definition: String, run: RunID? = nil, breaches: [String] = []
+    ) -> String {
         var hash = SHA256()
         func add(_ text: String) {
             // The length first: no two lists of parts give the same bytes.
@@ -60,6 +63,7 @@ public struct Approval: Sendable, Equatable, Codable {
         add("steps")
         for step in request.onlySteps?.sorted() ?? [] { add(step) }
         add("run \(run ?? 0)")
+        for breach in breaches.sorted() { add("breach \(breach)") }
         return hash.finalize().map { byte in
             let digits = String(byte, radix: 16)
             return digits.count == 1 ? "0" + digits : digits

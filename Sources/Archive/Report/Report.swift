@@ -57,6 +57,8 @@ public struct Report: Sendable, Equatable, Codable, Identifiable {
     public var trust: Trust?
     /// What people were asked and said; nil if nobody was.
     public var approvals: [Approval]?
+    /// What the change does to its tests; nil where nothing was looked at.
+    public var integrity: Integrity?
     public var box: Box
 
     public init(
@@ -142,6 +144,24 @@ public struct Report: Sendable, Equatable, Codable, Identifiable {
         }
     }
 
+    /// What was looked at beside the steps: whether the change does what it may not do unasked.
+    public struct Integrity: Sendable, Equatable, Codable {
+        /// How many of ``Report/findings`` are breaches: those whose rule begins with `integrity-`.
+        public var breaches: Int
+        /// The run of the target whose results were held against those of this one; nil if there was none.
+        public var heldAgainst: RunID?
+        /// What the steps came to, where a person's word decides whether it is the run's verdict.
+        public var verdict: Verdict?
+        public var reason: String?
+
+        public init(breaches: Int, heldAgainst: RunID? = nil, verdict: Verdict? = nil, reason: String? = nil) {
+            self.breaches = breaches
+            self.heldAgainst = heldAgainst
+            self.verdict = verdict
+            self.reason = reason
+        }
+    }
+
     /// Where it ran.
     public struct Box: Sendable, Equatable, Codable {
         public var host: String
@@ -173,6 +193,57 @@ public struct Comparison: Sendable, Equatable, Codable {
     public var vanished: [String]
     /// Ids of tests that ran there and are skipped here.
     public var newlySkipped: [String]
+    /// Ids of tests that fail there and pass here; this and what follows is nil in reports from before it was kept.
+    public var fixed: [String]?
+    /// Ids of tests that don't exist there, under no other name either.
+    public var added: [String]?
+    /// Tests that have another name here; they are in no other list for that.
+    public var renamed: [Rename]?
+    /// Tests that take longer than their own past explains.
+    public var slower: [Slowdown]?
+    /// ``Finding/fingerprint`` of what is found here and not there; nil also where the target's findings are not known.
+    public var newFindings: [String]?
+
+    /// A test that was moved or named anew.
+    public struct Rename: Sendable, Equatable, Codable {
+        /// The ids there and here.
+        public var from: String
+        public var to: String
+        /// Whether its body is the same, white space aside; otherwise the names alone say so.
+        public var hasSameBody: Bool
+
+        public init(from: String, to: String, hasSameBody: Bool) {
+            self.from = from
+            self.to = to
+            self.hasSameBody = hasSameBody
+        }
+    }
+
+    /// A test whose time is out of its past.
+    public struct Slowdown: Sendable, Equatable, Codable {
+        public var test: String
+        /// Here, in seconds.
+        public var seconds: Double
+        /// The median of ``samples`` runs before, in seconds.
+        public var median: Double
+        /// Their median absolute deviation, in seconds.
+        public var deviation: Double
+        public var samples: Int
+
+        public init(test: String, seconds: Double, median: Double, deviation: Double, samples: Int) {
+            self.test = test
+            self.seconds = seconds
+            self.median = median
+            self.deviation = deviation
+            self.samples = samples
+        }
+
+        /// `2.4 s; the median of 12 runs before is 0.8 s, give or take 20 ms`.
+        public var inWords: String {
+            "\(Wording.duration(seconds)); the median of \(samples) runs before is \(Wording.duration(median)), "
+                + "give or take \(Wording.duration(deviation))"
+        }
+    }
 
     public init(
         against: RunID, commit: String, alsoFailing: [String] = [], newlyFailing: [String] = [],

@@ -36,6 +36,7 @@ actor BaseStore {
     /// Bytes on disk by folder, also of bases that are gone and whose layers others need.
     private var sizes: [String: Int] = [:]
     private var wanted: [RunRequest] = []
+    private var wantedTargets: [RunRequest] = []
     /// Folders to be removed.
     private var trash: [String] = []
     /// By folder name: runs that go on above it now.
@@ -102,6 +103,15 @@ actor BaseStore {
 
     /// Notes that a run would leave a base that others miss.
     func want(_ request: RunRequest) { wanted.append(request) }
+
+    /// Notes that a run of the target is wanted to hold changes against.
+    func wantTarget(_ request: RunRequest) { wantedTargets.append(request) }
+
+    /// What was noted so since the last call.
+    func takeWantedTargets() -> [RunRequest] {
+        defer { wantedTargets = [] }
+        return wantedTargets
+    }
 
     /// What was noted since the last call.
     func takeWanted() -> [RunRequest] {

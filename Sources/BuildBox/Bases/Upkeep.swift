@@ -71,11 +71,11 @@ extension Plan {
 }
 
 extension Box {
-    /// Has the bases made that runs have missed.
+    /// Has the bases made that runs have missed, and targets run that changes could not be held against.
     func makeWantedBases() async {
-        let wanted = await bases.takeWanted()
-        guard keepsBases else { return }
-        for request in wanted { await queueUpkeep(request) }
+        let wanted = keepsBases ? await bases.takeWanted() : []
+        let targets = learnsTargets ? await bases.takeWantedTargets() : []
+        for request in wanted + targets { await queueUpkeep(request) }
     }
 
     /// Has the trees of bases tested from nothing, each as often as the options say.

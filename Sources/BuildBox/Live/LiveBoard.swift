@@ -7,6 +7,7 @@ import Foundation
 /// Readers get states, not events: a slow one skips what was overtaken, loses no result, and slows nobody.
 actor LiveBoard {
     private var runs: [RunID: LiveRun] = [:]
+    private var left: [RunID: StepEvidence] = [:]
     private var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
     private var waitedRuns: [Int: RunID] = [:]
     private var nextWaiter = 0
@@ -28,10 +29,21 @@ actor LiveBoard {
         wake(id)
     }
 
-    func take(_ event: RunEvent, of id: RunID) { update(id) { $0.take(event) } }
+    func take(_ event: RunEvent, of id: RunID) {
+        if case .stepLeft(let step, let tests, let findings) = event {
+            left[id, default: StepEvidence()].tests[step] = tests
+            left[id]?.findings += findings
+            return
+        }
+        update(id) { $0.take(event) }
+    }
+
+    /// What the steps that have ended so far have left.
+    func evidence(of id: RunID) -> StepEvidence { left[id] ?? StepEvidence() }
 
     func end(_ id: RunID) {
         runs[id] = nil
+        left[id] = nil
         wake(id)
     }
 
@@ -89,4 +101,11 @@ actor LiveBoard {
         waitedRuns[number] = nil
         waiters.removeValue(forKey: number)?.resume()
     }
+}
+
+/// Test results and findings of a run that goes on, for who asks before its report is written.
+struct StepEvidence: Sendable {
+    /// By step.
+    var tests: [String: [TestResult]] = [:]
+    var findings: [Finding] = []
 }

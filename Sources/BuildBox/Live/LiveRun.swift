@@ -79,6 +79,7 @@ public struct LiveRun: Sendable, Equatable, Codable, Identifiable {
                 $0.record.attempts.append(attempt)
                 $0.record.status = .waiting
             }
+        case .stepLeft: break
         case .stepEnded(let record):
             with(record.name) {
                 $0.record = record

@@ -27,8 +27,14 @@ extension Box {
                 try await reply(.accepted(outcome.run.id, isNew: outcome.isNew))
             case .runs(let query): try await reply(.runs(index.runs(RunFilter(query))))
             case .run(let id): try await reply(.run(detail(id)))
+            case .bundle(let wanted): try await reply(.bundle(bundle(wanted)))
             case .testHistory(let text, let filter): try await reply(.appearances(history(of: text, filter)))
             case .flakyTests(let filter): try await reply(.flaky(index.flakyTests(filter)))
+            case .slowestTests(let filter, let count):
+                try await reply(.slowest(index.slowestTests(filter, count: min(count, 1_000))))
+            case .trends(let tests, let filter):
+                let names = tests.prefix(200).map { (suite: $0.suite, name: $0.name) }
+                try await reply(.trends(index.trends(names, filter)))
             case .compare(let run, let other): try await reply(.comparison(compare(run, with: other)))
             case .collect(let collect): try await reply(.collected(self.collect(collect)))
             case .verifyArchive:

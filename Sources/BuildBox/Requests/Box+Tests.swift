@@ -1,5 +1,6 @@
 import Archive
 import Engine
+import Pipeline
 
 /// Questions about tests across runs.
 extension Box {
@@ -24,13 +25,39 @@ extension Box {
         return names.count == 1 ? found : Array(found.sorted { $0.run > $1.run }.prefix(filter.limit))
     }
 
-    func compare(_ run: RunID, with other: RunID) async throws -> Comparison {
-        for id in [run, other] where try await index.run(id) == nil {
-            throw BoxError(.unknownRun, "there is no run \(id); `pipectl runs` lists the newest")
+    /// Holds a run against another one; nil for the one that tells best how its target stands.
+    func compare(_ id: RunID, with other: RunID?) async throws -> Comparison {
+        func summary(_ id: RunID) async throws -> RunSummary {
+            guard let run = try await index.run(id) else {
+                throw BoxError(.unknownRun, "there is no run \(id); `pipectl runs` lists the newest")
+            }
+            return run.summary
         }
-        let target = try await index.run(other)
-        return Comparison.between(
-            try await index.tests(of: run), and: try await index.tests(of: other), targetRun: other,
-            targetCommit: target?.summary.testedCommit ?? target?.summary.head ?? "")
+        guard try await summary(id).isArchived else {
+            throw BoxError(.usage, "run \(id) has not ended; `pipectl wait \(id)` waits for it")
+        }
+        let report = try await store.report(id)
+        let comparing = await comparing(report.repository)
+        let found: RunSummary
+        if let other {
+            found = try await summary(other)
+        } else if let target = try await comparing.target(of: report) {
+            found = target.run
+        } else if report.change == nil {
+            throw BoxError(.usage, "run \(id) is of no change, so it has no target; name the run to hold it against")
+        } else {
+            throw BoxError(
+                .unknownRun,
+                "the archive has no run of the target of run \(id); `pipectl run \(report.workflow) --ref "
+                    + "\(report.change?.targetCommit.prefix(12) ?? "")` makes one")
+        }
+        return try await comparing.comparison(of: report, index.tests(of: id), with: found)
+    }
+
+    func comparing(_ name: String) async -> TargetComparison {
+        let location = (try? await index.repositories())?[name]
+        var objects: String?
+        if let location { objects = try? await open(location, named: name).store }
+        return TargetComparison(index: index, store: store, objects: objects)
     }
 }

@@ -17,11 +17,17 @@ public enum BoxRequest: Sendable, Codable {
     case rerun(RerunRequest)
     case runs(RunsQuery)
     case run(RunID)
+    /// What must change before a run passes, as one bounded document.
+    case bundle(BundleRequest)
     /// How a test came out; the text is its name or a part of it.
     case testHistory(String, TestFilter)
     case flakyTests(TestFilter)
-    /// The tests of a run beside those of another.
-    case compare(RunID, against: RunID)
+    /// The tests that take longest; so many at most.
+    case slowestTests(TestFilter, Int)
+    /// How these tests came out in their newest runs; what they bring of points is ignored.
+    case trends([TestTrend], TestFilter)
+    /// The tests and findings of a run beside those of another; nil for what is known of its target.
+    case compare(RunID, against: RunID?)
     /// Move runs out of the archive by age, count and size.
     case collect(CollectRequest)
     case verifyArchive
@@ -138,8 +144,12 @@ public enum BoxReply: Sendable, Codable {
     case progress(RunProgress)
     case runs([RunSummary])
     case run(RunDetail)
+    /// The document in the format that was asked for.
+    case bundle(String)
     case appearances([TestAppearance])
     case flaky([FlakyTest])
+    case slowest([SlowTest])
+    case trends([TestTrend])
     case comparison(Comparison)
     case collected(CollectReply)
     /// Problems found in the archive; none: it is sound.

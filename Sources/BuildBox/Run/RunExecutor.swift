@@ -53,6 +53,7 @@ struct RunExecutor: Sendable {
             report.parameters = prepared.context.parameters
             report.trust = prepared.trust
             report.findings += prepared.notes
+            async let sources = integrity(prepared, in: repository)
             let (outcome, review, left) = try await runSteps(
                 prepared, of: run, in: repository, place, stop)
             remains = left
@@ -63,12 +64,15 @@ struct RunExecutor: Sendable {
             report.reason = outcome.reason
             report.steps = outcome.steps
             report.artifacts = outcome.artifacts
-            report.findings += outcome.findings
+            report.findings += outcome.findings + Self.quarantine(prepared.declaration.quarantine).findings
             tests = outcome.tests
             resultFiles = outcome.resultFiles
+            await locate(&report.findings, &tests, of: prepared, in: repository)
             report.testCounts = TestCounts(lastAttempts(of: tests))
             await compareWithWarm(&report, run)
-            report.comparison = try? await comparison(of: report, tests)
+            await hold(&report, tests, against: prepared, repository)
+            report.findings += await flakyFindings(tests, report)
+            await judge(sources, &report, tests, prepared, run.request)
             if await desk.leave(run.id), stop.request == nil, report.verdict == .cancelled {
                 switch await park(run, prepared, outcome.steps) {
                 case .putBack(let reason):
@@ -190,6 +194,7 @@ struct RunExecutor: Sendable {
         setting.runLimits = options.runLimits
         setting.controlGroups = sandboxing.controlGroups
         setting.journal = recorder.journal(of: run)
+        setting.quarantine = Self.quarantine(prepared.declaration.quarantine).active
         (setting.keys, setting.proved, setting.withheld) = (proofs.keys, proofs.proved, proofs.keyed.withheld)
         setting.order = await order.steps(of: prepared, run.request)
         let mayPark = prepared.plan.steps.contains { $0.action == .approval }
@@ -242,22 +247,6 @@ struct RunExecutor: Sendable {
         var last: [String: TestResult] = [:]
         for test in tests where (last[test.id]?.attempt ?? 0) <= test.attempt { last[test.id] = test }
         return Array(last.values)
-    }
-
-    /// The run held against the newest one of the same workflow on its target's commit, else on its target.
-    private func comparison(of report: Report, _ tests: [TestResult]) async throws -> Comparison? {
-        guard let change = report.change, !tests.isEmpty else { return nil }
-        for workflow in [report.workflow, nil] {
-            for target in [TestedTarget.commit(change.targetCommit), .branch(change.target)] {
-                let found = try await index.latestRun(
-                    repository: report.repository, workflow: workflow, on: target)
-                guard let found, found.id != report.id, found.testCounts.total > 0 else { continue }
-                return Comparison.between(
-                    tests, and: try await index.tests(of: found.id), targetRun: found.id,
-                    targetCommit: found.testedCommit ?? found.head)
-            }
-        }
-        return nil
     }
 
     /// Marks a change that could not be tested, so that the next move of its target tests it.

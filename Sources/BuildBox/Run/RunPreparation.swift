@@ -215,6 +215,13 @@ extension EarlyVerdict {
                 rule: $0.rule, severity: .error, message: $0.description, file: nil, line: nil, column: nil,
                 suggestion: nil)
         }
+        // Each error where it is, and the whole as the compiler has it.
+        findings += DiagnosticScanner().findings(in: Array(error.output.utf8)).filter { $0.severity == .error }
+            .prefix(20).map { finding in
+                var finding = finding
+                (finding.rule, finding.suggestion) = ("workflow-error", "mend it and run `pipectl validate`")
+                return finding
+            }
         if !error.output.isEmpty {
             findings.append(
                 Finding(

@@ -31,6 +31,7 @@ extension Box {
             request.run, step: request.step, request.isRejected ? .rejected : .approved, by: UserName.of(user),
             user: user, comment: comment?.isEmpty == true ? nil : comment)
         let subject = request.step.map { "step \"\($0)\" of run \(request.run)" } ?? "run \(request.run)"
+        if request.step == nil { try await settleAnswer(of: request.run) }
         switch outcome {
         case .known(let approval): return "\(subject) was \(approval.inWords) already"
         case .recorded(let approval):
@@ -44,16 +45,21 @@ extension Box {
         }
     }
 
-    /// The runs that wait for a person before their first step, oldest first.
+    /// The runs that wait for a person, before their first step or after their last, oldest first.
     func held() async throws -> [RunSummary] {
-        try await index.runs(RunFilter(states: [.queued], verdicts: [.needsApproval], limit: 200)).reversed()
+        let all = try await index.runs(RunFilter(verdicts: [.needsApproval], limit: 200)).filter { $0.heldFor != nil }
+        var newest: Set<String> = []
+        // Of a change only what was pushed last is worth a person's time.
+        return all.filter { run in
+            run.state == .queued || newest.insert("\(run.repository)\0\(run.workflow)\0\(run.ref)").inserted
+        }.reversed()
     }
 }
 
 extension Report {
     /// A run that waits for a person, as its report reads until somebody has answered.
     init?(held run: IndexedRun) {
-        guard let why = run.summary.heldFor else { return nil }
+        guard let why = run.summary.heldFor, run.summary.state == .queued else { return nil }
         let request = run.request
         self.init(
             id: run.id, repository: request.repository, workflow: request.workflow, event: request.event,

@@ -221,6 +221,18 @@ extension PlannedStep {
             case .swiftPMConsole: ["console"]
             }
         }
-        return sources + ["artifacts"] + artifacts + ["outputs", leavesNothing ? "none" : ""] + outputs
+        return sources + findingTexts + ["artifacts"] + artifacts + ["outputs", leavesNothing ? "none" : ""] + outputs
+    }
+
+    /// Nothing for a step that declares none, as keys had it before there were any.
+    private var findingTexts: [String] {
+        (findings ?? []).flatMap { source in
+            switch source {
+            case .sarif(let glob): ["sarif", glob]
+            case .output: ["findings in output"]
+            case .matching(let rule):
+                ["matching", rule.name, rule.severity, "\(rule.templates.count)"] + rule.templates
+            }
+        }
     }
 }

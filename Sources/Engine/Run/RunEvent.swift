@@ -11,5 +11,7 @@ public enum RunEvent: Sendable, Equatable, Codable {
     /// The newest complete line of a step's output, cleaned for a terminal; at most ten a second for each step.
     case stepOutput(step: String, attempt: Int, lastLine: String, bytes: Int)
     case attemptEnded(step: String, attempt: AttemptRecord)
+    /// What a step that is about to end has left; there only if it left anything.
+    case stepLeft(step: String, tests: [TestResult], findings: [Finding])
     case stepEnded(StepRecord)
 }

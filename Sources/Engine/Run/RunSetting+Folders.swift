@@ -13,7 +13,7 @@ extension RunSetting {
     func makeFolders(for plan: Plan?) throws {
         let steps = plan?.steps ?? []
         for folder in [logs, values, published]
-            + (steps.contains { !$0.testResults.isEmpty } ? [results] : [])
+            + (steps.contains { !$0.testResults.isEmpty || $0.findings != nil } ? [results] : [])
             + (steps.contains { !$0.artifacts.isEmpty || !$0.outputs.isEmpty } ? [artifacts] : [])
         {
             guard mkdir(folder.string, 0o755) == 0 || errno == EEXIST else { throw Errno(rawValue: errno) }

@@ -26,6 +26,8 @@ public struct RunSetting: Sendable {
     /// What the box allows each step and the run; a workflow may set less.
     public var stepLimits = Limits()
     public var runLimits = Limits()
+    /// Tests whose failures fail no step today.
+    public var quarantine: [Quarantine] = []
     /// Where there are control groups; they count and limit all processes of a step together.
     public var controlGroups: ControlGroups?
     /// What stands for each step that can be proved: steps that pass are proofs under these.

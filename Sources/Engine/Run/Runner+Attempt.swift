@@ -14,6 +14,8 @@ extension Runner {
         var tests: [TestResult] = []
         var findings: [Finding] = []
         var resultFiles: [String] = []
+        /// What tools and the step itself said about files; of a step's attempts, those of the last count.
+        var diagnostics: [Finding] = []
     }
 
     func runAttempt(
@@ -35,7 +37,8 @@ extension Runner {
             command.group = allowance.group
             let host = hosts.host(for: setting.policy(of: step, hasSecrets: setting.secrets.areGiven(to: step)))
             defer { setting.removeSecretsFolder(of: command) }
-            let before = step.testResults.isEmpty ? [:] : try await onOwnThread { resultFiles(of: step) }
+            let before =
+                step.testResults.isEmpty && step.findings == nil ? [:] : try await onOwnThread { resultFiles(of: step) }
             if let journal = setting.journal {
                 let intent = StepIntent(
                     step: step.name, attempt: number, command: step.commandLine, isIdempotent: step.isIdempotent,
@@ -87,11 +90,13 @@ extension Runner {
                 (attempt.record.status, attempt.record.reason) = (.failed, missing)
             }
             finish(log, start, &attempt.record)
-            if !step.testResults.isEmpty {
+            let isRead = attempt.record.status == .failed || attempt.record.status == .timedOut
+            if !step.testResults.isEmpty || step.findings != nil || step.action == .closure || isRead {
                 let ended = attempt
                 attempt = try await onOwnThread {
                     var attempt = ended
-                    readResults(of: step, at: index, since: before, into: &attempt)
+                    if !step.testResults.isEmpty { readResults(of: step, at: index, since: before, into: &attempt) }
+                    readFindings(of: step, at: index, since: before, published: published, into: &attempt)
                     return attempt
                 }
             }

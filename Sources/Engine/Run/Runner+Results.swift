@@ -12,8 +12,12 @@ extension Runner {
             case .swiftPMConsole: nil
             }
         }
-        guard !globs.isEmpty else { return [:] }
-        let found = WorkspaceFiles(root: setting.workspaceView, limits: setting.fileLimits).matching(globs).matches
+        let sarif = (step.findings ?? []).compactMap { source -> Glob? in
+            if case .sarif(let pattern) = source { try? Glob(pattern) } else { nil }
+        }
+        guard !globs.isEmpty || !sarif.isEmpty else { return [:] }
+        let found = WorkspaceFiles(root: setting.workspaceView, limits: setting.fileLimits).matching(globs + sarif)
+            .matches
         return Dictionary(found.map { ($0.path, $0.stamp) }, uniquingKeysWith: { first, _ in first })
     }
 

@@ -13,6 +13,8 @@ struct StepOutcome: Sendable {
     var record: StepRecord
     var tests: [TestResult] = []
     var findings: [Finding] = []
+    /// What tools said about files in the attempt that tells most; among ``findings`` in the end.
+    var diagnostics: [Finding] = []
     var artifacts: [ArtifactRecord] = []
     var resultFiles: [String] = []
     /// Whether it failed and then passed on the same tree.
@@ -60,27 +62,40 @@ extension Runner {
             guard await acquire(step, number == 1 ? place : place.again, stop) else {
                 return finished(outcome, .cancelled, stop.request?.reason ?? "cancelled")
             }
-            let attempt = await runAttempt(number, of: step, at: index, on: hosts, within: quota, stop: stop)
+            let first = outcome.record.attempts.count + 1
+            var attempt = await runAttempt(first, of: step, at: index, on: hosts, within: quota, stop: stop)
             // Before the slot is given back and anything that needs the step may start.
             await setting.journal?.end(step.name, attempt.record)
+            var known = attempt.tests
+            // While the slot is held: what a test left in the workspace must be there for its second try.
+            while let narrowed = narrowed(step, after: attempt, knowing: known, since: first, stop) {
+                await add(attempt, to: &outcome)
+                let failed = Runner.failures(among: known)
+                attempt = await runAttempt(
+                    attempt.record.number + 1, of: narrowed, at: index, on: hosts, within: quota, stop: stop)
+                attempt.record.retriedTests = failed.count
+                await setting.journal?.end(step.name, attempt.record)
+                judge(&attempt, triedAgain: failed)
+                known += attempt.tests
+            }
+            excuse(&attempt, of: step, knowing: known)
             let again =
                 number <= step.retry.count && stop.request == nil && attempt.record.deserves(step.retry.condition)
             outcome.holdsSlot = !again && place.handsOver
             if !outcome.holdsSlot { await pool.release(step.resources) }
-            outcome.record.attempts.append(attempt.record)
-            outcome.findings += attempt.findings
-            outcome.tests += attempt.tests
-            outcome.resultFiles += attempt.resultFiles
-            outcome.record.testCounts = attempt.tests.isEmpty ? nil : TestCounts(lastTriesOf: attempt.tests)
-            outcome.record.status = attempt.record.status
-            outcome.record.reason = attempt.record.reason
-            let record = setting.secrets.masker.map { attempt.record.masked(by: $0) } ?? attempt.record
-            await emit(.attemptEnded(step: step.name, attempt: record))
+            await add(attempt, to: &outcome)
+            outcome.record.testCounts = known.isEmpty ? nil : TestCounts(lastTriesOf: known)
             if !again { break }
         }
+        if outcome.record.status == .passed, outcome.record.attempts.count > 1 {
+            outcome.diagnostics = outcome.diagnostics.map { $0.severity == .error ? $0.asWarning : $0 }
+        }
+        outcome.findings += outcome.diagnostics
         outcome.isFlaky =
             outcome.record.status == .passed
             && outcome.record.attempts.contains { $0.status == .failed || $0.status == .timedOut }
+            && (outcome.record.attempts.last?.quarantinedTests == nil
+                || TestResults(tests: outcome.tests).counts.flaky > 0)
         guard !step.artifacts.isEmpty || !step.outputs.isEmpty, outcome.record.status != .cancelled else {
             addKey(of: step, to: &outcome)
             return outcome
@@ -97,6 +112,21 @@ extension Runner {
         } catch {
             return finished(outcome, .infrastructure, "its artifacts could not be collected: \(error)")
         }
+    }
+
+    private func add(_ attempt: Attempt, to outcome: inout StepOutcome) async {
+        outcome.record.attempts.append(attempt.record)
+        outcome.findings += attempt.findings
+        // Of a step that failed and then passed, what it failed with tells where it is flaky.
+        if attempt.record.status != .passed || !attempt.diagnostics.isEmpty {
+            outcome.diagnostics = attempt.diagnostics
+        }
+        outcome.tests += attempt.tests
+        outcome.resultFiles += attempt.resultFiles
+        outcome.record.status = attempt.record.status
+        outcome.record.reason = attempt.record.reason
+        let record = setting.secrets.masker.map { attempt.record.masked(by: $0) } ?? attempt.record
+        await emit(.attemptEnded(step: outcome.record.name, attempt: record))
     }
 
     private func finished(_ outcome: StepOutcome, _ status: StepStatus, _ reason: String) -> StepOutcome {
@@ -163,4 +193,13 @@ extension TestCounts {
 
 extension String {
     func leftPadded(to width: Int) -> String { String(repeating: "0", count: max(width - count, 0)) + self }
+}
+
+extension Finding {
+    /// The same, of a step that passed in the end.
+    fileprivate var asWarning: Finding {
+        var copy = self
+        copy.severity = .warning
+        return copy
+    }
 }

@@ -109,6 +109,11 @@ public struct Runner: Sendable {
                     if outcome.isFlaky { flaky.append(outcome.record.name) }
                     if outcome.holdsSlot { handedOver.append(plan.steps[step].resources) }
                     graph.end(step, as: outcome.record.status)
+                    if !outcome.tests.isEmpty || !outcome.findings.isEmpty {
+                        await emit(
+                            .stepLeft(
+                                step: outcome.record.name, tests: outcome.tests, findings: outcome.findings))
+                    }
                     await emit(.stepEnded(outcome.record))
                     if plan.failFast, outcome.record.status.isFailure, !plan.steps[step].allowsFailure {
                         stopAll(

@@ -37,6 +37,8 @@ extension Finding {
         copy.message = masker.masked(message)
         copy.file = file.map(masker.masked)
         copy.suggestion = suggestion.map(masker.masked)
+        copy.rule = masker.masked(rule)
+        copy.excerpt = excerpt.map(masker.masked)
         return copy
     }
 }

@@ -71,6 +71,10 @@ public struct AttemptRecord: Sendable, Equatable, Codable {
     public var log: LogRecord?
     /// True where a limit of the step or the run ended it: that says little about what it tests.
     public var hitLimit: Bool?
+    /// How many tests failed in it that are in quarantine, where they are why it passed.
+    public var quarantinedTests: Int?
+    /// How many tests it was for, where it tried only those again that had failed.
+    public var retriedTests: Int?
 
     public init(
         number: Int, startedAt: Date, endedAt: Date? = nil, status: StepStatus = .running, exitCode: Int32? = nil,

@@ -26,6 +26,12 @@ public struct Finding: Sendable, Equatable, Codable {
     /// What to do next.
     public var suggestion: String?
 
+    /// The step that it is about or came from; nil for one of the run.
+    public var step: String?
+
+    /// Lines that the tool printed with it: the code it points at, for example. Untrusted, at most a few.
+    public var excerpt: String?
+
     public init(
         rule: String,
         severity: Severity,
@@ -33,7 +39,9 @@ public struct Finding: Sendable, Equatable, Codable {
         file: String? = nil,
         line: Int? = nil,
         column: Int? = nil,
-        suggestion: String? = nil
+        suggestion: String? = nil,
+        step: String? = nil,
+        excerpt: String? = nil
     ) {
         self.rule = rule
         self.severity = severity
@@ -42,5 +50,16 @@ public struct Finding: Sendable, Equatable, Codable {
         self.line = line
         self.column = column
         self.suggestion = suggestion
+        self.step = step
+        self.excerpt = excerpt
+    }
+}
+
+extension Finding {
+    /// What makes it the same finding at another commit: its rule, file and message, without numbers, since lines move.
+    public var fingerprint: String {
+        let words = message.split(separator: "\n").first.map(String.init) ?? ""
+        let stable = words.unicodeScalars.filter { !("0"..."9").contains($0) }
+        return "\(rule)|\(file ?? "")|\(String(String.UnicodeScalarView(stable)).prefix(300))"
     }
 }

@@ -51,11 +51,15 @@ public struct PlannedStep: Sendable, Equatable, Codable {
     /// Seconds, wall clock, per attempt.
     public var timeout: Double = 3600
     public var retry = RetryPolicy()
+    /// Nil where failed tests are not tried again by themselves.
+    public var testRetry: TestRetry?
     public var allowsFailure = false
     public var environment: [String: String] = [:]
     /// Relative to the workspace.
     public var workingDirectory: String?
     public var testResults: [TestResultSource] = []
+    /// Nil: of a step that fails, the errors that it printed.
+    public var findings: [FindingSource]?
     public var artifacts: [String] = []
     public var resources: [ResourceUse] = []
     public var network = NetworkAccess.denied

@@ -40,6 +40,12 @@ extension Step {
     /// Files (or output) to read test results from when the step ends, passed or not.
     public func testResults(_ sources: TestResultSource...) -> Step { with { $0.testResults += sources } }
 
+    /// Where to read what compilers, linters and checkers say about files, whether the step passes or not:
+    /// `.findings(.sarif("build/*.sarif"))`, `.findings(.output)`.
+    ///
+    /// They are shown beside the tests and held against the target's; the step's exit code decides as before.
+    public func findings(_ sources: FindingSource...) -> Step { with { $0.findings = ($0.findings ?? []) + sources } }
+
     /// Files to keep with the report, as globs below the workspace: `"dist/*.tar.gz"`.
     public func artifacts(_ globs: String...) -> Step { with { $0.artifacts += globs } }
 

@@ -31,6 +31,33 @@ public struct StepContext: Sendable {
         fflush(nil)
     }
 
+    /// Reports something about a file, or about the change as a whole, to be shown beside the tests.
+    ///
+    /// It fails nothing by itself: throw a ``StepFailure`` for that.
+    /// - Parameters:
+    ///   - severity: `error`, `warning` or `note`.
+    ///   - rule: What kind of finding it is, for filters and to tell it again at another commit.
+    ///   - file: Relative to the workspace.
+    ///   - suggestion: What to do about it.
+    public func report(
+        _ severity: FindingSeverity = .warning, _ message: String, rule: String, file: String? = nil, line: Int? = nil,
+        column: Int? = nil, suggestion: String? = nil
+    ) throws {
+        let finding = ReportedFinding(
+            rule: rule, severity: severity.rawValue, message: message, file: file, line: line, column: column,
+            suggestion: suggestion)
+        let bytes = try Array(JSONEncoder().encode(finding)) + [UInt8(ascii: "\n")]
+        let descriptor = open("\(valuesOut)/\(ReportedFinding.file)", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o644)
+        guard descriptor >= 0 else {
+            throw StepFailure("the finding can't be reported: \(String(cString: strerror(errno)))")
+        }
+        defer { close(descriptor) }
+        // One write each, so that findings of tasks that run side by side keep to their lines.
+        guard bytes.withUnsafeBytes({ write(descriptor, $0.baseAddress, $0.count) }) == bytes.count else {
+            throw StepFailure("the finding can't be reported: \(String(cString: strerror(errno)))")
+        }
+    }
+
     /// The size of a file below the workspace, in bytes.
     public func size(of path: String) throws -> Int {
         var info = stat()

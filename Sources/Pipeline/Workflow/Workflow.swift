@@ -83,6 +83,10 @@ public struct WorkflowDeclaration: Sendable, Equatable, Codable {
     public var limits = Limits()
     /// Which runs a person must let start; nil for none.
     public var approval: ApprovalRule?
+    /// What a change may not do without a person's word; nil where nothing is looked at.
+    public var integrity: [IntegrityRule]?
+    /// Tests whose failures fail nothing for some time; nil for none.
+    public var quarantine: [Quarantine]?
 
     public init(
         name: String, triggers: [Trigger], parameters: [ParameterDeclaration] = [], readsContext: Bool = false

@@ -75,16 +75,51 @@ struct ReportCommand: AsyncParsableCommand {
 
     @OptionGroup var state: StateOptions
     @Argument(help: "The run's number.") var run: Int64
-    @Option(help: "text, markdown, html, json or junit.") var format = ReportFormat.text
+    @Option(help: "text, markdown, html, json or junit; with --bundle, markdown or json.") var format: ReportFormat?
     @Option(name: [.short, .long], help: "Write to this file instead of standard output.") var output: String?
+    @Flag(help: "What must change before it passes, in one bounded document; also of a run that goes on.")
+    var bundle = false
+    @Option(help: "With --bundle: at most so many bytes, 3072 or more.") var bytes = BundleDraft.defaultBytes
+
+    func validate() throws {
+        if bundle, let format, ![.markdown, .json].contains(format) {
+            throw ValidationError("--bundle takes --format markdown or json, not \(format.rawValue)")
+        }
+        if bytes < BundleDraft.minimumBytes {
+            throw ValidationError("--bytes takes \(BundleDraft.minimumBytes) or more; \(bytes) would hold no bundle")
+        }
+    }
 
     func run() async throws {
-        let document = try await document()
+        if bundle { return try put(try await bundleText()) }
+        var document = try await document()
+        if format == .html { document.trends = await trends(document) }
         let colour = output == nil && Terminal.hasColour
-        let text = document.render(format, options: RenderOptions(colour: colour, width: Terminal.width))
+        try put(document.render(format ?? .text, options: RenderOptions(colour: colour, width: Terminal.width)))
+    }
+
+    private func bundleText() async throws -> String {
+        let wanted = BundleRequest(run: run, bytes: bytes, format: format == .json ? .json : .markdown)
+        return try await state.ask(.bundle(wanted), "report") { if case .bundle(let text) = $0 { text } else { nil } }
+    }
+
+    private func put(_ text: String) throws {
         guard let output else { return Terminal.put(text) }
         try text.write(toFile: output, atomically: true, encoding: .utf8)
         Terminal.say("wrote \(output)")
+    }
+
+    /// Of the tests that the page shows in full: how they came out before.
+    private func trends(_ document: ReportDocument) async -> [String: TestTrend] {
+        var seen: Set<String> = []
+        let troubled = document.tests.filter { $0.status.isFailure && seen.insert($0.id).inserted }.prefix(100)
+        guard !troubled.isEmpty else { return [:] }
+        let names = troubled.map { TestTrend(suite: $0.suite, name: $0.name, points: []) }
+        let filter = TestFilter(repository: document.report.repository, limit: Sparkline.limit)
+        let trends = try? await state.ask(.trends(names, filter), "report") {
+            if case .trends(let trends) = $0 { trends } else { nil }
+        }
+        return Dictionary((trends ?? []).map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
     /// From the archive, or as far as there is one for a run that waits for a person.

@@ -16,29 +16,60 @@ enum TestTables {
         }
         let table = columns(["run", "result", "workflow", "what", "commit", "took", "message"], rows)
         let failures = appearances.count { $0.result.status.isFailure }
-        return TerminalText.name(first.result.id, limit: 1_000)
-            + "\n\(failures) of \(appearances.count) failed\n\n" + table
+        let trend = TestTrend(suite: first.result.suite, name: first.result.name, appearances)
+        var text = TerminalText.name(first.result.id, limit: 1_000) + "\n\(failures) of \(appearances.count) failed\n"
+        text += "results  \(Sparkline.results(of: trend))\n"
+        if let median = trend.medianSeconds {
+            let most = trend.points.compactMap(\.duration).max() ?? median
+            text +=
+                "time     \(Sparkline.durations(of: trend))  median \(Duration.seconds(median).inWords), most \(Duration.seconds(most).inWords)\n"
+        }
+        return text + "\n" + table
     }
 
-    static func flaky(_ tests: [FlakyTest]) -> String {
+    static func flaky(_ tests: [FlakyTest], _ trends: [TestTrend]) -> String {
+        guard !tests.isEmpty else { return "" }
+        let plots = Dictionary(
+            trends.map { ($0.id, Sparkline.results(of: $0)) }, uniquingKeysWith: { first, _ in first })
+        let rows = tests.map { test in
+            [
+                percent(test.rate), "\(test.flips) of \(test.runs)", test.id, test.firstRun.map { "\($0)" } ?? "",
+                "\(test.lastRun)", plots[test.id] ?? "", test.lastMessage ?? "",
+            ]
+        }
+        return columns(["rate", "failed", "test", "first", "last", "runs", "message"], rows)
+    }
+
+    static func slowest(_ tests: [SlowTest]) -> String {
         guard !tests.isEmpty else { return "" }
         let rows = tests.map { test in
             [
-                percent(test.rate), "\(test.flips) of \(test.runs)", test.id, "\(test.lastRun)", test.lastMessage ?? "",
+                Duration.seconds(test.median).inWords, Duration.seconds(test.worst).inWords, percent(test.share),
+                test.trend.id, Sparkline.durations(of: test.trend),
             ]
         }
-        return columns(["rate", "failed", "test", "last", "message"], rows)
+        return columns(["median", "most", "of all", "test", "runs"], rows)
     }
 
     static func comparison(_ comparison: Comparison, of run: RunID) -> String {
+        let beside = "in run \(run) beside run \(comparison.against)"
+        let slower = (comparison.slower ?? []).map { "\($0.test)  \($0.inWords)" }
+        let renamed = (comparison.renamed ?? []).map { rename in
+            "\(rename.from) → \(rename.to)\(rename.hasSameBody ? "" : " (its body differs, too)")"
+        }
+        // A fingerprint is rule, file and words: what a person needs of it are all three.
+        let findings = (comparison.newFindings ?? []).map { $0.replacing("|", with: "  ") }
         let parts = [
-            ("newly failing", comparison.newlyFailing), ("also failing", comparison.alsoFailing),
-            ("newly skipped", comparison.newlySkipped), ("vanished", comparison.vanished),
+            ("newly failing", comparison.newlyFailing), ("still failing", comparison.alsoFailing),
+            ("removed", comparison.vanished), ("newly skipped", comparison.newlySkipped), ("slower", slower),
+            ("new findings", findings), ("renamed", renamed), ("fixed", comparison.fixed ?? []),
+            ("added", comparison.added ?? []),
         ].filter { !$0.1.isEmpty }
-        if parts.isEmpty { return "no test of run \(run) came out worse than in run \(comparison.against)\n" }
-        return parts.map { title, tests in
-            "\(tests.count) \(title) in run \(run) beside run \(comparison.against)\n"
-                + tests.map { "  " + TerminalText.name($0, limit: 1_000) + "\n" }.joined()
+        if parts.isEmpty { return "nothing differs \(beside)\n" }
+        return parts.map { title, lines in
+            let more = lines.count > 200 ? "  … and \(lines.count - 200) more: --json\n" : ""
+            return "\(lines.count) \(title) \(beside)\n"
+                + lines.prefix(200).map { "  " + TerminalText.name($0, limit: 1_000) + "\n" }.joined() + more
         }.joined(separator: "\n")
     }
 

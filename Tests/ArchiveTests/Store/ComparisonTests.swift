@@ -44,7 +44,8 @@ import Testing
     }
 
     @Test func nothingComparedWithNothing() {
-        #expect(
-            Comparison.between([], and: [], targetRun: 1, targetCommit: "c") == Comparison(against: 1, commit: "c"))
+        var nothing = Comparison(against: 1, commit: "c")
+        (nothing.fixed, nothing.added) = ([], [])
+        #expect(Comparison.between([], and: [], targetRun: 1, targetCommit: "c") == nothing)
     }
 }

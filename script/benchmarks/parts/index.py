@@ -117,7 +117,7 @@ def measure(bench):
         "tests history": call("tests", "history", test),
         "tests flaky, over 1,000 runs": call("tests", "flaky"),
         "tests flaky, one repository": call("tests", "flaky", "--repository", "server"),
-        "tests compare": call("tests", "compare", str(runs), str(runs // 2)),
+        "compare": call("compare", str(runs), str(runs // 2)),
         "runs": call("runs"),
         "runs, 200": call("runs", "--limit", "200"),
         "runs --repository --workflow": call("runs", "--repository", "tools", "--workflow", "test"),

@@ -16,6 +16,9 @@ public struct FlakyTest: Sendable, Equatable, Codable {
     public var lastEndedAt: Date?
     /// What it said there.
     public var lastMessage: String?
+    /// The oldest run of the window that counts among ``flips``, and when it ended.
+    public var firstRun: RunID?
+    public var firstEndedAt: Date?
 
     /// What names the test across runs.
     public var id: String { suite.isEmpty ? name : suite + "/" + name }
@@ -25,7 +28,7 @@ public struct FlakyTest: Sendable, Equatable, Codable {
 
     public init(
         suite: String, name: String, flips: Int, runs: Int, trees: Int, lastRun: RunID, lastWorkflow: String,
-        lastEndedAt: Date? = nil, lastMessage: String? = nil
+        lastEndedAt: Date? = nil, lastMessage: String? = nil, firstRun: RunID? = nil, firstEndedAt: Date? = nil
     ) {
         self.suite = suite
         self.name = name
@@ -36,6 +39,8 @@ public struct FlakyTest: Sendable, Equatable, Codable {
         self.lastWorkflow = lastWorkflow
         self.lastEndedAt = lastEndedAt
         self.lastMessage = lastMessage
+        self.firstRun = firstRun
+        self.firstEndedAt = firstEndedAt
     }
 }
 

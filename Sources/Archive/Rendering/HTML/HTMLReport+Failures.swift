@@ -47,6 +47,7 @@ extension HTMLReport {
             """
         for test in facts.flaky.prefix(Self.failureLimit) {
             html += "<li><b>\(test.result.id)</b> <span class=\"tag\">\(test.tries) tries</span>"
+            if let trend = document.trends[test.result.id] { html += " \(Sparkline.svg(of: trend))" }
             if let message = test.earlierFailure { html += "<pre>\(text: clipped(message, to: 2_000))</pre>" }
             html += "</li>\n"
         }
@@ -100,6 +101,7 @@ extension HTMLReport {
         if result.status == .errored { html += " <span class=\"tag\">error</span>" }
         if test.tries > 1 { html += " <span class=\"tag\">\(test.tries) tries</span>" }
         if let place = ReportFacts.place(result.file, result.line) { html += " <code class=\"place\">\(place)</code>" }
+        if let trend = document.trends[result.id] { html += " \(Sparkline.svg(of: trend))" }
         html += "</summary>\n"
         if let message = result.message {
             html += "<pre class=\"message\">\(text: clipped(message, to: 8_000))</pre>\n"

@@ -214,21 +214,17 @@ struct HTMLReport {
     }
 
     private func comparison() -> HTML {
-        guard let comparison = report.comparison else { return "" }
         var html = HTML()
-        for (title, ids) in [
-            ("Vanished tests", comparison.vanished), ("Newly skipped tests", comparison.newlySkipped),
-        ] where !ids.isEmpty {
+        for difference in facts.differences {
+            let lines = difference.lines
             html += """
-                <section><h2>\(title) <span class="n">\(Wording.grouped(ids.count))</span></h2>
-                <p class="quiet">They ran in run \(comparison.against) of the target, at \
-                <code>\(Wording.short(comparison.commit))</code>.</p>
-                <details class="plain"\(HTML(trusted: ids.count <= 20 ? " open" : ""))><summary>Show</summary>
+                <section><h2>\(difference.title) <span class="n">\(Wording.grouped(lines.count))</span></h2>
+                <details class="plain"\(HTML(trusted: lines.count <= 20 ? " open" : ""))><summary>Show</summary>
                 <ul class="rows">
 
                 """
-            for id in ids.prefix(2_000) { html += "<li>\(id)</li>\n" }
-            html += more(ids.count - 2_000)
+            for line in lines.prefix(2_000) { html += "<li>\(line)</li>\n" }
+            html += more(lines.count - 2_000)
             html += "</ul></details></section>\n"
         }
         return html

@@ -98,6 +98,7 @@ enum HTMLStyle {
         .timeline .name span:last-child{white-space:nowrap;overflow:hidden;text-overflow:ellipsis}
         .took{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
         .why{grid-row:2;grid-column:1;padding:0 0 5px 21px;font-size:12px}
+        .trend{display:inline-block;vertical-align:middle}.trend .p,.trend .x{fill:var(--green)}.trend .f{fill:var(--red)}.trend .y{fill:var(--amber)}
         rect{fill:var(--grey)}rect.c-passed{fill:var(--green)}
         rect.c-failed,rect.c-timedOut,rect.c-infrastructure{fill:var(--red)}
         .wait{stroke:var(--quiet);stroke-width:1;stroke-dasharray:2 3}

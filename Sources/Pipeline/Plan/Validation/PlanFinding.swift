@@ -79,8 +79,19 @@ extension WorkflowDeclaration {
                     } catch { report("schedule", error.description) }
                 }
             }
-            for glob in declaration.approval?.paths ?? [] {
+            for glob in (declaration.approval?.paths ?? []) + (declaration.integrity ?? []).flatMap(\.globs) {
                 do throws(GlobProblem) { _ = try Glob(glob) } catch { report("glob", error.description) }
+            }
+            for rule in declaration.integrity ?? [] {
+                if case .companions(let globs, let companions) = rule, globs.isEmpty || companions.isEmpty {
+                    report(
+                        "integrity",
+                        "a rule about companions names no paths: .changing(\"Sources/**\", requires: \"Tests/**\")")
+                }
+                if case .atMost(let lines, let files) = rule, lines < 1 || (files ?? 1) < 1 {
+                    report(
+                        "integrity", "a change of at most \(min(lines, files ?? lines)) is none; name a number above 0")
+                }
             }
             var parameters: Set<String> = []
             for parameter in declaration.parameters {

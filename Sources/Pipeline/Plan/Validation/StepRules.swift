@@ -8,8 +8,12 @@ struct UsableGlobs: PlanRule {
                 case .swiftPMConsole: nil
                 }
             }
-            for glob in results + step.artifacts + step.inputs + step.outputs {
+            let findings = (step.findings ?? []).compactMap { if case .sarif(let glob) = $0 { glob } else { nil } }
+            for glob in results + findings + step.artifacts + step.inputs + step.outputs {
                 do throws(GlobProblem) { _ = try Glob(glob) } catch { report(step.name, error.description) }
+            }
+            for case .matching(let rule) in step.findings ?? [] {
+                if let problem = rule.problem { report(step.name, problem) }
             }
         }
     }
@@ -46,6 +50,21 @@ struct UsableLimits: PlanRule {
             }
             if !(0...100).contains(step.retry.count) {
                 report(step.name, "it is retried \(step.retry.count) times; 0 to 100 are possible")
+            }
+            if let retry = step.testRetry {
+                if !(1...10).contains(retry.times) || !(1...200).contains(retry.maximum) {
+                    report(
+                        step.name,
+                        "its failed tests are tried again \(retry.times) times, \(retry.maximum) of them; 1 to 10 and 1 to 200 are possible"
+                    )
+                }
+                if step.testResults.isEmpty {
+                    report(step.name, "it retries failed tests and names no .testResults(…) to know them by")
+                }
+                switch step.action {
+                case .shell, .command: break
+                case .closure, .approval: report(step.name, "it retries failed tests, which only a command can be told")
+                }
             }
             let backoff = step.retry.backoff
             if !(backoff.first >= 0 && backoff.limit >= 0 && backoff.limit <= 86_400 && backoff.factor >= 1) {

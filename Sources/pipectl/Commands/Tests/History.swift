@@ -3,9 +3,9 @@ import ArgumentParser
 import BuildBox
 import Engine
 
-struct TestsHistory: AsyncParsableCommand {
+struct History: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "history", abstract: "How a test came out, newest run first.")
+        commandName: "history", abstract: "How a test came out, newest run first, with a plot.")
 
     @OptionGroup var state: StateOptions
     @OptionGroup var scope: TestScope
@@ -15,7 +15,7 @@ struct TestsHistory: AsyncParsableCommand {
 
     func run() async throws {
         let query = TestFilter(repository: scope.repository, workflow: scope.workflow, limit: limit)
-        let appearances = try await state.ask(.testHistory(test, query), "tests") {
+        let appearances = try await state.ask(.testHistory(test, query), "history") {
             if case .appearances(let appearances) = $0 { appearances } else { nil }
         }
         if json { return try JSONOutput.print(appearances) }

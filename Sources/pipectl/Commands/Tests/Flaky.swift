@@ -1,13 +1,15 @@
 import Archive
 import ArgumentParser
 import BuildBox
+import Engine
 
-struct TestsFlaky: AsyncParsableCommand {
+struct Flaky: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "flaky", abstract: "Tests that failed and passed on the same tree, worst rate first.",
         discussion: """
             Nothing that a test tests can have changed between two runs of one tree, so a test that came out both ways \
-            there is flaky, whatever the verdict of its run was. The rate is the part of its runs in which that happened.
+            there is flaky, whatever the verdict of its run was. The rate is the part of its runs in which that happened. \
+            The plot has a sign for each of its newest runs: low passed, half passed at a further try, full failed.
             """)
 
     @OptionGroup var state: StateOptions
@@ -21,11 +23,18 @@ struct TestsFlaky: AsyncParsableCommand {
 
     func run() async throws {
         let query = TestFilter(repository: scope.repository, workflow: scope.workflow, limit: runs)
-        let tests = try await state.ask(.flakyTests(query), "tests") {
+        let tests = try await state.ask(.flakyTests(query), "flaky") {
             if case .flaky(let tests) = $0 { tests } else { nil }
         }
         if json { return try JSONOutput.print(tests) }
-        if tests.isEmpty { Terminal.say("no test came out both ways on one tree in the newest \(runs) runs") }
-        Terminal.put(TestTables.flaky(tests))
+        guard !tests.isEmpty else {
+            return Terminal.say("no test came out both ways on one tree in the newest \(runs) runs")
+        }
+        let names = tests.prefix(100).map { TestTrend(suite: $0.suite, name: $0.name, points: []) }
+        let recent = TestFilter(repository: scope.repository, workflow: scope.workflow, limit: 40)
+        let trends = try await state.ask(.trends(Array(names), recent), "flaky") {
+            if case .trends(let trends) = $0 { trends } else { nil }
+        }
+        Terminal.put(TestTables.flaky(tests, trends))
     }
 }

@@ -1,0 +1,127 @@
+/// The JSON Schema of a bundle, as `docs/bundle.schema.json` has it too.
+public enum BundleSchema {
+    /// Draft 2020-12.
+    public static let text = #"""
+        {
+          "$schema": "https://json-schema.org/draft/2020-12/schema",
+          "$id": "https://pipectl.dev/schema/bundle-1.json",
+          "title": "pipectl bundle",
+          "description": "What must change before a run passes, in one bounded document. Pass over unknown keys.",
+          "type": "object",
+          "required": [
+            "schemaVersion", "run", "repository", "workflow", "subject", "reason", "problems", "passed", "reproduce",
+            "leftOut"
+          ],
+          "properties": {
+            "schemaVersion": { "const": 1 },
+            "run": { "type": "integer", "minimum": 1, "description": "the run's number on its box" },
+            "repository": { "type": "string" },
+            "workflow": { "type": "string" },
+            "subject": { "type": "string", "description": "what is tested: change 7 into main" },
+            "change": {
+              "type": "object",
+              "required": ["name", "title", "head", "target", "targetCommit"],
+              "properties": {
+                "name": { "type": "string" },
+                "title": { "type": "string" },
+                "head": { "type": "string" },
+                "target": { "type": "string" },
+                "targetCommit": { "type": "string" }
+              }
+            },
+            "testedCommit": { "type": "string" },
+            "verdict": {
+              "description": "left out while the run goes on",
+              "enum": [
+                "passed", "failed", "flaky", "infrastructure", "superseded", "cancelled", "needsApproval",
+                "notApplicable", "conflict", "definitionError"
+              ]
+            },
+            "reason": { "type": "string" },
+            "exitCode": { "type": "integer", "description": "of a command that waits for this verdict" },
+            "problems": {
+              "description": "what matters most first",
+              "type": "array",
+              "items": { "$ref": "#/$defs/problem" }
+            },
+            "comparison": {
+              "description": "how many tests came out otherwise than on the target",
+              "type": "object",
+              "required": [
+                "against", "commit", "newlyFailing", "stillFailing", "fixed", "added", "removed", "renamed",
+                "newlySkipped", "slower", "newFindings"
+              ],
+              "properties": {
+                "against": { "type": "integer", "description": "the target's run" },
+                "commit": { "type": "string" },
+                "newlyFailing": { "type": "integer" },
+                "stillFailing": { "type": "integer" },
+                "fixed": { "type": "integer" },
+                "added": { "type": "integer" },
+                "removed": { "type": "integer" },
+                "renamed": { "type": "integer" },
+                "newlySkipped": { "type": "integer" },
+                "slower": { "type": "integer" },
+                "newFindings": { "type": "integer" }
+              }
+            },
+            "passed": { "type": "string", "description": "what passed, in one line" },
+            "reproduce": { "type": "string", "description": "the command that repeats the run" },
+            "next": {
+              "type": "object",
+              "required": ["advice", "command"],
+              "properties": { "advice": { "type": "string" }, "command": { "type": "string" } }
+            },
+            "leftOut": {
+              "description": "what there was no room for, and the command that shows it",
+              "type": "array",
+              "items": {
+                "type": "object",
+                "required": ["what", "command"],
+                "properties": { "what": { "type": "string" }, "command": { "type": "string" } }
+              }
+            }
+          },
+          "$defs": {
+            "problem": {
+              "type": "object",
+              "required": ["kind", "standing", "severity", "name"],
+              "properties": {
+                "kind": {
+                  "enum": [
+                    "test", "finding", "step", "conflict", "integrity", "removedTest", "newlySkippedTest", "slowerTest"
+                  ]
+                },
+                "standing": { "enum": ["newHere", "alsoOnTarget", "knownFlaky", "infrastructure", "unknown"] },
+                "severity": { "enum": ["error", "warning", "note"] },
+                "name": { "type": "string", "description": "the test's id, the finding's rule, the step, the file" },
+                "step": { "type": "string" },
+                "file": { "type": "string", "description": "relative to the repository where it is a file of it" },
+                "line": { "type": "integer" },
+                "column": { "type": "integer" },
+                "message": { "type": "string" },
+                "excerpt": { "type": "string", "description": "what it printed about it" },
+                "hunks": {
+                  "description": "the parts of the change nearest to it",
+                  "type": "array",
+                  "items": {
+                    "type": "object",
+                    "required": ["file", "line", "lines", "text"],
+                    "properties": {
+                      "file": { "type": "string" },
+                      "line": { "type": "integer", "description": "in the tested commit" },
+                      "lines": { "type": "integer" },
+                      "text": { "type": "string", "description": "lines that begin with a space, + or -" }
+                    }
+                  }
+                },
+                "suggestion": { "type": "string" },
+                "history": { "type": "string" },
+                "reproduce": { "type": "string", "description": "the command that repeats only this" }
+              }
+            }
+          }
+        }
+
+        """#
+}

@@ -1,0 +1,43 @@
+internal import Engine
+internal import Foundation
+internal import Git
+
+/// The one change that an archived run may see: the answer to the question that it ended with.
+extension ArchiveStore {
+    /// Puts `report` in the place of the one that the archive has, as a new commit on top of it: nothing is overwritten,
+    /// and who fetches the archive gets it as a fast-forward.
+    ///
+    /// - Returns: The run's size in bytes, as ``ArchivedRun/bytes``.
+    /// - Throws: `.alreadyArchived` where the archived report has a verdict that nobody was asked about.
+    @discardableResult
+    public func amend(_ report: Report) async throws -> Int {
+        try await withArchive { repository in
+            let old = try Self.commit(report.id, repository)
+            let known = try Self.report(report.id, old, repository)
+            let entries = try repository.entries(ofTree: repository.commit(old).tree, recursive: true)
+            let bytes = entries.filter { $0.kind == .blob }.reduce(0) { $0 + ((try? repository.size(of: $1.id)) ?? 0) }
+            if known == report { return bytes }
+            guard known.verdict == .needsApproval else {
+                throw ArchiveError(
+                    .alreadyArchived,
+                    "The archive has run \(report.id) as \"\(known.verdict.title)\": nothing of it was asked.",
+                    run: report.id)
+            }
+            let batch = ObjectBatch(repository)
+            let content = try ArchiveJSON.pretty(report)
+            let blob = try batch.add(blob: content)
+            try batch.finish()
+            var files = Dictionary(
+                entries.filter { $0.kind == .blob || $0.kind == .executable }.map { ($0.path, TreeFile.blob($0.id)) },
+                uniquingKeysWith: { first, _ in first })
+            files["report.json"] = .blob(blob)
+            let author = Signature(name: "pipectl", email: "pipectl@localhost", time: Date())
+            let commit = try repository.createCommit(
+                tree: repository.createTree(files), parents: [old], author: author, committer: author,
+                message: "run \(report.id): \(report.verdict.title), approval answered\n")
+            try repository.setRef(
+                Self.ref(report.id), to: commit, expecting: .some(old), message: "pipectl: approval answered")
+            return bytes
+        }
+    }
+}

@@ -1,0 +1,96 @@
+public import Archive
+
+import Engine
+import Foundation
+import Git
+import Pipeline
+
+/// A bundle as a command wants it.
+public struct BundleRequest: Sendable, Codable {
+    public var run: RunID
+    /// At most so many bytes of UTF-8: see ``BundleDraft/minimumBytes``.
+    public var bytes: Int
+    public var format: BundleFormat
+
+    public init(run: RunID, bytes: Int = BundleDraft.defaultBytes, format: BundleFormat = .markdown) {
+        self.run = run
+        self.bytes = bytes
+        self.format = format
+    }
+}
+
+extension Box {
+    /// The document of what must change before the run passes; of a run that goes on, as far as it has come.
+    public func bundle(_ request: BundleRequest) async throws -> String {
+        // Another budget is another document, but no document is without end.
+        let bytes = min(max(request.bytes, BundleDraft.minimumBytes), 4 << 20)
+        return try await bundleDraft(of: request.run).render(bytes: bytes, as: request.format)
+    }
+
+    func bundleDraft(of id: RunID) async throws -> BundleDraft {
+        guard let run = try await index.run(id) else {
+            throw BoxError(.unknownRun, "there is no run \(id); `pipectl runs` lists the newest")
+        }
+        var evidence = BundleEvidence()
+        let document: ReportDocument
+        if run.summary.isArchived {
+            document = try await archivedDocument(id)
+        } else if let live = await board.run(id) {
+            evidence.isRunning = true
+            document = await liveDocument(run, live)
+        } else if let held = Report(held: run) {
+            document = ReportDocument(report: held)
+        } else {
+            throw BoxError(
+                .unknownRun,
+                "run \(id) has not been started (\(run.summary.state.rawValue)): there is nothing to say of it yet; "
+                    + "`pipectl show \(id)` tells where it is")
+        }
+        var gathering = BundleGathering(box: self, document: document)
+        await gathering.gather(into: &evidence)
+        return BundleDraft(gathering.document, evidence)
+    }
+
+    /// A finished run with its tests, and the logs of what failed.
+    private func archivedDocument(_ id: RunID) async throws -> ReportDocument {
+        let report = try await store.report(id)
+        let tests = try await store.tests(id)
+        var logs: [String: ReportLog] = [:]
+        for step in report.steps where step.status.isFailure {
+            guard let name = step.attempts.last?.log?.file else { continue }
+            logs[name] = (try? await store.log(id, name)).map { ReportLog(bytes: $0) }
+        }
+        return ReportDocument(report: report, tests: tests) { [logs] in logs[$0] }
+    }
+
+    /// A run as far as it has come: the steps that have ended, with what is in their logs.
+    private func liveDocument(_ run: IndexedRun, _ live: LiveRun) async -> ReportDocument {
+        var report = Report(
+            starting: QueuedRun(
+                id: run.id, request: run.request, createdAt: run.summary.createdAt, attempt: run.summary.attempt),
+            at: live.startedAt)
+        report.steps = live.steps.map(\.record)
+        report.testedCommit = run.summary.testedCommit
+        let left = await board.evidence(of: run.id)
+        report.findings = left.findings
+        let done = live.steps.count { $0.record.status.isFinal }
+        let failed = live.steps.filter { $0.record.status.isFailure }.map { "\"\($0.record.name)\"" }
+        report.reason =
+            "running, \(done) of \(live.steps.count) steps have ended"
+            + (failed.isEmpty ? "" : ", failed so far: \(failed.joined(separator: ", "))")
+        var tests: [TestResult] = []
+        for index in report.steps.indices {
+            let own = left.tests[report.steps[index].name] ?? []
+            report.steps[index].tests = TestSpan(first: tests.count, count: own.count)
+            tests += own
+        }
+        report.testCounts = TestCounts(tests)
+        let folder = live.logs
+        return ReportDocument(report: report, tests: tests) { file in
+            guard !file.contains("/"), let bytes = FileManager.default.contents(atPath: "\(folder)/\(file)") else {
+                return nil
+            }
+            return ReportLog(bytes: Array(bytes))
+        }
+    }
+}

@@ -1,0 +1,42 @@
+import Archive
+import Engine
+import Foundation
+import Logging
+
+/// Answers to the question that a run ended with.
+extension Box {
+    /// Gives an ended run the verdict that a person's word has made of it; nothing for a run that did not end with a
+    /// question, or whose question is open. Repeating it changes nothing.
+    func settleAnswer(of id: RunID) async throws {
+        guard let run = try await index.run(id), run.summary.state == .ended, run.summary.verdict == .needsApproval,
+            let answer = run.approvals.last(where: { $0.step == nil }), let decision = answer.decision
+        else { return }
+        var report = try await store.report(id)
+        guard let integrity = report.integrity, let verdict = integrity.verdict else { return }
+        var approvals = report.approvals ?? []
+        approvals.removeAll { $0.binding == answer.binding && $0.step == nil }
+        report.approvals = approvals + [answer]
+        let comment = answer.comment.map { ": \($0)" } ?? ""
+        switch decision {
+        case .approved:
+            report.verdict = verdict
+            report.reason =
+                "\(integrity.reason ?? verdict.title); what it changes was allowed by \(answer.by ?? "?")\(comment)"
+        case .rejected:
+            report.verdict = .failed
+            report.reason = "what it changes was rejected by \(answer.by ?? "?")\(comment): \(answer.why)"
+        }
+        try await index.amend(report, archivedBytes: store.amend(report))
+        guard options.writesNotes, let repository = repositories[report.repository] else { return }
+        _ = try? await report.mirror(into: repository.gitDirectory)
+    }
+
+    /// Finishes what a crash left between an answer and its verdict.
+    func settleAnswers() async {
+        do {
+            for id in try await index.answeredWithoutVerdict() { try await settleAnswer(of: id) }
+        } catch {
+            log.error("an answer could not be given its verdict: \(error); `pipectl approve` repeats it")
+        }
+    }
+}

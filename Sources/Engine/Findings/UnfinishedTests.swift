@@ -1,0 +1,75 @@
+/// Finds which tests had begun and not ended when a step was ended: what a time-out or a killed process leaves to know.
+public enum UnfinishedTests {
+    public static let rule = "unfinished-test"
+    private static let limit = 10
+
+    /// A finding for each, as Swift Testing, XCTest, CTest and `pytest -v` tell of their tests; at most ten.
+    static func findings(in text: some Collection<UInt8>) -> [Finding] {
+        var begun: [Substring] = []
+        let lines = TerminalText.clean(text.suffix(4 << 20), colours: false, lineLimit: 1_000)
+            .split(separator: "\n", omittingEmptySubsequences: true)
+        for line in lines {
+            if let name = start(line) {
+                if begun.count < 10_000, !begun.contains(name) { begun.append(name) }
+            } else if let name = end(line) {
+                begun.removeAll { $0 == name }
+            }
+        }
+        if let last = lines.last, let name = pytest(last) { begun.append(name) }
+        return begun.prefix(limit).map { name in
+            Finding(
+                rule: rule, severity: .error, message: "test \"\(name)\" had begun and not ended",
+                suggestion: "see what it waits for, or what it takes too much of")
+        }
+    }
+
+    /// The test that a finding of this rule is about.
+    public static func name(in finding: Finding) -> String? {
+        guard finding.rule == rule, let first = finding.message.firstIndex(of: "\""),
+            let last = finding.message.lastIndex(of: "\""), first < last
+        else { return nil }
+        return String(finding.message[finding.message.index(after: first)..<last])
+    }
+
+    private static func start(_ line: Substring) -> Substring? {
+        if line.hasSuffix(" started."), let test = line.place(of: " Test ") {
+            let name = line[test.upperBound...].dropLast(9)
+            return name == "run" || name.hasPrefix("case ") ? nil : unquoted(name)
+        }
+        if line.hasPrefix("Test Case '"), line.place(of: "' started") != nil { return quoted(line.dropFirst(11)) }
+        let text = line.drop { $0 == " " }
+        guard text.hasPrefix("Start "), let colon = text.place(of: ": ") else { return nil }
+        let number = text[..<colon.lowerBound].dropFirst(6).drop { $0 == " " }
+        return number.allSatisfy(\.isNumber) ? text[colon.upperBound...] : nil
+    }
+
+    private static func end(_ line: Substring) -> Substring? {
+        if let test = line.place(of: " Test ") {
+            for word in [" passed after ", " failed after ", " skipped"] {
+                if let end = line.place(of: word), test.upperBound < end.lowerBound {
+                    return unquoted(line[test.upperBound..<end.lowerBound])
+                }
+            }
+        }
+        if line.hasPrefix("Test Case '") { return quoted(line.dropFirst(11)) }
+        // `1/2 Test #1: name ....   Passed`
+        if let test = line.place(of: " Test "), let colon = line[test.upperBound...].place(of: ": ") {
+            return line[colon.upperBound...].prefix { $0 != " " && $0 != "." }
+        }
+        return nil
+    }
+
+    /// `tests/test_a.py::test_x` with nothing after it.
+    private static func pytest(_ line: Substring) -> Substring? {
+        var text = line
+        while text.last == " " { text.removeLast() }
+        guard text.place(of: ".py::") != nil, !text.contains(" ") else { return nil }
+        return text
+    }
+
+    private static func quoted(_ text: Substring) -> Substring { text.prefix { $0 != "'" } }
+
+    private static func unquoted(_ text: Substring) -> Substring {
+        text.hasPrefix("\"") && text.hasSuffix("\"") && text.count > 2 ? text.dropFirst().dropLast() : text
+    }
+}

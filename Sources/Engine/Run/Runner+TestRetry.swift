@@ -1,0 +1,116 @@
+import Pipeline
+
+/// Failed tests that are tried again by themselves, and those whose failures are excused for a time.
+extension Runner {
+    /// The last result of each test that failed, in the order of the results.
+    static func failures(among tests: [TestResult]) -> [TestResult] {
+        var last: [String: TestResult] = [:]
+        var order: [String] = []
+        for test in tests {
+            if last[test.id] == nil { order.append(test.id) }
+            if (last[test.id]?.attempt ?? 0) <= test.attempt { last[test.id] = test }
+        }
+        return order.compactMap { last[$0] }.filter(\.status.isFailure)
+    }
+
+    /// The step told to run only the tests that failed; nil where that is not wanted or would prove nothing.
+    ///
+    /// - Parameter first: The number of the attempt in which all tests were run.
+    func narrowed(
+        _ step: PlannedStep, after attempt: Attempt, knowing tests: [TestResult], since first: Int, _ stop: StopSignal
+    ) -> PlannedStep? {
+        guard let retry = step.testRetry, stop.request == nil, attempt.record.number < first + retry.times,
+            // A crash, a time-out or a limit says nothing of the tests that never ran.
+            attempt.record.status == .failed, let code = attempt.record.exitCode, code != 0, code < 126,
+            attempt.record.hitLimit != true
+        else { return nil }
+        let failed = Self.failures(among: tests)
+        guard !failed.isEmpty, failed.count <= retry.maximum, !attempt.tests.isEmpty else { return nil }
+        let arguments = retry.filter.arguments(
+            for: failed.map { KnownTest(suite: $0.suite, name: $0.name, file: $0.file) })
+        // Without arguments, tools run everything.
+        guard !arguments.isEmpty else { return nil }
+        var narrowed = step
+        switch step.action {
+        case .shell(let line):
+            let text = line.contains("\"$@\"") ? line : line.withoutEnd + " \"$@\""
+            // Names of tests are foreign text: they are words of the shell, never part of what it reads.
+            narrowed.action = .command(["/bin/sh", "-ec", text, "sh"] + arguments)
+        case .command(let words): narrowed.action = .command(words + arguments)
+        case .closure, .approval: return nil
+        }
+        return narrowed
+    }
+
+    /// An attempt that was for some tests has passed if each of them was run, and passed.
+    func judge(_ attempt: inout Attempt, triedAgain failed: [TestResult]) {
+        guard attempt.record.status == .passed || attempt.record.status == .failed else { return }
+        let results = Dictionary(grouping: attempt.tests, by: \.id)
+        func names(_ tests: [TestResult]) -> String {
+            let shown = tests.prefix(3).map(\.id).joined(separator: ", ")
+            return tests.count > 3 ? "\(shown) and \(tests.count - 3) more" : shown
+        }
+        let again = failed.filter { test in results[test.id]?.last?.status.isFailure == true }
+        let missing = failed.filter { test in
+            guard let status = results[test.id]?.last?.status else { return true }
+            return status == .skipped
+        }
+        if !again.isEmpty {
+            attempt.record.status = .failed
+            attempt.record.reason = "failed again when tried alone: \(names(again))"
+        } else if !missing.isEmpty {
+            attempt.record.status = .failed
+            attempt.record.reason = "failed, and the second try did not run \(names(missing))"
+        }
+    }
+
+    /// Lets an attempt pass all of whose failures are in quarantine, and says so.
+    func excuse(_ attempt: inout Attempt, of step: PlannedStep, knowing tests: [TestResult]) {
+        guard !setting.quarantine.isEmpty, attempt.record.status == .failed, let code = attempt.record.exitCode,
+            code != 0, code < 126, attempt.record.hitLimit != true
+        else { return }
+        let failed = Self.failures(among: tests)
+        let covering = failed.map { test in setting.quarantine.first { $0.covers(test.id) } }
+        guard !failed.isEmpty, covering.allSatisfy({ $0 != nil }) else { return }
+        guard step.isOneCommand else {
+            attempt.findings.append(
+                Finding(
+                    rule: "quarantine", severity: .warning,
+                    message:
+                        "step \"\(step.name)\" failed only by tests in quarantine, but runs several commands: those "
+                        + "behind the failure were not run",
+                    suggestion: "give the tests a step of their own, with one command"))
+            return
+        }
+        attempt.record.status = .passed
+        attempt.record.reason = nil
+        attempt.record.quarantinedTests = failed.count
+        for (test, quarantine) in zip(failed, covering) {
+            guard let quarantine else { continue }
+            attempt.findings.append(
+                Finding(
+                    rule: "quarantined-failure", severity: .warning,
+                    message: "\(test.id) failed; it is in quarantine until \(quarantine.until): \(quarantine.reason)",
+                    file: test.file, line: test.line))
+        }
+    }
+}
+
+extension PlannedStep {
+    /// Whether its exit code is that of a single program, as far as that can be told without reading shell.
+    var isOneCommand: Bool {
+        switch action {
+        case .shell(let line): !line.withoutEnd.contains { "\n;&|`(){}<".contains($0) }
+        case .command: true
+        case .closure, .approval: false
+        }
+    }
+}
+
+extension String {
+    fileprivate var withoutEnd: String {
+        var text = self[...]
+        while let last = text.last, last.isWhitespace { text = text.dropLast() }
+        return String(text)
+    }
+}

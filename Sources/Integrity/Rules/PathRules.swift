@@ -1,0 +1,90 @@
+import Pipeline
+
+/// Rules that need only know which paths a change touches, and how much of them.
+struct PathRules {
+    let rules: [IntegrityRule]
+
+    func breaches(of files: [ChangedSource]) -> [Breach] {
+        rules.flatMap { rule -> [Breach] in
+            // Said when the definition was validated; a rule that can't be read must not be one that always holds.
+            if let glob = rule.globs.first(where: { (try? Glob($0)) == nil }) {
+                return [
+                    Breach(.touchedPath, .unclear, message: "the rule's pattern \"\(glob)\" can't be read", file: "")
+                ]
+            }
+            switch rule {
+            case .untouched(let globs): return touched(files, globs)
+            case .companions(let globs, let companions): return missing(files, globs, companions)
+            case .atMost(let lines, let count): return size(files, lines, count)
+            default: return []
+            }
+        }
+    }
+
+    private func touched(_ files: [ChangedSource], _ globs: [String]) -> [Breach] {
+        files.compactMap { file in
+            // Old names too: a file is not freed of a rule by being moved out of its reach.
+            guard let glob = Self.match([file.path, file.oldPath].compactMap { $0 }, globs) else { return nil }
+            return Breach(
+                .touchedPath, message: "\(file.path) is touched, which \"\(glob)\" rules out", file: file.path)
+        }
+    }
+
+    private func missing(_ files: [ChangedSource], _ globs: [String], _ companions: [String]) -> [Breach] {
+        let changed = files.filter { Self.match([$0.path], globs) != nil && Self.match([$0.path], companions) == nil }
+        guard let first = changed.first, !files.contains(where: { Self.match([$0.path], companions) != nil }) else {
+            return []
+        }
+        let more = changed.count > 1 ? " and \(changed.count - 1) more" : ""
+        let wanted = companions.joined(separator: ", ")
+        return [
+            Breach(
+                .missingCompanion, message: "\(first.path)\(more) changed, and nothing that matches \(wanted)",
+                file: first.path)
+        ]
+    }
+
+    private func size(_ files: [ChangedSource], _ lines: Int, _ count: Int?) -> [Breach] {
+        let sum = files.reduce(0) { $0 + $1.additions + $1.deletions }
+        guard let largest = files.max(by: { $0.additions + $0.deletions < $1.additions + $1.deletions }) else {
+            return []
+        }
+        var breaches: [Breach] = []
+        if sum > lines {
+            breaches.append(
+                Breach(
+                    .largeChange, message: "it adds and removes \(sum) lines; the limit is \(lines)", file: largest.path
+                ))
+        }
+        if let count, files.count > count {
+            breaches.append(
+                Breach(
+                    .largeChange, message: "it touches \(files.count) files; the limit is \(count)", file: largest.path)
+            )
+        }
+        return breaches
+    }
+
+    /// Recorded results that were edited although nothing changed that they could record.
+    static func loneSnapshots(_ files: [ChangedSource]) -> [Breach] {
+        let edited = files.filter { TestPaths.isSnapshot($0.path) && Self.isThere($0.old) }
+        guard !edited.isEmpty, !files.contains(where: { TestPaths.isSource($0.path) }) else { return [] }
+        return edited.prefix(20).map {
+            Breach(
+                .loneSnapshot,
+                message: "\($0.path) is edited or removed, and no source is: what it records did not change",
+                file: $0.path)
+        }
+    }
+
+    private static func isThere(_ content: ChangedSource.Content) -> Bool {
+        if case .missing = content { false } else { true }
+    }
+
+    private static func match(_ paths: [String], _ globs: [String]) -> String? {
+        globs.first { glob in
+            guard let pattern = try? Glob(glob) else { return false }
+            return paths.contains { pattern.matches($0) }
+        }
+    }
+}

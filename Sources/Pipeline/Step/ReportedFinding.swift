@@ -1,0 +1,15 @@
+/// How much a finding matters.
+public enum FindingSeverity: String, Sendable, Codable { case error, warning, note }
+
+/// A finding as a closure step hands it over: one JSON object on a line of ``file`` in the folder of its values.
+package struct ReportedFinding: Sendable, Codable {
+    package static let file = ".findings.jsonl"
+
+    package var rule: String
+    package var severity: String
+    package var message: String
+    package var file: String?
+    package var line: Int?
+    package var column: Int?
+    package var suggestion: String?
+}

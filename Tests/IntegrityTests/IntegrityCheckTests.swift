@@ -1,0 +1,73 @@
+import Pipeline
+import Testing
+
+@testable import Integrity
+
+/// What a change does to its tests is named, and nothing else is.
+@Suite struct IntegrityCheckTests {
+    @Test(arguments: Weakening.inTests + Weakening.inBodies + Weakening.inOtherFiles)
+    func weakened(_ way: Weakening) throws {
+        let breaches = way.breaches()
+        guard way.outcome != .unseen else { return #expect(breaches.isEmpty) }
+        let breach = try #require(breaches.first { $0.kind == way.kind }, "\(breaches)")
+        #expect(breach.certainty == (way.outcome == .caught ? .seen : .unclear))
+        #expect(way.old.keys.contains(breach.file) || way.new.keys.contains(breach.file))
+        #expect(breach.line != nil || breach.kind == .loneSnapshot)
+        if let line = way.line { #expect(breach.line == line) }
+    }
+
+    @Test func theTableIsAsLongAsPromised() {
+        let ways = Weakening.inTests + Weakening.inBodies + Weakening.inOtherFiles
+        #expect(ways.count { $0.outcome != .unseen } >= 60)
+        #expect(Set(ways.map(\.name)).count == ways.count)
+    }
+
+    @Test(arguments: Weakening.honest) func honest(_ change: Weakening) { #expect(change.breaches().isEmpty) }
+
+    @Test(arguments: Weakening.inTests + Weakening.inBodies)
+    func backwards(_ way: Weakening) {
+        // What makes tests stronger is no reason to ask anybody: the same difference, the other way round, where the check
+        // can tell. A replaced test is gone both ways.
+        let strict: Set<Breach.Kind> = [.weakerTest, .addedSleep, .widerTolerance, .fewerCases]
+        guard let kind = way.kind, strict.contains(kind), way.outcome == .caught else { return }
+        var other = way
+        (other.old, other.new) = (way.new, way.old)
+        #expect(!other.breaches().contains { $0.kind == kind })
+    }
+
+    @Test func aFileThatIsMovedOutOfTheTarget() throws {
+        let test = Array(Weakening.suite("@Test func sums() { #expect(sum(1, 2) == 3) }").utf8)
+        let manifest = Array("let p = Package(targets: [.testTarget(name: \"SumTests\")])".utf8)
+        let file = ChangedSource(
+            path: "Tests/Old/SumTests.swift", oldPath: "Tests/SumTests/SumTests.swift", old: .bytes(test),
+            new: .bytes(test))
+        let breaches = IntegrityCheck(rules: [.standard]).breaches(
+            of: [file], in: .init(file: { _ in (manifest, manifest) }))
+        #expect(breaches.map(\.kind) == [.hiddenTests])
+    }
+
+    @Test func rulesAboutPaths() {
+        func file(_ path: String) -> ChangedSource {
+            ChangedSource(path: path, old: .missing, new: .bytes([]), additions: 30, deletions: 20)
+        }
+        func kinds(_ rule: IntegrityRule, _ paths: String...) -> [Breach.Kind] {
+            IntegrityCheck(rules: [rule]).breaches(of: paths.map(file)).map(\.kind)
+        }
+        #expect(kinds(.untouched("LICENSE", "docs/**"), "docs/a/b.md") == [.touchedPath])
+        #expect(kinds(.untouched("LICENSE"), "LICENSES") == [])
+        #expect(kinds(.changing("Sources/**", requires: "Tests/**"), "Sources/a.swift") == [.missingCompanion])
+        #expect(kinds(.changing("Sources/**", requires: "Tests/**"), "Sources/a.swift", "Tests/a.swift") == [])
+        #expect(kinds(.changing("Sources/**", requires: "Tests/**"), "README.md") == [])
+        #expect(kinds(.untouched("["), "README.md") == [.touchedPath], "a rule that can't be read does not hold")
+        #expect(kinds(.atMost(lines: 99), "a", "b") == [.largeChange])
+        #expect(kinds(.atMost(lines: 100), "a", "b") == [])
+        #expect(kinds(.atMost(lines: 1_000, files: 1), "a", "b") == [.largeChange])
+    }
+
+    @Test func onlyTheRulesThatAreSet() {
+        let way = Weakening.body("x", "#expect(a == 1)", "usleep(1)", .caught)
+        #expect(Set(way.breaches().map(\.kind)) == [.weakerTest, .addedSleep])
+        #expect(way.breaches(rules: [.noAddedSleeps]).map(\.kind) == [.addedSleep])
+        #expect(way.breaches(rules: [.noRemovedTests]).isEmpty)
+    }
+}

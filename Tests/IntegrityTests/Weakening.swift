@@ -1,0 +1,82 @@
+import Integrity
+import Pipeline
+import Testing
+
+/// One way to make tests say less, and what the check makes of it.
+struct Weakening: Sendable, CustomTestStringConvertible {
+    enum Outcome: String, Sendable {
+        /// Named, with its file and line.
+        case caught
+        /// Named as something that only a person can judge.
+        case person
+        /// Seen by nobody but a reader of the difference.
+        case unseen
+    }
+
+    var name: String
+    var old: [String: String]
+    var new: [String: String]
+    var outcome: Outcome
+    var kind: Breach.Kind?
+    /// Where the breach is shown.
+    var line: Int?
+
+    var testDescription: String { name }
+
+    /// The body of one test, before and after.
+    static func body(
+        _ name: String, _ old: String, _ new: String, _ outcome: Outcome = .caught, _ kind: Breach.Kind? = .weakerTest
+    ) -> Weakening {
+        file(
+            name, suite("@Test func sums() throws {\n\(old)\n}"), suite("@Test func sums() throws {\n\(new)\n}"),
+            outcome, kind)
+    }
+
+    /// One file of tests, before and after.
+    static func file(
+        _ name: String, _ old: String, _ new: String, _ outcome: Outcome = .caught, _ kind: Breach.Kind? = .removedTest,
+        line: Int? = nil
+    ) -> Weakening {
+        Weakening(
+            name: name, old: ["Tests/SumTests/SumTests.swift": old], new: ["Tests/SumTests/SumTests.swift": new],
+            outcome: outcome, kind: kind, line: line)
+    }
+
+    /// Other files, before and after; what only one side has was added or removed.
+    static func files(
+        _ name: String, _ old: [String: String], _ new: [String: String], _ outcome: Outcome = .caught,
+        _ kind: Breach.Kind?
+    ) -> Weakening {
+        Weakening(name: name, old: old, new: new, outcome: outcome, kind: kind)
+    }
+
+    static func suite(_ tests: String) -> String {
+        """
+        import Testing
+
+        @Suite struct SumTests {
+        \(tests)
+        @Test func differs() { #expect(difference(7, 2) == 5) }
+        }
+        """
+    }
+
+    static func xctest(_ tests: String, head: String = "final class SumTests: XCTestCase {") -> String {
+        "import XCTest\n\n\(head)\n\(tests)\nfunc testDiffers() { XCTAssertEqual(difference(7, 2), 5) }\n}\n"
+    }
+
+    /// What the check says of it.
+    func breaches(rules: [IntegrityRule] = [.standard]) -> [Breach] {
+        let paths = Set(old.keys).union(new.keys).sorted()
+        func content(_ text: String?) -> ChangedSource.Content { text.map { .bytes(Array($0.utf8)) } ?? .missing }
+        let files = paths.filter { old[$0] != new[$0] }.map {
+            ChangedSource(path: $0, old: content(old[$0]), new: content(new[$0]), additions: 10, deletions: 10)
+        }
+        let same = paths.filter { old[$0] == new[$0] && TestPaths.isTest($0) }
+        let surroundings = IntegrityCheck.Surroundings(
+            unchangedTests: { same.map { ($0, Array((old[$0] ?? "").utf8)) } },
+            file: { path in (old[path].map { Array($0.utf8) }, new[path].map { Array($0.utf8) }) },
+            paths: { Array(new.keys) })
+        return IntegrityCheck(rules: rules).breaches(of: files, in: surroundings)
+    }
+}
