@@ -217,6 +217,7 @@ struct RunExecutor: Sendable {
             // What passes here may lean on what a failed attempt left: it proves nothing.
             (setting.carried, setting.keys, setting.proved) = (resumption.carried, [:], [:])
         }
+        setting.reviews = try await reviews(prepared, run, in: repository, folder: folder)
         setting.order = await order.steps(of: prepared, run.request)
         let runner = Runner(setting: setting, pool: pool) { [board, wake] event in
             await board.take(event, of: run.id)

@@ -36,6 +36,9 @@ public struct StepRecord: Sendable, Equatable, Codable, Identifiable {
     /// What it made, kept for runs that it proves.
     public var outputs: OutputRecord?
 
+    /// What it has looked at and found in the change so far, for a step that reviews.
+    public var review: ReviewRecord?
+
     public var id: String { name }
 
     /// The run whose result stands for the step; nil where it ran here, or did not run.
