@@ -162,16 +162,17 @@ struct RunExecutor: Sendable {
             try SmallFile.write(WorkflowProgram.contextData(prepared.context), to: contextFile, isForAll: true)
         }
         let secrets = try await secrets(for: prepared, of: run)
-        let (resumption, notResumed) = await resumption(prepared, run)
         let workflow = run.request.workflow
         let enclosed = try RunEnclosure.make(
             prepared, of: run, isMerged: prepared.trust == .merged, contextFile: contextFile, in: repository,
             state: state,
             options: options, sandboxing: sandboxing, place: place)
+        let (resumption, notResumed) = await resumption(prepared, run)
         let beginning =
             enclosed.enclosure == nil || resumption != nil
             ? .nothing : await beginning(prepared, run, repository, isWhole: proofs.proved.isEmpty)
         let space: Workspace
+        let reviews: [String: ReviewInput]
         do {
             if let resumption {
                 space = try await resume(resumption.kept, at: place, user: enclosed.enclosure?.user)
@@ -180,6 +181,12 @@ struct RunExecutor: Sendable {
                     at: place.workspace, commit: prepared.tested, store: repository.store,
                     base: beginning.use?.base.workspaceBase, user: enclosed.enclosure?.user,
                     keepsLayers: beginning.leaves != nil, layering: sandboxing.layering, isOpen: isOpen)
+            }
+            do {
+                reviews = try await self.reviews(prepared, run, in: repository, folder: folder)
+            } catch {
+                await space.close()
+                throw error
             }
         } catch {
             enclosed.close(sandboxing)
@@ -217,7 +224,7 @@ struct RunExecutor: Sendable {
             // What passes here may lean on what a failed attempt left: it proves nothing.
             (setting.carried, setting.keys, setting.proved) = (resumption.carried, [:], [:])
         }
-        setting.reviews = try await reviews(prepared, run, in: repository, folder: folder)
+        setting.reviews = reviews
         setting.order = await order.steps(of: prepared, run.request)
         let runner = Runner(setting: setting, pool: pool) { [board, wake] event in
             await board.take(event, of: run.id)

@@ -92,7 +92,7 @@ public struct PlannedStep: Sendable, Equatable, Codable {
     /// The command as a person would type it.
     public var commandLine: String {
         if let review { return review.command }
-        switch action {
+        return switch action {
         case .shell(let line): line
         case .command(let arguments): arguments.map(\.shellQuoted).joined(separator: " ")
         case .closure: "(Swift closure)"
