@@ -6,8 +6,9 @@ import Logging
 import Pipeline
 
 extension RunExecutor {
-    /// Bytes of the difference, of the rules together, and of earlier findings that a reviewer is handed.
-    private static let (diffBytes, ruleBytes) = (512 << 10, 128 << 10)
+    /// Bytes of the difference, and of the rules together, that a reviewer is handed.
+    private static let diffBytes = 512 << 10
+    private static let ruleBytes = 128 << 10
     /// Runs of the change in which its last review is looked for.
     private static let lookBack = 30
 

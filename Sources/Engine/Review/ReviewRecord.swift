@@ -43,7 +43,8 @@ public struct ReviewRecord: Sendable, Equatable, Codable {
 
     /// Those that count against a gate.
     public func open(at gate: ReviewSeverity?) -> [ReviewFinding] {
-        findings.filter { $0.fate == .open && gate.map { gate in $0.severity >= gate } ?? false }
+        guard let gate else { return [] }
+        return findings.filter { $0.fate == .open && $0.severity >= gate }
     }
 }
 

@@ -58,7 +58,7 @@ extension Runner {
         return (
             .failed,
             "\(open.count) open finding\(open.count == 1 ? "" : "s") of severity \(gate.rawValue) or more; the first\(place): "
-                + first.message.prefix(200)
+                + String(first.message.prefix(200))
         )
     }
 
