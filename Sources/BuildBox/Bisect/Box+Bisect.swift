@@ -31,7 +31,7 @@ extension Box {
             throw BoxError(
                 .unknownTest,
                 "no run of \(request.workflow.map { "workflow \"\($0)\"" } ?? "any workflow") of \(repository.name) had "
-                    + "\"\(request.test)\"; `pipectl tests history` shows where it ran")
+                    + "\"\(request.test)\"; `pipectl history` shows where it ran")
         }
         let preferred = await watchers[repository.name]?.target
         let (branch, line) = try await withRepository(at: repository.gitDirectory) {
