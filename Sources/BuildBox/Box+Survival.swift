@@ -19,6 +19,10 @@ extension Box {
             wasShort = isShort
             if !hasSpace {
                 // What only saves time is the first to go.
+                let workspaces = await kept.removeAll()
+                if workspaces > 0 {
+                    log.warning("\(workspaces) workspaces of failed runs are given up for the space that they take")
+                }
                 let count = await bases.remove { _ in true }
                 if count > 0 { log.warning("\(count) warm workspaces are given up for the space that they take") }
             }
@@ -26,6 +30,7 @@ extension Box {
             if isShort { wakeUp() }
             for watcher in watchers.values where await watcher.failedForWantOfSomething { watcher.wakeUp() }
             await standbys?.endIdle()
+            await kept.expire()
             let ballast = ballast
             if hasSpace, !ballast.isWhole { try? await offThread { ballast.renew() } }
             // Once nothing has happened from one round to the next, and then not again until something does.

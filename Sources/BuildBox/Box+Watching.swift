@@ -78,6 +78,12 @@ extension Box {
                     return false
                 }
             }
+            if !watchers.isEmpty {
+                group.addTask {
+                    await self.keepBisecting()
+                    return false
+                }
+            }
             group.addTask {
                 await self.keepStandbys()
                 return false

@@ -15,6 +15,8 @@ public actor Box {
 
     /// The workspaces that runs begin from.
     let bases: BaseStore
+    /// What failed runs left.
+    let kept: KeptStore
     let board = LiveBoard()
     let desk = ApprovalDesk()
     let log: Logger
@@ -32,6 +34,9 @@ public actor Box {
     private var running: [RunID: StopSignal] = [:]
     /// Those of them that nobody waits for.
     private var upkeep: Set<RunID> = []
+    /// Tests that turned red, for ``keepBisecting()``.
+    let redTests: AsyncStream<BisectRequest>
+    private let turnedRed: AsyncStream<BisectRequest>.Continuation
     private let wakes: AsyncStream<Void>
     private let wake: AsyncStream<Void>.Continuation
     private var isDraining = false
@@ -73,8 +78,16 @@ public actor Box {
         self.ballast = ballast
         store = try ArchiveStore(home: state.path)
         index = try await Box.openIndex(state, store)
-        bases = BaseStore(folder: state.bases, limit: options.baseBytes, log: log)
+        let found = KeptStore.find(in: state.kept, bases: state.bases)
+        bases = BaseStore(
+            folder: state.bases, limit: options.baseBytes, log: log,
+            held: found.flatMap { $0.folders(below: state.bases) })
+        kept = KeptStore(
+            folder: state.kept, lifetime: options.keepFailed, limit: options.keptBytes, found: found, bases: bases,
+            log: log)
         pool = SlotPool(slots: options.slots, capacities: options.capacities)
+        // More than anybody would read the answers of; the newest are asked about again when they are still red.
+        (redTests, turnedRed) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(100))
         (wakes, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         try await settle()
     }
@@ -127,6 +140,7 @@ public actor Box {
             ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).map { "\(folder)/\($0)" }
         }
         for leftover in leftovers { try? await Workspace.remove(leftover) }
+        await kept.clear()
     }
 
     /// Gives a report to runs that ended before they began: superseded or cancelled while they waited.
@@ -219,6 +233,9 @@ public actor Box {
 
     /// Restricts what ``work(untilIdle:)`` starts to the given runs.
     public func startOnly(_ runs: Set<RunID>) { mayStart = (mayStart ?? []).union(runs) }
+
+    /// Whether only named runs may start here: ``startOnly(_:)``.
+    var isRestricted: Bool { mayStart != nil }
 
     /// Tells the dispatcher that something may start.
     public func wakeUp() { wake.yield() }
@@ -352,7 +369,8 @@ public actor Box {
             let executor = RunExecutor(
                 state: state, index: index, store: store, programs: try await programs(), pool: pool, board: board,
                 options: options, stepInit: stepInit, sandboxing: await sandboxing(), log: log, desk: desk,
-                standbys: standbys, bases: bases,
+                standbys: standbys, bases: bases, kept: kept,
+                turnedRed: { [turnedRed] in turnedRed.yield($0) },
                 wake: { [wake] in wake.yield() })
             let repository = try await repository(named: run.request.repository)
             let watcher = watchers[repository.name]

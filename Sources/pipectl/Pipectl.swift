@@ -18,12 +18,14 @@ struct Pipectl: AsyncParsableCommand {
             CommandGroup(
                 name: "The build box",
                 subcommands: [
-                    Watch.self, Notify.self, Status.self, Approve.self, Cancel.self, Rerun.self, SecretsCommand.self,
+                    Watch.self, Notify.self, Status.self, Approve.self, Cancel.self, Rerun.self, Open.self,
+                    SecretsCommand.self,
                 ]),
             CommandGroup(
                 name: "Reports",
                 subcommands: [
-                    Runs.self, Show.self, Logs.self, ReportCommand.self, Compare.self, Landed.self, Results.self,
+                    Runs.self, Show.self, Logs.self, ReportCommand.self, Compare.self, Bisect.self, Landed.self,
+                    Results.self,
                     History.self, Flaky.self, Slowest.self, Schema.self,
                 ]),
             CommandGroup(

@@ -40,7 +40,10 @@ struct RunTests {
             #expect(again.code == 0, "\(again.errors)")
             let run = try await bench.run(2)
             #expect(run.rerunOf == 1)
-            #expect(run.stepCounts.passed == 1, "the steady step is not repeated")
+            #expect(run.stepCounts.passed == 2)
+            #expect(
+                try await bench.pipectl("logs", "2", "steady").errors.contains("it passed in run 1"),
+                "the steady step is not repeated")
             #expect(run.change == "1")
             let nothing = try await bench.pipectl("rerun", "2", "--failed")
             #expect(nothing.code == 2)

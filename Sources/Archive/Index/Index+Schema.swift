@@ -25,6 +25,10 @@ extension Index {
             try db.alter(table: "run") { table in table.add(column: "isUpkeep", .boolean).notNull().defaults(to: false)
             }
         }
+        migrator.registerMigration("repetition") { db in
+            try db.execute(sql: "CREATE INDEX run_rerunOf ON run (rerunOf) WHERE rerunOf IS NOT NULL")
+        }
+        migrator.registerMigration("bisect") { db in try createBisect(db) }
         return migrator
     }
 

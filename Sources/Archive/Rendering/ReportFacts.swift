@@ -99,6 +99,14 @@ struct ReportFacts {
         }
     }
 
+    /// `run 7, as attempt 3 of run 5, in the workspace of run 7`; nil for a first run.
+    var repeats: String? {
+        report.rerunOf.map { original in
+            "run \(original)" + (report.repetition.map { ", as attempt \($0.number) of run \($0.origin)" } ?? "")
+                + (report.resumed.map { ", in the workspace that run \($0) left" } ?? "")
+        }
+    }
+
     /// What people said, one line each, safe to show.
     var approvals: [String] {
         (report.approvals ?? []).map { approval in

@@ -74,7 +74,7 @@ struct TextReport {
         row("where", "\(host), pipectl \(TerminalText.name(box.pipectlVersion))")
         if report.testCounts.total > 0 { row("tests", Wording.counts(report.testCounts)) }
         if report.attempt > 1 { row("attempt", "\(report.attempt)") }
-        if let original = report.rerunOf { row("repeats", "run \(original)") }
+        if let repeats = facts.repeats { row("repeats", repeats) }
     }
 
     private mutating func failingTests() {

@@ -107,8 +107,10 @@ enum Wording {
 
     static func title(_ status: StepStatus) -> String { status == .timedOut ? "timed out" : status.rawValue }
 
-    /// `proved by run 12`, for a step that was not run because of it; nil for all others.
-    static func proof(_ step: StepRecord) -> String? { step.provedBy.map { "proved by run \($0.run)" } }
+    /// `proved by run 12` or `passed in run 12`, for a step that was not run because of it; nil for all others.
+    static func proof(_ step: StepRecord) -> String? {
+        step.provedBy.map { "proved by run \($0.run)" } ?? step.carriedFrom.map { "passed in run \($0.run)" }
+    }
 
     static func title(_ status: TestResult.Status) -> String {
         status == .expectedFailure ? "expected failure" : status.rawValue

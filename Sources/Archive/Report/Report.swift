@@ -10,6 +10,9 @@ public struct Report: Sendable, Equatable, Codable, Identifiable {
     /// The rule of a finding: from nothing a run failed that had passed in a warm workspace.
     public static let warmDiffers = "warm-differs"
 
+    /// The rule of a finding: which change broke a test of the branch.
+    public static let brokenBy = "broken-by"
+
     public var schemaVersion = Report.currentSchemaVersion
     public var id: RunID
     /// The watched repository's name.
@@ -39,6 +42,10 @@ public struct Report: Sendable, Equatable, Codable, Identifiable {
     public var attempt: Int
     /// The run that this one repeats.
     public var rerunOf: RunID?
+    /// Which repetition of which run it is; nil for a first run.
+    public var repetition: Repetition?
+    /// The run in whose workspace it went on; nil if it began as others do.
+    public var resumed: RunID?
     public var steps: [StepRecord]
     public var testCounts: TestCounts
     /// What else a reader must know: broken result files, an edited workflow definition, a retry.
@@ -100,6 +107,19 @@ public struct Report: Sendable, Equatable, Codable, Identifiable {
         self.trust = trust
         self.approvals = approvals
         self.box = box
+    }
+
+    /// The place of a run among those that repeat one another.
+    public struct Repetition: Sendable, Equatable, Codable {
+        /// The first of them, which repeats none.
+        public var origin: RunID
+        /// 2 for the first repetition; no two have the same.
+        public var number: Int
+
+        public init(origin: RunID, number: Int) {
+            self.origin = origin
+            self.number = number
+        }
     }
 
     /// A file that a change and its target both changed.

@@ -37,6 +37,11 @@ public struct RunRequest: Sendable, Equatable, Codable {
     public var isForeground: Bool?
     /// Whether it begins from nothing although it could begin from a base; nil is no.
     public var isClean: Bool?
+    /// The run whose kept workspace it goes on with, where that is still there; nil to begin as others do.
+    public var resumes: RunID?
+    /// The first run of those that repeat one another, and which of them this is, from 1; nil for a first run.
+    public var origin: RunID?
+    public var repetition: Int?
     /// What the box wants the run for of its own accord; nil for a run that somebody waits for.
     public var upkeep: Upkeep?
 
@@ -46,6 +51,8 @@ public struct RunRequest: Sendable, Equatable, Codable {
         case refresh
         /// The same from nothing, to see that the verdict is the same.
         case cleanRoom
+        /// Tells whether a test passed at an earlier commit.
+        case bisect
     }
 
     public init(

@@ -40,9 +40,9 @@ extension ArchiveStore {
     ) async throws -> ArchivedRun {
         let store = artifacts
         return try await withArchive { repository in
-            let proved = Set(report.steps.filter { $0.provedBy != nil }.map(\.name))
+            let proved = Set(report.steps.filter { $0.standsFor != nil }.map(\.name))
             for artifact in report.artifacts {
-                // Made by the run that proved the step, and kept with it.
+                // Made by the run that stands for the step, and kept with it.
                 if proved.contains(artifact.step), store.want(artifact.sha256) { continue }
                 guard let folder = files.artifacts else {
                     throw ArchiveError(

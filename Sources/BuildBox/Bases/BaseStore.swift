@@ -28,7 +28,7 @@ actor BaseStore {
     private static let record = "base.json"
     private static let oldRecord = "layer.json"
 
-    private let folder: String
+    nonisolated let folder: String
     /// On disk, of all bases together.
     private let limit: Int
     private let log: Logger
@@ -43,7 +43,9 @@ actor BaseStore {
     private var uses: [String: Int] = [:]
 
     /// Takes up what an earlier process left, and removes what no base of it needs.
-    init(folder: String, limit: Int, log: Logger) {
+    ///
+    /// - Parameter held: Folders that workspaces of failed runs lie over.
+    init(folder: String, limit: Int, log: Logger, held: [String] = []) {
         self.folder = folder
         self.limit = limit
         self.log = log
@@ -64,7 +66,8 @@ actor BaseStore {
                     }
             }
         bases = found.sorted { $0.createdAt > $1.createdAt }
-        let kept = BaseStore.needed(bases)
+        for name in held { uses[name, default: 0] += 1 }
+        let kept = BaseStore.needed(bases).union(held)
         for name in names {
             if kept.contains(name) {
                 sizes[name] = (read(name, BaseStore.record) ?? read(name, BaseStore.oldRecord))?.bytes ?? 0
@@ -119,9 +122,16 @@ actor BaseStore {
         return wanted
     }
 
+    /// Keeps these folders, whatever becomes of the bases that they are of, until they are released.
+    func hold(_ names: [String]) { for name in names { uses[name, default: 0] += 1 } }
+
     func giveBack(_ use: BaseUse?) async {
         guard let use else { return }
-        for name in BaseStore.folders(of: use.base) {
+        await release(BaseStore.folders(of: use.base))
+    }
+
+    func release(_ names: [String]) async {
+        for name in names {
             let left = (uses[name] ?? 1) - 1
             uses[name] = left > 0 ? left : nil
         }

@@ -29,6 +29,12 @@ struct RunRemains: Sendable {
     var hasPassed: Bool
     /// Whether nothing of the run lives: what does may write to its layers, and keeps those below.
     var isAllEnded: Bool
+    /// Whom its steps were; nil where they were the box's own user.
+    var user: StepUser?
+    /// Where the workspace's Git finds its objects.
+    var objects: [String] = []
+    /// The run whose workspace it went on with.
+    var resumed: RunID?
 
     var base: Report.Base? { workspace.isOverBase ? beginning.use?.reported : nil }
 }
@@ -59,7 +65,9 @@ extension RunExecutor {
     /// from it. Where such a run can't, the box does it once more in its idle time.
     func leaving(_ prepared: RunPreparation, _ run: QueuedRun, isWhole: Bool) async -> BaseKey? {
         guard let key = baseKey(prepared, run), prepared.trust == .merged, run.request.change == nil,
-            run.request.onlySteps == nil, run.request.parameters.isEmpty, prepared.startsForChanges
+            run.request.onlySteps == nil, run.request.parameters.isEmpty, prepared.startsForChanges,
+            // What was once on the branch is nothing to begin from.
+            run.request.upkeep != .bisect
         else { return nil }
         // A secret that a step wrote down would be there for every change to read. The box's own run of the workflow
         // leaves such steps out.

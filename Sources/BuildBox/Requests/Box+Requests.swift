@@ -46,6 +46,10 @@ extension Box {
             case .pushArchive(let remote):
                 let count = try await store.push(to: remote)
                 try await reply(.done("pushed \(count) refs to \(remote)"))
+            case .bisect(let wanted):
+                try await withoutActuallyEscaping(reply) { reply in
+                    _ = try await bisect(wanted) { try await reply(.bisect($0)) }
+                }
             }
         } catch let error as BoxError {
             try await reply(.refused(code: error.code.rawValue, message: error.description))
@@ -152,13 +156,21 @@ extension Box {
         request.isClean = wanted.isClean ? true : nil
         // A person waits for it now.
         request.upkeep = nil
+        request.resumes = nil
+        let origin = run.request.origin ?? id
+        (request.origin, request.repetition) = (origin, try await index.repetitions(of: origin) + 2)
         request.nonce = "rerun of \(id) at \(Date().timeIntervalSince1970)"
         if wanted.failedOnly {
             let failed = run.steps.filter { $0.status != .passed && $0.status != .skipped }.map(\.name)
             guard !failed.isEmpty else {
                 throw BoxError(.usage, "no step of run \(id) failed; leave out --failed to repeat it whole")
             }
-            request.onlySteps = failed
+            if wanted.isClean || !wanted.steps.isEmpty {
+                request.onlySteps = failed
+            } else {
+                // The same plan: what passed is taken over with the workspace, and what was skipped has its turn.
+                request.resumes = id
+            }
         }
         if !wanted.steps.isEmpty { request.onlySteps = wanted.steps }
         return try await accept(request)

@@ -38,6 +38,8 @@ public enum BoxRequest: Sendable, Codable {
     /// Believe the proofs of a step again; of one repository, or of all.
     case trustProofs(step: String, repository: String?)
     case pushArchive(remote: String)
+    /// Which commit broke a test: notes as ``BoxReply/bisect(_:)``, the last one is the answer.
+    case bisect(BisectRequest)
 }
 
 /// A run that is wanted by hand.
@@ -82,7 +84,7 @@ public struct StartRequest: Sendable, Codable {
 /// A run that is wanted once more.
 public struct RerunRequest: Sendable, Codable {
     public var run: RunID
-    /// Only the steps that did not pass, and what they need.
+    /// Only the steps that did not pass: in the kept workspace of the run where it is still there.
     public var failedOnly = false
     /// Only these and what they need; empty for all.
     public var steps: [String] = []
@@ -156,6 +158,7 @@ public enum BoxReply: Sendable, Codable {
     case problems([String])
     case reasons([StepReasoning])
     case proofs(ProofStatus)
+    case bisect(BisectProgress)
     /// What was asked can't be done; `code` is ``BoxError/Code``.
     case refused(code: String, message: String)
 }

@@ -26,6 +26,10 @@ public struct BoxOptions: Sendable {
     public var proofSampling = 0.0
     /// Bytes on disk of all workspaces that runs begin from; with 0 every run begins from nothing.
     public var baseBytes = 20 << 30
+    /// How long the workspace of a failed run is kept; with 0 none is.
+    public var keepFailed = Duration.seconds(86_400)
+    /// Bytes on disk of all such workspaces together.
+    public var keptBytes = 10 << 30
     /// Whether idle time is used to keep these new; only a daemon has any.
     public var refreshesBases = false
     /// How often what passes in a warm workspace is tested from nothing.

@@ -22,6 +22,9 @@ struct RunExecutor: Sendable {
     /// Nil where nothing is made ready for runs to come.
     let standbys: Standbys?
     let bases: BaseStore
+    let kept: KeptStore
+    /// Has the box look for what broke a test.
+    let turnedRed: @Sendable (BisectRequest) -> Void
     /// Tells the dispatcher that a run has come to wait for nothing but a person.
     let wake: @Sendable () -> Void
 
@@ -32,7 +35,9 @@ struct RunExecutor: Sendable {
         let started = Date()
         let clock = ContinuousClock()
         let start = clock.now
-        let place = await standbys?.place(for: repository.name) ?? RunPlace(run, in: state)
+        // What is kept can't be put into a sandbox that was made ready for an empty workspace.
+        let ready = run.request.resumes == nil ? await standbys?.place(for: repository.name) : nil
+        let place = ready ?? RunPlace(run, in: state)
         let (folder, workspace) = (place.folder, place.workspace)
         await board.begin(
             LiveRun(
@@ -42,6 +47,7 @@ struct RunExecutor: Sendable {
         var tests: [TestResult] = []
         var resultFiles: [String] = []
         var remains: RunRemains?
+        var bisectsWhenRed = false
         do {
             let prepared = try await RunPreparation.make(
                 run, in: repository, programs: programs, rules: rules,
@@ -52,12 +58,14 @@ struct RunExecutor: Sendable {
             report.definition = prepared.definition
             report.parameters = prepared.context.parameters
             report.trust = prepared.trust
+            bisectsWhenRed = prepared.declaration.bisectsWhenRed == true && run.request.upkeep != .bisect
             report.findings += prepared.notes
             async let sources = integrity(prepared, in: repository)
             let (outcome, review, left) = try await runSteps(
                 prepared, of: run, in: repository, place, stop)
             remains = left
             report.base = left?.base
+            report.resumed = left?.resumed
             report.findings += review.map { [$0] } ?? []
             report.approvals = await approvals(prepared, run.id)
             report.verdict = outcome.verdict
@@ -73,6 +81,7 @@ struct RunExecutor: Sendable {
             await hold(&report, tests, against: prepared, repository)
             report.findings += await flakyFindings(tests, report)
             await judge(sources, &report, tests, prepared, run.request)
+            await addCauses(to: &report, tests, store: repository.store)
             if await desk.leave(run.id), stop.request == nil, report.verdict == .cancelled {
                 switch await park(run, prepared, outcome.steps) {
                 case .putBack(let reason):
@@ -118,8 +127,10 @@ struct RunExecutor: Sendable {
         if await recorder.record(report, run.request, tests: tests, files: files) {
             await note(report, in: repository)
             await noteChange(report)
+            if run.request.upkeep != .bisect { await lookForCauses(of: report, tests, isWanted: bisectsWhenRed) }
         }
         await board.end(run.id)
+        await keep(remains, run, report, folder: folder)
         await settle(remains, run, store: repository.store)
         await release(place)
         await cleanUp(run, repository, folder, workspace)
@@ -140,7 +151,7 @@ struct RunExecutor: Sendable {
             }
         }
         let proofs = await proofs(for: prepared, of: run, in: repository)
-        if let settled = proofs.settled(prepared.plan) {
+        if run.request.resumes == nil, let settled = proofs.settled(prepared.plan) {
             _ = await leaving(prepared, run, isWhole: false)
             await board.update(run.id) { live in live.steps = settled.steps.map { LiveRun.Step(record: $0) } }
             return (settled, await review(prepared, in: repository, stop), nil)
@@ -156,18 +167,31 @@ struct RunExecutor: Sendable {
             prepared, of: run, isMerged: prepared.trust == .merged, contextFile: contextFile, in: repository,
             state: state,
             options: options, sandboxing: sandboxing, place: place)
+        let (resumption, notResumed) = await resumption(prepared, run)
         let beginning =
-            enclosed.enclosure == nil
+            enclosed.enclosure == nil || resumption != nil
             ? .nothing : await beginning(prepared, run, repository, isWhole: proofs.proved.isEmpty)
         let space: Workspace
+        let reviews: [String: ReviewInput]
         do {
-            space = try await Workspace.make(
-                at: place.workspace, commit: prepared.tested, store: repository.store,
-                base: beginning.use?.base.workspaceBase, user: enclosed.enclosure?.user,
-                keepsLayers: beginning.leaves != nil, layering: sandboxing.layering, isOpen: isOpen)
+            if let resumption {
+                space = try await resume(resumption.kept, at: place, user: enclosed.enclosure?.user)
+            } else {
+                space = try await Workspace.make(
+                    at: place.workspace, commit: prepared.tested, store: repository.store,
+                    base: beginning.use?.base.workspaceBase, user: enclosed.enclosure?.user,
+                    keepsLayers: beginning.leaves != nil, layering: sandboxing.layering, isOpen: isOpen)
+            }
+            do {
+                reviews = try await self.reviews(prepared, run, in: repository, folder: folder)
+            } catch {
+                await space.close()
+                throw error
+            }
         } catch {
             enclosed.close(sandboxing)
             await bases.giveBack(beginning.use)
+            await kept.giveBack(resumption?.kept)
             throw error
         }
         log.debug("run \(run.id): \(space.account)")
@@ -196,6 +220,11 @@ struct RunExecutor: Sendable {
         setting.journal = recorder.journal(of: run)
         setting.quarantine = Self.quarantine(prepared.declaration.quarantine).active
         (setting.keys, setting.proved, setting.withheld) = (proofs.keys, proofs.proved, proofs.keyed.withheld)
+        if let resumption {
+            // What passes here may lean on what a failed attempt left: it proves nothing.
+            (setting.carried, setting.keys, setting.proved) = (resumption.carried, [:], [:])
+        }
+        setting.reviews = reviews
         setting.order = await order.steps(of: prepared, run.request)
         let mayPark = prepared.plan.steps.contains { $0.action == .approval }
         let runner = Runner(setting: setting, pool: pool) { [board, wake] event in
@@ -212,7 +241,9 @@ struct RunExecutor: Sendable {
         await space.close()
         let remains = RunRemains(
             workspace: space, beginning: beginning, prepared: prepared, hasPassed: outcome.verdict == .passed,
-            isAllEnded: outcome.isAllEnded)
+            isAllEnded: outcome.isAllEnded, user: enclosed.enclosure?.user,
+            objects: [repository.store, repository.gitDirectory].map { "\($0)/objects" }, resumed: resumption?.kept.run)
+        await kept.giveBack(resumption?.kept)
         if outcome.isAllEnded {
             enclosed.close(sandboxing)
         } else {
@@ -220,13 +251,13 @@ struct RunExecutor: Sendable {
                 "run \(run.id): something of it could not be ended; its user and caches stay taken until the box starts again"
             )
         }
-        outcome.findings = secrets.findings(for: prepared.plan) + outcome.findings
-        proofs.judge(&outcome, of: run.id)
+        outcome.findings = (notResumed.map { [$0] } ?? []) + secrets.findings(for: prepared.plan) + outcome.findings
+        if resumption == nil { proofs.judge(&outcome, of: run.id) }
         return (outcome, await review, remains)
     }
 
     /// What every step of the run sees. Names that a change chose come as values of variables only.
-    private func environment(_ prepared: RunPreparation, _ run: QueuedRun) -> [String: String] {
+    func environment(_ prepared: RunPreparation, _ run: QueuedRun) -> [String: String] {
         var environment = RunSetting.baseEnvironment(ProcessInfo.processInfo.environment)
         environment["PIPECTL"] = "true"
         environment["PIPECTL_RUN"] = String(run.id)
@@ -301,6 +332,9 @@ extension Report {
             mergedChanges: request.mergedChanges, parameters: request.parameters, verdict: .infrastructure,
             reason: "not finished", createdAt: run.createdAt, startedAt: start, endedAt: start, attempt: run.attempt,
             rerunOf: request.rerunOf, reproduce: request.reproduction, box: .current)
+        if let origin = request.origin, let number = request.repetition {
+            repetition = Repetition(origin: origin, number: number)
+        }
         if run.attempt > 1 {
             findings.append(
                 Finding(
@@ -340,6 +374,7 @@ extension RunRequest {
         switch upkeep {
         case .refresh: return "base of \(branch ?? ref)"
         case .cleanRoom: return "clean room of \(branch ?? ref)"
+        case .bisect: return "bisect of \(branch ?? ref) at \(head.prefix(10))"
         case nil: break
         }
         if ref.isEmpty { return "working tree" }

@@ -83,6 +83,8 @@ public struct StateFolder: Sendable, Hashable {
     public var workspaces: String { path + "/workspaces" }
     /// Workspaces of merged code that others begin from.
     public var bases: String { path + "/bases" }
+    /// Workspaces of failed runs, to go on with or to look into.
+    public var kept: String { path + "/kept" }
     /// Folders that steps keep from run to run, by repository and name.
     public var caches: String { path + "/caches" }
     /// Logs of running steps.
@@ -104,7 +106,7 @@ public struct StateFolder: Sendable, Hashable {
         try Self.privateFolder(path) { entries in
             entries.isEmpty || entries.contains("lock") || entries.contains("index.sqlite")
         }
-        for folder in [artifacts, mirrors, programs, workspaces, bases, live, caches] {
+        for folder in [artifacts, mirrors, programs, workspaces, bases, kept, live, caches] {
             try Self.privateFolder(folder) { _ in true }
         }
     }

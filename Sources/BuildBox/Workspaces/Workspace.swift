@@ -106,7 +106,7 @@ struct Workspace: Sendable {
     }
 
     init(
-        folder: String, holder: LayerHolder, tree: OID, isOverBase: Bool, upper: Layer, layers: [Layer], index: String,
+        folder: String, holder: LayerHolder, tree: OID, isOverBase: Bool, upper: Layer, layers: [Layer], index: String?,
         written: [String]
     ) {
         self.folder = folder
@@ -133,6 +133,9 @@ struct Workspace: Sendable {
         guard let holder else { return }
         try? await offThread { holder.close() }
     }
+
+    /// The same, blocking.
+    func closeNow() { holder?.close() }
 
     /// Removes a folder that steps wrote, whatever modes they left; links are removed, not followed.
     static func remove(_ folder: String) async throws {

@@ -36,6 +36,10 @@ public struct RunSetting: Sendable {
     public var withheld: [String: Set<String>] = [:]
     /// Steps that earlier runs have proved, and that are not run.
     public var proved: [String: ProvedStep] = [:]
+    /// What steps that review begin with, by the step.
+    public var reviews: [String: ReviewInput] = [:]
+    /// Steps that passed in the run whose workspace this one goes on with, and that are not run.
+    public var carried: [String: CarriedStep] = [:]
     /// Bytes of what a step makes that are kept at most: see `Step.outputs(_:)`.
     public var outputLimit = 1 << 30
     /// Which of the steps that may start at once is started first; nil for the plan's own order.

@@ -16,6 +16,7 @@ extension Runner {
         var resultFiles: [String] = []
         /// What tools and the step itself said about files; of a step's attempts, those of the last count.
         var diagnostics: [Finding] = []
+        var review: ReviewRecord?
     }
 
     func runAttempt(
@@ -88,6 +89,14 @@ extension Runner {
                 let missing = try await onOwnThread({ adoptValues(of: step, from: published) })
             {
                 (attempt.record.status, attempt.record.reason) = (.failed, missing)
+            }
+            if let review = step.review {
+                let ended = attempt
+                attempt = try await onOwnThread {
+                    var attempt = ended
+                    judgeReview(review, of: step, from: published, into: &attempt)
+                    return attempt
+                }
             }
             finish(log, start, &attempt.record)
             let isRead = attempt.record.status == .failed || attempt.record.status == .timedOut

@@ -32,11 +32,17 @@ extension Runner {
         // Programs colour what they say for a terminal that they know; what `pipectl logs` and the pages show is this one.
         if step.hasTerminal { environment["TERM"] = environment["TERM"] ?? "xterm-256color" }
         // A step that publishes nothing has nowhere to publish to, which also saves it a folder.
-        if !step.publishes.isEmpty || step.action == .closure {
+        if !step.publishes.isEmpty || step.action == .closure || step.review != nil {
             // It must be new: with our own rights, a step could have put a link in its place.
             guard mkdir(published.string, 0o700) == 0 else { throw Errno(rawValue: errno) }
             if let user = setting.enclosure?.user { try Ownership.give(published.string, to: user) }
             environment[StepVariable.valuesOut] = setting.seen(published).string
+        }
+        if step.review != nil {
+            environment["PIPECTL_REVIEW_PROMPT"] =
+                setting.seen(setting.values.appending(ReviewInput.promptName(step.name))).string
+            environment["PIPECTL_REVIEW_EARLIER"] =
+                setting.seen(setting.values.appending(ReviewInput.dataName(step.name))).string
         }
         let arguments =
             switch step.action {

@@ -16,6 +16,7 @@ extension Runner {
     /// Everything that it needs is in place then, because a step whose outputs are restored is needed by one that runs,
     /// and so is what it needs itself.
     func cite(_ step: PlannedStep) async -> (outcome: StepOutcome?, surprise: Finding?) {
+        if let carried = setting.carried[step.name] { return (StepOutcome(carried, of: step), nil) }
         guard let proved = setting.proved[step.name] else { return (nil, nil) }
         guard let kept = proved.restores else { return (StepOutcome(proved, of: step), nil) }
         let writer = WorkspaceWriter(root: setting.workspaceView, owner: setting.enclosure?.user)

@@ -43,6 +43,7 @@ extension Runner {
             record: StepRecord(
                 name: step.name, command: step.commandLine, needs: step.needs, allowsFailure: step.allowsFailure))
         if step.action == .approval { return await awaitApproval(of: step, stop) }
+        if stop.request == nil, let known = knownReview(step) { return known }
         if stop.request == nil {
             let (cited, surprise) = await cite(step)
             if let cited { return cited }
@@ -123,6 +124,7 @@ extension Runner {
         }
         outcome.tests += attempt.tests
         outcome.resultFiles += attempt.resultFiles
+        outcome.record.review = attempt.review ?? outcome.record.review
         outcome.record.status = attempt.record.status
         outcome.record.reason = attempt.record.reason
         let record = setting.secrets.masker.map { attempt.record.masked(by: $0) } ?? attempt.record

@@ -177,10 +177,12 @@ public struct Runner: Sendable {
         }
         let passed = records.count { $0.status == .passed }
         let proved = records.count { $0.provedBy != nil }
+        let carried = records.compactMap(\.carriedFrom)
         return (
             .passed,
             "\(passed) of \(records.count) steps passed"
                 + (proved > 0 ? ", \(proved == passed ? "all" : "\(proved)") proved by earlier runs" : "")
+                + (carried.first.map { ", \(carried.count) of them in run \($0.run)" } ?? "")
                 + (records.contains { $0.status.isFailure } ? "; a failure was allowed" : "")
         )
     }

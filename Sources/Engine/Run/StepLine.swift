@@ -43,7 +43,9 @@ struct StepLine: Sendable {
 extension Runner {
     /// Whether the step is one that starts a process, as far as that is known before its turn.
     func needsSlot(_ step: PlannedStep) -> Bool {
-        step.action != .approval && setting.proved[step.name] == nil && pool.impossibility(of: step.resources) == nil
+        step.action != .approval && setting.reviews[step.name]?.isKnown != true && setting.proved[step.name] == nil
+            && setting.carried[step.name] == nil
+            && pool.impossibility(of: step.resources) == nil
             && setting.secrets.obstacle(to: step) == nil
     }
 }

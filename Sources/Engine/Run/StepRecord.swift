@@ -29,12 +29,20 @@ public struct StepRecord: Sendable, Equatable, Codable, Identifiable {
     public var key: StepKey?
     /// The run that proved it; it was not run here.
     public var provedBy: ProofCitation?
+    /// The run of which this one is a repetition and in which the step passed; it was not run here.
+    public var carriedFrom: ProofCitation?
     /// The proof that its failure here shows to be wrong.
     public var refutes: ProofRefutation?
     /// What it made, kept for runs that it proves.
     public var outputs: OutputRecord?
 
+    /// What it has looked at and found in the change so far, for a step that reviews.
+    public var review: ReviewRecord?
+
     public var id: String { name }
+
+    /// The run whose result stands for the step; nil where it ran here, or did not run.
+    public var standsFor: ProofCitation? { provedBy ?? carriedFrom }
 
     public init(
         name: String, command: String, needs: [String] = [], status: StepStatus = .waiting, reason: String? = nil,

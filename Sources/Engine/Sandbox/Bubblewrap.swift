@@ -35,7 +35,7 @@
             if case .withSocket(let groups) = lifetime, groups > 0 { build.words += ["--enter", String(groups)] }
             build.words += build.confinement
             // Steps have limits of their own; a compiler or a workflow program has only its deadline.
-            if case .withParent = lifetime { build.words += ["--processes", String(Sandbox.mostProcesses)] }
+            if lifetime.isOfParent { build.words += ["--processes", String(Sandbox.mostProcesses)] }
             build.words += ["--chdir", directory]
             return build.words + (command.isEmpty ? [] : ["--"] + command)
         }
@@ -43,8 +43,10 @@
         private mutating func namespaces(_ lifetime: Sandbox.Lifetime) {
             words = [
                 sandbox.program, "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try",
-                "--hostname", "pipectl", "--new-session", "--cap-drop", "ALL",
+                "--hostname", "pipectl", "--cap-drop", "ALL",
             ]
+            // A terminal that is the session's own may be typed into; any other must be out of reach (TIOCSTI).
+            if case .withTerminal = lifetime {} else { words.append("--new-session") }
             if user == nil {
                 words += ["--unshare-user"]
             } else {
@@ -53,7 +55,7 @@
                 words += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID", "--cap-add", "CAP_SETPCAP"]
             }
             if policy.network == .denied { words.append("--unshare-net") }
-            if case .withParent = lifetime { words.append("--die-with-parent") }
+            if lifetime.isOfParent { words.append("--die-with-parent") }
         }
 
         private mutating func system() {
@@ -153,5 +155,14 @@
         }
 
         private func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+    }
+
+    extension Sandbox.Lifetime {
+        fileprivate var isOfParent: Bool {
+            switch self {
+            case .withSocket: false
+            case .withParent, .withTerminal: true
+            }
+        }
     }
 #endif

@@ -66,7 +66,7 @@ extension RunSetting {
         if command.secretsFolder.string != Sandbox.Place.secrets { rmdir(command.secretsFolder.string) }
     }
 
-    private var ownMounts: [SandboxMount] {
+    var ownMounts: [SandboxMount] {
         [
             SandboxMount(workspace.string, at: seen(workspace).string, .write),
             SandboxMount(home.string, at: seen(home).string, .write),

@@ -130,6 +130,8 @@ public struct Sandbox: Sendable {
         case withSocket(groups: Int)
         /// Until it ends, or the thread that started it does.
         case withParent
+        /// The same, and it has the terminal of the session that it is started in.
+        case withTerminal
     }
 
     /// The words that start `words` in a sandbox; without words, `stepinit` as a server.

@@ -80,6 +80,9 @@ public struct PlannedStep: Sendable, Equatable, Codable {
     /// Whether doing it twice is as good as doing it once: see `Step.idempotent()`.
     public var isIdempotent = false
 
+    /// What it reviews by, for a step that does.
+    public var review: ReviewPlan?
+
     public init(name: String, action: Action, needs: [String] = []) {
         self.name = name
         self.action = action
@@ -88,7 +91,8 @@ public struct PlannedStep: Sendable, Equatable, Codable {
 
     /// The command as a person would type it.
     public var commandLine: String {
-        switch action {
+        if let review { return review.command }
+        return switch action {
         case .shell(let line): line
         case .command(let arguments): arguments.map(\.shellQuoted).joined(separator: " ")
         case .closure: "(Swift closure)"

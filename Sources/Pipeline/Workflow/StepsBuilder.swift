@@ -6,6 +6,7 @@
 public enum StepsBuilder {
     public static func buildExpression(_ step: Step) -> [Step] { [step] }
     public static func buildExpression(_ steps: [Step]) -> [Step] { steps }
+    public static func buildExpression(_ review: Review) -> [Step] { [review.step] }
     /// Lets a workflow `print` while it is planned.
     public static func buildExpression(_ nothing: Void) -> [Step] { [] }
     public static func buildBlock(_ parts: [Step]...) -> [Step] { Array(parts.joined()) }

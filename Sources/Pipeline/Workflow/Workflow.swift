@@ -81,6 +81,8 @@ public struct WorkflowDeclaration: Sendable, Equatable, Codable {
     public var retestsStaleChanges = false
     /// Of each run.
     public var limits = Limits()
+    /// Whether the box looks for what broke a test when the branch fails; nil is no.
+    public var bisectsWhenRed: Bool?
     /// Which runs a person must let start; nil for none.
     public var approval: ApprovalRule?
     /// What a change may not do without a person's word; nil where nothing is looked at.

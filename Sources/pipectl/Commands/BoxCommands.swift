@@ -103,7 +103,7 @@ struct Rerun: AsyncParsableCommand {
     @OptionGroup var box: BoxOptionGroup
     @Argument(help: "The run's number.")
     var run: Int64
-    @Flag(help: "Only the steps that did not pass, and what they need.")
+    @Flag(help: "Go on in the workspace that the run left: steps that passed are not repeated.")
     var failed = false
     @Option(name: .customLong("step"), help: "Only this step and what it needs; may be repeated.")
     var steps: [String] = []

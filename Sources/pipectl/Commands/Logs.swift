@@ -57,9 +57,9 @@ struct Logs: AsyncParsableCommand {
             )
         }
         for step in steps {
-            if let proof = step.provedBy {
+            if let proof = step.standsFor {
                 Terminal.say(
-                    "\"\(TerminalText.name(step.name))\" was not run: run \(proof.run) proved it; see pipectl logs \(proof.run) \(TerminalText.name(proof.step).shellQuoted)"
+                    "\"\(TerminalText.name(step.name))\" was not run: \(step.provedBy == nil ? "it passed in run \(proof.run)" : "run \(proof.run) proved it"); see pipectl logs \(proof.run) \(TerminalText.name(proof.step).shellQuoted)"
                 )
             }
             let chosen = attempt.flatMap { number in step.attempts.first { $0.number == number } } ?? step.attempts.last

@@ -36,6 +36,13 @@ struct Watch: AsyncParsableCommand {
     var since: String?
     @Option(help: ArgumentHelp("Seconds that a fetch may take.", valueName: "seconds"))
     var fetchDeadline = 300.0
+    @Option(
+        help: ArgumentHelp(
+            "How long the workspace of a failed run is kept for `rerun --failed` and `open`: 24h, 90m, 2d; 0h for none.",
+            valueName: "time"))
+    var keepFailed = "24h"
+    @Option(help: ArgumentHelp("GiB on disk of all such workspaces together.", valueName: "GiB"))
+    var keepFailedLimit = 10
     @Flag(help: "Look once, run what that started, end with the worst verdict.")
     var once = false
     @Flag(help: "Also write a summary of each run to refs/notes/pipectl of the watched repository.")
@@ -71,6 +78,10 @@ struct Watch: AsyncParsableCommand {
         if !(fetchDeadline >= 1 && fetchDeadline <= 86_400) {
             throw ValidationError("--fetch-deadline takes 1 to 86400 seconds")
         }
+        _ = try PastTime.duration(keepFailed)
+        if !(0...1_000_000).contains(keepFailedLimit) {
+            throw ValidationError("--keep-failed-limit takes 0 to 1000000 GiB")
+        }
         if !(proofSampling >= 0 && proofSampling <= 1) { throw ValidationError("--proof-sampling takes 0 to 1") }
     }
 
@@ -79,6 +90,8 @@ struct Watch: AsyncParsableCommand {
         options.writesNotes = notes
         (options.usesProofs, options.proofSampling) = (proofs, proofSampling)
         options.refreshesBases = refresh
+        options.keepFailed = try PastTime.duration(keepFailed)
+        options.keptBytes = keepFailedLimit << 30
         options.cleanRoomInterval = .seconds(cleanRoom * 3_600)
         var watching = WatchOptions()
         watching.interval = interval.map { .seconds($0) }
@@ -169,11 +182,24 @@ struct SignalService: Service {
 
 /// `2d`, `6h`, `30m` ago, or a date.
 enum PastTime {
-    static func read(_ text: String) throws -> Date {
+    /// `90m`, `24h`, `2d`, `1w` as seconds; nil for anything else.
+    private static func seconds(_ text: String) -> Double? {
         let units: [Character: Double] = ["m": 60, "h": 3_600, "d": 86_400, "w": 604_800]
-        if let unit = text.last.flatMap({ units[$0] }), let count = Double(text.dropLast()), count >= 0 {
-            return Date(timeIntervalSinceNow: -count * unit)
+        guard let unit = text.last.flatMap({ units[$0] }), let count = Double(text.dropLast()), count >= 0,
+            count * unit < 1e9
+        else { return nil }
+        return count * unit
+    }
+
+    static func duration(_ text: String) throws -> Duration {
+        guard let seconds = seconds(text) else {
+            throw ValidationError("\"\(text)\" is no length of time: write 90m, 24h, 2d or 1w")
         }
+        return .seconds(seconds)
+    }
+
+    static func read(_ text: String) throws -> Date {
+        if let seconds = seconds(text) { return Date(timeIntervalSinceNow: -seconds) }
         if let date = try? Date(text, strategy: .iso8601.year().month().day()) { return date }
         if let date = try? Date(text, strategy: .iso8601) { return date }
         throw ValidationError("\"\(text)\" is no time: write 30m, 6h, 2d, 1w, or a date like 2026-01-31")

@@ -85,6 +85,7 @@ actor RunView {
 
     private func duration(_ step: LiveRun.Step) -> String {
         if let proof = step.record.provedBy { return "  proved by run \(proof.run)" }
+        if let earlier = step.record.carriedFrom { return "  passed in run \(earlier.run)" }
         return step.record.duration.map { "  \(Duration.seconds($0).inWords)" } ?? ""
     }
 

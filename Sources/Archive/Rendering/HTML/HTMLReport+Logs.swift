@@ -53,6 +53,11 @@ extension HTMLReport {
                 "<p class=\"meta\">It did not run: run \(proof.run) proved it, with the same inputs, command and box. "
             html += "Its tests and artifacts are those of that run: "
             html += "<code class=\"all\">\(ReportFacts.logsCommand(proof.run, proof.step))</code></p>\n"
+        } else if let earlier = step.carriedFrom {
+            html +=
+                "<p class=\"meta\">It was not repeated: it passed in run \(earlier.run), in whose workspace this one "
+            html += "goes on. Its tests and artifacts are those of that run: "
+            html += "<code class=\"all\">\(ReportFacts.logsCommand(earlier.run, earlier.step))</code></p>\n"
         } else if step.attempts.isEmpty {
             html += "<p class=\"meta quiet\">It did not run.</p>\n"
         }

@@ -155,7 +155,7 @@ struct HTMLReport {
         if let base = facts.base { row("Workspace", "\(base)") }
         for approval in facts.approvals { row("Approval", "\(approval)") }
         if report.attempt > 1 { row("Attempt", "\(report.attempt)") }
-        if let original = report.rerunOf { row("Repeats", "run \(original)") }
+        if let repeats = facts.repeats { row("Repeats", "\(repeats)") }
         for (key, value) in report.parameters.sorted(by: { $0.key < $1.key }) {
             row("Parameter", "<code>\(key)=\(value)</code>")
         }

@@ -1,0 +1,78 @@
+public import Foundation
+
+/// Which commit of a branch broke a test.
+public struct BisectAnswer: Sendable, Equatable, Codable {
+    public struct Commit: Sendable, Equatable, Codable {
+        public var id: String
+        /// The first line of its message: any text.
+        public var title: String
+        public var author: String
+        /// The change that it landed with, and that one's title.
+        public var change: String?
+        public var changeTitle: String?
+        /// The run that says so; nil for what can't be tested.
+        public var run: RunID?
+        /// Why it can't be tested.
+        public var reason: String?
+
+        public init(
+            id: String, title: String, author: String, change: String? = nil, changeTitle: String? = nil,
+            run: RunID? = nil, reason: String? = nil
+        ) {
+            self.id = id
+            self.title = title
+            self.author = author
+            self.change = change
+            self.changeTitle = changeTitle
+            self.run = run
+            self.reason = reason
+        }
+
+        /// `change 41 "Faster parser", landed as 4f1d2c8a01`, or `commit 4f1d2c8a01 "Faster parser"`; not cleaned.
+        public var inWords: String {
+            if let change { return "change \(change) \"\(changeTitle ?? title)\", landed as \(id.prefix(10))" }
+            return "commit \(id.prefix(10)) \"\(title)\""
+        }
+    }
+
+    public var test: String
+    public var repository: String
+    public var workflow: String
+    public var branch: String
+    /// The oldest commit in which it fails.
+    public var broken: Commit
+    /// The newest one before it in which it passes.
+    public var good: Commit
+    /// Between the two, those that can't be tested: one of them may be the cause as well.
+    public var suspects: [Commit]
+    /// Whether both were run once more and came out the same; nil if that was not wanted.
+    public var isVerified: Bool?
+    /// How many commits the archive could tell of, and how many were run.
+    public var fromArchive: Int
+    public var runs: Int
+    public var at: Date
+
+    public init(
+        test: String, repository: String, workflow: String, branch: String, broken: Commit, good: Commit,
+        suspects: [Commit], isVerified: Bool? = nil, fromArchive: Int, runs: Int, at: Date
+    ) {
+        self.test = test
+        self.repository = repository
+        self.workflow = workflow
+        self.branch = branch
+        self.broken = broken
+        self.good = good
+        self.suspects = suspects
+        self.isVerified = isVerified
+        self.fromArchive = fromArchive
+        self.runs = runs
+        self.at = at
+    }
+
+    /// One sentence; not cleaned.
+    public var inWords: String {
+        let others = suspects.isEmpty ? "" : ", or by one of \(suspects.count) before it that can't be tested"
+        let doubt = isVerified == false ? "; a second run did not confirm it, so the test may be flaky" : ""
+        return "\(test) is broken by \(broken.inWords)\(others)\(doubt)"
+    }
+}

@@ -1,0 +1,137 @@
+import Archive
+import Engine
+import Foundation
+import Git
+import Logging
+import Pipeline
+
+extension Box {
+    /// Looks for the commit that broke a test, and keeps the answer for later reports.
+    @discardableResult
+    func bisect(
+        _ request: BisectRequest, _ reply: @escaping @Sendable (BisectProgress) async throws -> Void
+    ) async throws -> BisectProgress {
+        let session = try await session(request) { try await reply(.note($0)) }
+        let outcome = try await session.search()
+        if case .found(let answer) = outcome { try await index.keep(answer) }
+        try await reply(outcome)
+        return outcome
+    }
+
+    private func session(
+        _ request: BisectRequest, say: @escaping @Sendable (String) async throws -> Void
+    ) async throws -> BisectSession {
+        let registered = try await index.repositories()
+        let location = registered[request.repository] ?? request.repository
+        let repository = try await open(location, named: registered[request.repository].map { _ in request.repository })
+        let appearances = try await history(
+            of: request.test,
+            TestFilter(repository: repository.name, workflow: request.workflow, limit: 50))
+        guard let newest = appearances.first else {
+            throw BoxError(
+                .unknownTest,
+                "no run of \(request.workflow.map { "workflow \"\($0)\"" } ?? "any workflow") of \(repository.name) had "
+                    + "\"\(request.test)\"; `pipectl history` shows where it ran")
+        }
+        let preferred = await watchers[repository.name]?.target
+        let (branch, line) = try await withRepository(at: repository.gitDirectory) {
+            try Self.line(request, in: $0, preferred: preferred)
+        }
+        let test = (suite: newest.result.suite, name: newest.result.name)
+        let workflow = request.workflow ?? newest.workflow
+        return BisectSession(
+            request: request, repository: repository, workflow: workflow, branch: branch, test: test,
+            step: await step(of: newest.result.id, in: appearances), line: line,
+            sights: try await index.sights(
+                suite: test.suite, name: test.name, repository: repository.name, workflow: workflow),
+            index: index, store: store, run: { try await self.runToEnd($0) }, say: say)
+    }
+
+    /// The commits between bad and good, both included: what landed, one after the other.
+    private static func line(
+        _ request: BisectRequest, in git: Repository, preferred: String?
+    ) throws -> (branch: String, line: [Commit]) {
+        let snapshot = try git.snapshot()
+        guard
+            let branch = request.branch
+                ?? Sighting.defaultTarget(git, snapshot, preferred: preferred),
+            let tip = snapshot.refs["refs/heads/\(branch)"]
+        else {
+            throw BoxError(.usage, "there is no branch \"\(request.branch ?? "")\"; name one with --branch")
+        }
+        let bad = try request.bad.map { try git.resolve($0) } ?? tip
+        guard try git.isAncestor(bad, of: tip) else {
+            throw BoxError(
+                .usage, "\(request.bad ?? "") is not in \(branch); name the branch that has it with --branch")
+        }
+        guard let named = request.good else {
+            return (branch, try git.log(from: bad, limit: BisectSession.longest, firstParent: true))
+        }
+        let good = try git.resolve(named)
+        guard good != bad, try git.isAncestor(good, of: bad) else {
+            throw BoxError(.usage, "\(named) is not before \(request.bad ?? branch); --good takes a commit from before")
+        }
+        let since = try git.log(from: bad, excluding: [good], limit: BisectSession.longest, firstParent: true)
+        return (branch, since + [try git.commit(good)])
+    }
+
+    /// The step in which the test ran last.
+    private func step(of test: String, in appearances: [TestAppearance]) async -> String? {
+        for run in appearances.prefix(5).map(\.run) {
+            guard let report = try? await store.report(run), let tests = try? await store.tests(run) else { continue }
+            let step = report.steps.first { step in step.tests?.of(tests).contains { $0.id == test } ?? false }
+            if let step { return step.name }
+        }
+        return nil
+    }
+
+    /// Has a run of the box's own, and waits for its report.
+    private func runToEnd(_ request: RunRequest) async throws -> RunID {
+        let id = try await accept(request).run.id
+        // In a process of its own nothing else is started.
+        if isRestricted { startOnly([id]) }
+        wakeUp()
+        do {
+            while true {
+                try Task.checkCancellation()
+                let seen = await board.changes
+                if let summary = try await index.run(id)?.summary, summary.state == .ended, summary.isArchived {
+                    return id
+                }
+                await withTaskGroup(of: Void.self) { group in
+                    group.addTask { await self.board.waitForChange(of: id, since: seen) }
+                    group.addTask { try? await Task.sleep(for: .seconds(1)) }
+                    await group.next()
+                    group.cancelAll()
+                }
+            }
+        } catch {
+            _ = try? await cancel(id, reason: "nobody waits for the bisection any more")
+            throw error
+        }
+    }
+
+    // MARK: Of its own accord
+
+    /// Looks for the causes that workflows want known when their branch turns red, one after the other.
+    func keepBisecting() async {
+        for await request in redTests {
+            if Task.isCancelled { return }
+            do {
+                log.info("\(request.repository): looking for what broke \(TerminalText.name(request.test))")
+                let outcome = try await bisect(request) { [log] progress in
+                    if case .note(let text) = progress { log.debug("bisect: \(TerminalText.name(text, limit: 500))") }
+                }
+                switch outcome {
+                case .found(let answer):
+                    log.notice("\(request.repository): \(TerminalText.name(answer.inWords, limit: 1_000))")
+                case .nothing(let why): log.info("\(request.repository): \(TerminalText.name(why, limit: 1_000))")
+                case .note: break
+                }
+            } catch {
+                log.warning(
+                    "\(request.repository): the cause of \(TerminalText.name(request.test)) is not found: \(error)")
+            }
+        }
+    }
+}

@@ -1,0 +1,187 @@
+import Archive
+import Engine
+import Foundation
+import Logging
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// The workspaces of failed runs: `kept/` of the state folder, which only the box's user can enter.
+///
+/// ```
+/// kept/RUN-ATTEMPT/kept.json    what it is; written last
+///                  workspace    the run's workspace, or its layers
+///                  home, tmp, values
+///                  lock         held by whoever looks into it
+/// ```
+actor KeptStore {
+    private let folder: String
+    private let lifetime: Duration
+    /// On disk, of all together.
+    private let limit: Int
+    private let log: Logger
+    private let bases: BaseStore
+    /// Newest first.
+    private var kept: [KeptWorkspace]
+    /// By folder name: runs that go on with it now.
+    private var uses: [String: Int] = [:]
+    /// By folder name, what it holds of the bases: until it is removed.
+    private var holds: [String: [String]]
+    private var isSweeping = false
+
+    init(folder: String, lifetime: Duration, limit: Int, found: [KeptWorkspace], bases: BaseStore, log: Logger) {
+        self.folder = folder
+        self.lifetime = lifetime
+        self.limit = limit
+        self.log = log
+        self.bases = bases
+        kept = found.sorted { $0.createdAt > $1.createdAt }
+        holds = Dictionary(uniqueKeysWithValues: found.map { ($0.folder, $0.folders(below: bases.folder)) })
+    }
+
+    /// What an earlier process kept and is still whole.
+    static func find(in folder: String, bases: String) -> [KeptWorkspace] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return names.compactMap { name in
+            guard let one = try? read(name, in: folder), one.folder == name, one.boot == Boot.id else { return nil }
+            // A copied state folder has the paths of the other one.
+            let isWhole = one.layers.allSatisfy { layer in
+                (layer.path.hasPrefix(folder + "/") || layer.path.hasPrefix(bases + "/"))
+                    && FileManager.default.fileExists(atPath: layer.path)
+            }
+            return isWhole ? one : nil
+        }
+    }
+
+    static func read(_ name: String, in folder: String) throws -> KeptWorkspace {
+        let data = try Data(contentsOf: URL(fileURLWithPath: "\(folder)/\(name)/\(KeptWorkspace.record)"))
+        return try JSONDecoder().decode(KeptWorkspace.self, from: data)
+    }
+
+    var all: [KeptWorkspace] { kept }
+
+    /// Takes the workspace of a run, so that nothing removes it until ``giveBack(_:)``; nil if there is none.
+    func take(_ run: RunID) -> KeptWorkspace? {
+        guard let one = kept.first(where: { $0.run == run }), !isOverdue(one) else { return nil }
+        uses[one.folder, default: 0] += 1
+        return one
+    }
+
+    func giveBack(_ one: KeptWorkspace?) async {
+        guard let one else { return }
+        let left = (uses[one.folder] ?? 1) - 1
+        uses[one.folder] = left > 0 ? left : nil
+        await sweep()
+    }
+
+    /// Makes a workspace known whose folder is in place, and removes those for which there is no room beside it.
+    func add(_ one: KeptWorkspace) async throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys]
+        try encoder.encode(one)
+            .write(to: URL(fileURLWithPath: "\(folder)/\(one.folder)/\(KeptWorkspace.record)"), options: .atomic)
+        let held = one.folders(below: bases.folder)
+        await bases.hold(held)
+        holds[one.folder] = held
+        kept.insert(one, at: 0)
+        while kept.reduce(0, { $0 + $1.bytes }) > limit, let last = kept.popLast() {
+            log.info(
+                "the workspace of run \(last.run) is removed: all kept ones together have \(limit >> 20) MiB")
+        }
+        await sweep()
+    }
+
+    /// Removes what an earlier process left half-filled, and what is not kept any more.
+    func clear() async {
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        where name.hasPrefix(KeptStore.unfinished) {
+            let path = "\(folder)/\(name)"
+            try? await offThread { try FolderRemoval.remove(path) }
+        }
+        kept.removeAll(where: isOverdue)
+        await sweep()
+    }
+
+    /// Removes what has been kept long enough.
+    func expire() async {
+        guard kept.contains(where: isOverdue) else { return }
+        kept.removeAll(where: isOverdue)
+        await sweep()
+    }
+
+    /// Removes all that nobody uses now; returns how many.
+    func removeAll() async -> Int {
+        let count = kept.count
+        kept = []
+        await sweep()
+        return count
+    }
+
+    private func isOverdue(_ one: KeptWorkspace) -> Bool {
+        let age = Duration.seconds(Date().timeIntervalSince(one.createdAt))
+        // One that is from the future says that the clock was set back.
+        return age >= lifetime || age < .seconds(-3_600)
+    }
+
+    /// Removes the folders that nothing needs, and lets go of the bases below them.
+    func sweep() async {
+        // While a large one is removed another call may come; it finds the rest next time.
+        guard !isSweeping else { return }
+        isSweeping = true
+        defer { isSweeping = false }
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        var needed = Set(kept.flatMap { $0.folders(below: folder) + [$0.folder] })
+        for name in uses.keys {
+            needed.insert(name)
+            if let one = try? KeptStore.read(name, in: folder) { needed.formUnion(one.folders(below: folder)) }
+        }
+        for name in names where !needed.contains(name) && !name.hasPrefix(KeptStore.unfinished) {
+            let path = "\(folder)/\(name)"
+            guard !KeptLock.isHeld(path) else { continue }
+            try? await offThread { try FolderRemoval.remove(path) }
+            if let held = holds.removeValue(forKey: name) { await bases.release(held) }
+        }
+    }
+
+    /// How the names of folders begin that are being filled.
+    static let unfinished = ".filling-"
+}
+
+extension KeptWorkspace {
+    /// The names of the folders below `parent` that its layers are in.
+    func folders(below parent: String) -> [String] {
+        let names = layers.compactMap { layer -> String? in
+            guard layer.path.hasPrefix(parent + "/") else { return nil }
+            return layer.path.dropFirst(parent.count + 1).split(separator: "/").first.map(String.init)
+        }
+        return Array(Set(names))
+    }
+}
+
+/// Keeps a folder from being removed while a person is in it, who may be in another process.
+final class KeptLock: Sendable {
+    private let file: Int32
+
+    /// - Throws: `SystemFailure` when the folder is gone.
+    init(_ folder: String) throws {
+        file = open("\(folder)/lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard file >= 0 else { throw SystemFailure("open") }
+        guard flock(file, LOCK_SH) == 0 else {
+            close(file)
+            throw SystemFailure("flock")
+        }
+    }
+
+    /// To be called once.
+    func release() { close(file) }
+
+    static func isHeld(_ folder: String) -> Bool {
+        let file = open("\(folder)/lock", O_RDWR | O_CLOEXEC | O_NOFOLLOW)
+        guard file >= 0 else { return false }
+        defer { close(file) }
+        return flock(file, LOCK_EX | LOCK_NB) != 0
+    }
+}

@@ -1,0 +1,78 @@
+public import Engine
+public import Foundation
+public import Pipeline
+
+import Archive
+import Git
+
+/// The workspace of a run that failed, as its last step left it: what a repetition goes on with, and `pipectl open` shows.
+///
+/// It is never written to again: whoever works with it has a layer above it, or a copy.
+public struct KeptWorkspace: Sendable, Codable {
+    /// The name of its folder.
+    var folder: String
+    public var run: Int64
+    var repository: String
+    public var workflow: String
+    /// The tested commit and its tree.
+    public var commit: String
+    var tree: String
+    /// The tree id of the `workflows/` that decided the plan, and what it was built with.
+    var definition: String
+    var tools: String
+    var parameters: [String: String]
+    public var plan: Plan
+    public var outcomes: [String: StepStatus]
+    /// What every step saw, without what it declares itself.
+    var environment: [String: String]
+    /// Newest first; those that are not in its own folder belong to a base or to the workspace that it went on with.
+    var layers: [Layer]
+    /// Folders that sandboxes show beside the run's own: the program, and where the workspace's Git finds its objects.
+    var program: [String]
+    var objects: [String]
+    /// On disk, of its own folder.
+    var bytes: Int
+    public var createdAt: Date
+    /// The start of the system in which it was made: after a power cut its files may be empty.
+    var boot: String
+
+    static let record = "kept.json"
+
+    /// The steps whose results a repetition takes over: they passed, and nothing that they need is run again.
+    ///
+    /// A gate leaves nothing in the workspace and is asked about again; what runs for what others came to is run again.
+    public var carriedSteps: [String] {
+        var carried: Set<String> = []
+        var settled: Set<String> = []
+        // In any order of the plan: as often as something is found that can be settled.
+        var isChanged = true
+        while isChanged {
+            isChanged = false
+            for step in plan.steps where !settled.contains(step.name) && step.needs.allSatisfy(settled.contains) {
+                settled.insert(step.name)
+                isChanged = true
+                let isCarried =
+                    step.action == .approval
+                    || outcomes[step.name] == .passed && step.condition == .onSuccess
+                        && step.needs.allSatisfy(carried.contains)
+                if isCarried { carried.insert(step.name) }
+            }
+        }
+        return plan.steps.filter { carried.contains($0.name) && $0.action != .approval }.map(\.name)
+    }
+
+    /// Why a run can't go on with it, as the end of a sentence; nil if it can.
+    func obstacle(to prepared: RunPreparation, tools: String) -> String? {
+        if prepared.definition.tree != definition { return "the workflow definition is another one now" }
+        if tools != self.tools { return "the toolchain or the machine's packages have changed" }
+        if prepared.tested.hex != commit { return "another commit is tested now" }
+        if prepared.context.parameters != parameters || prepared.plan != plan { return "the plan is another one now" }
+        if layers.count > KeptWorkspace.deepest {
+            return "it has gone on \(layers.count) layers deep; one run from the start makes it flat again"
+        }
+        return nil
+    }
+
+    /// Layers of one workspace; overlayfs has 500 at most, and each costs every look-up.
+    static let deepest = 60
+}

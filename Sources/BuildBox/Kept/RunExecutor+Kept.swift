@@ -1,0 +1,151 @@
+import Archive
+import Engine
+import Foundation
+import Git
+import Logging
+import Pipeline
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// What a repetition goes on with.
+struct Resumption: Sendable {
+    var kept: KeptWorkspace
+    var carried: [String: CarriedStep]
+}
+
+extension RunExecutor {
+    /// What the run goes on with; nil, with a finding if that was wanted, where all of it is run.
+    func resumption(_ prepared: RunPreparation, _ run: QueuedRun) async -> (Resumption?, Finding?) {
+        guard let earlier = run.request.resumes else { return (nil, nil) }
+        func all(_ why: String) -> Finding {
+            Finding(
+                rule: "not-resumed", severity: .note,
+                message: "all steps are run, also those that passed in run \(earlier): \(why)", file: nil, line: nil,
+                column: nil, suggestion: nil)
+        }
+        guard let one = await kept.take(earlier) else {
+            return (
+                nil,
+                all(
+                    "its workspace is gone; failed ones are kept for \(options.keepFailed.inWords), "
+                        + "\(options.keptBytes >> 30) GiB of them, while the machine is up (`pipectl watch --keep-failed`)"
+                )
+            )
+        }
+        if let obstacle = one.obstacle(to: prepared, tools: programs.tools) {
+            await kept.giveBack(one)
+            return (nil, all(obstacle))
+        }
+        do {
+            let report = try await store.report(earlier)
+            let tests = try await store.tests(earlier)
+            var carried: [String: CarriedStep] = [:]
+            for name in one.carriedSteps {
+                guard let step = report.steps.first(where: { $0.name == name }), step.status == .passed else {
+                    continue
+                }
+                carried[name] = CarriedStep(
+                    citation: step.standsFor
+                        ?? ProofCitation(run: earlier, attempt: report.attempt, step: name),
+                    tests: step.tests?.of(tests) ?? [], testCounts: step.testCounts,
+                    artifacts: report.artifacts.filter { $0.step == name })
+            }
+            guard carried.values.flatMap(\.artifacts).allSatisfy({ store.wantedArtifact($0.sha256) != nil }) else {
+                await kept.giveBack(one)
+                return (nil, all("artifacts of it are gone from the archive"))
+            }
+            return (Resumption(kept: one, carried: carried), nil)
+        } catch {
+            await kept.giveBack(one)
+            return (nil, all("its report can't be read: \(error)"))
+        }
+    }
+
+    /// Makes a workspace over the kept one, with the home and the other folders that its steps left.
+    func resume(_ one: KeptWorkspace, at place: RunPlace, user: StepUser?) async throws -> Workspace {
+        let workspace = try await Workspace.resume(
+            at: place.workspace, one, user: user, layering: sandboxing.layering)
+        do {
+            for name in KeptWorkspace.folders {
+                let source = "\(state.kept)/\(one.folder)/\(name)"
+                guard FileManager.default.fileExists(atPath: source) else { continue }
+                try await Workspace.copy(source, to: "\(place.folder)/\(name)")
+            }
+        } catch {
+            await workspace.close()
+            throw error
+        }
+        return workspace
+    }
+
+    /// Keeps what a failed run leaves; that it can't costs a repetition its head start and nothing else.
+    ///
+    /// Only when nothing of the run lives, and after ``Workspace/close()``.
+    func keep(_ remains: RunRemains?, _ run: QueuedRun, _ report: Report, folder: String) async {
+        guard let remains, remains.isAllEnded, options.keepFailed > .zero, run.request.upkeep == nil,
+            [.failed, .infrastructure].contains(report.verdict), report.steps.contains(where: { !$0.attempts.isEmpty })
+        else { return }
+        do {
+            let name = "\(run.id)-\(run.attempt)"
+            let (root, filling) = ("\(state.kept)/\(name)", "\(state.kept)/\(KeptStore.unfinished)\(name)")
+            var one = record(remains, run, report, folder: name)
+            let workspace = remains.workspace
+            one.layers = try await offThread {
+                guard mkdir(filling, 0o700) == 0 else { throw SystemFailure("mkdir") }
+                try moved(workspace.folder, to: "\(filling)/workspace")
+                for name in KeptWorkspace.folders { try? moved("\(folder)/\(name)", to: "\(filling)/\(name)") }
+                try moved(filling, to: root)
+                return workspace.keptLayers(user: remains.user, at: "\(root)/workspace")
+            }
+            one.bytes = try await offThread { WorkspaceMeter.size(of: root) }
+            try await kept.add(one)
+            log.debug("run \(run.id): its workspace is kept, \(one.bytes >> 20) MiB")
+        } catch {
+            log.notice("run \(run.id): its workspace could not be kept, so a repetition runs all of it: \(error)")
+            await kept.sweep()
+        }
+    }
+
+    private func record(
+        _ remains: RunRemains, _ run: QueuedRun, _ report: Report, folder: String
+    ) -> KeptWorkspace {
+        let prepared = remains.prepared
+        return KeptWorkspace(
+            folder: folder, run: run.id, repository: run.request.repository, workflow: run.request.workflow,
+            commit: prepared.tested.hex, tree: prepared.tree.hex, definition: prepared.definition.tree,
+            tools: programs.tools, parameters: prepared.context.parameters, plan: prepared.plan,
+            outcomes: Dictionary(report.steps.map { ($0.name, $0.status) }) { first, _ in first },
+            environment: environment(prepared, run), layers: [], program: prepared.program.folders,
+            objects: remains.objects, bytes: 0, createdAt: Date(), boot: Boot.id)
+    }
+}
+
+extension KeptWorkspace {
+    /// The folders of a run, beside its workspace, in which a step may find what an earlier one left.
+    static let folders = ["home", "tmp", "values"]
+}
+
+extension Workspace {
+    /// Its layers when its folder is at `place`, newest first.
+    fileprivate func keptLayers(user: StepUser?, at place: String) -> [Layer] {
+        func now(_ layer: Layer) -> Layer {
+            guard layer.path.hasPrefix(folder + "/") else { return layer }
+            return Layer(path: place + layer.path.dropFirst(folder.count), owner: layer.owner, group: layer.group)
+        }
+        guard let upper else {
+            let owner = user ?? .box
+            return [Layer(path: place, owner: owner.user, group: owner.group)]
+        }
+        let git = Layer(path: "\(place)/git", owner: StepUser.box.user, group: StepUser.box.group)
+        let own = FileManager.default.fileExists(atPath: git.path) ? [git] : []
+        return [now(upper)] + own + layers.map(now)
+    }
+}
+
+private func moved(_ source: String, to target: String) throws {
+    guard rename(source, target) == 0 else { throw SystemFailure("rename") }
+}

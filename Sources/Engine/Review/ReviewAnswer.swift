@@ -1,0 +1,113 @@
+import Foundation
+import Pipeline
+
+/// What a reviewer may answer: one JSON object and nothing beside it.
+///
+/// Its text is as untrusted as the change that it quotes: lengths are bounded here, and whoever shows it escapes it.
+struct ReviewAnswer: Decodable {
+    struct Found: Decodable {
+        var severity: ReviewSeverity
+        var message: String
+        var rule: String?
+        var file: String?
+        var line: Int?
+        var suggestion: String?
+    }
+
+    struct Earlier: Decodable {
+        var fingerprint: String
+        var fate: ReviewFinding.Fate
+    }
+
+    var findings: [Found]
+    var earlier: [Earlier]?
+
+    private static let longest = 4_000
+
+    /// - Throws: ``ReviewProblem``: what is wrong with the answer.
+    static func read(_ data: Data) throws(ReviewProblem) -> ReviewAnswer {
+        guard data.count <= ReviewPlan.answerBytes else {
+            throw ReviewProblem("it said more than \(ReviewPlan.answerBytes >> 10) KiB")
+        }
+        guard data.contains(where: { !" \n\r\t".utf8.contains($0) }) else {
+            throw ReviewProblem("it said nothing; without findings the answer is {\"findings\": []}")
+        }
+        do {
+            return try JSONDecoder().decode(ReviewAnswer.self, from: data)
+        } catch let error as DecodingError {
+            throw ReviewProblem(
+                "its answer is not the JSON that docs/review.md describes: \(ReviewAnswer.words(error))")
+        } catch {
+            throw ReviewProblem("its answer can't be read: \(error)")
+        }
+    }
+
+    private static func words(_ error: DecodingError) -> String {
+        switch error {
+        case .keyNotFound(let key, _): "\"\(key.stringValue)\" is missing"
+        case .typeMismatch(_, let context), .valueNotFound(_, let context), .dataCorrupted(let context):
+            context.codingPath.isEmpty
+                ? "it is no JSON object, or there is text around it"
+                : "\"\(context.codingPath.map(\.stringValue).joined(separator: "."))\" has another type or value"
+        @unknown default: "it can't be decoded"
+        }
+    }
+
+    /// The record after this look: earlier findings with their new fate, then those that nobody has said before.
+    func record(_ input: ReviewInput, maximum: Int) -> ReviewRecord {
+        var record = ReviewRecord(head: input.head, since: input.since, findings: input.earlier)
+        let fates = Dictionary(
+            (earlier ?? []).map { ($0.fingerprint, $0.fate) }, uniquingKeysWith: { first, _ in first })
+        for index in record.findings.indices {
+            record.findings[index].fate = fates[record.findings[index].fingerprint] ?? record.findings[index].fate
+        }
+        var known = Dictionary(
+            record.findings.enumerated().map { ($0.element.fingerprint, $0.offset) },
+            uniquingKeysWith: { first, _ in first })
+        var new: [ReviewFinding] = []
+        for found in findings {
+            let one = found.finding(head: input.head)
+            if let place = known[one.fingerprint] {
+                // Said before. What was mended and is found again is open again; what was taken back stays so.
+                if place < record.findings.count, record.findings[place].fate == .fixed,
+                    fates[one.fingerprint] == nil
+                {
+                    record.findings[place].fate = .open
+                }
+                continue
+            }
+            known[one.fingerprint] = .max
+            new.append(one)
+        }
+        // The most severe first; among equals the reviewer's order.
+        let sorted = new.enumerated().sorted {
+            ($1.element.severity, $0.offset) < ($0.element.severity, $1.offset)
+        }.map(\.element)
+        record.findings += sorted.prefix(max(maximum, 0))
+        record.leftOut = max(sorted.count - max(maximum, 0), 0)
+        return record
+    }
+
+    fileprivate static func cut(_ text: String) -> String {
+        text.utf8.count <= longest ? text : String(decoding: text.utf8.prefix(longest), as: UTF8.self) + "…"
+    }
+}
+
+extension ReviewAnswer.Found {
+    fileprivate func finding(head: String) -> ReviewFinding {
+        let rule = String((rule ?? "review").prefix(100))
+        let file = file.map { String($0.prefix(1_000)) }
+        // Numbers and spaces change when lines move; the remark stays the same.
+        let words = message.lowercased().split { !$0.isLetter }.joined(separator: " ")
+        return ReviewFinding(
+            fingerprint: String(StepKey.digest(of: ["review", rule, file ?? "", words]).prefix(16)), severity: severity,
+            rule: rule, message: ReviewAnswer.cut(message), file: file, line: line.flatMap { $0 > 0 ? $0 : nil },
+            suggestion: suggestion.map(ReviewAnswer.cut), fate: .open, head: head)
+    }
+}
+
+/// Why a reviewer's answer can't be used.
+struct ReviewProblem: Error, CustomStringConvertible {
+    let description: String
+    init(_ description: String) { self.description = description }
+}

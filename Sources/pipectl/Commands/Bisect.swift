@@ -1,0 +1,104 @@
+import Archive
+import ArgumentParser
+import BuildBox
+import Engine
+import Foundation
+
+struct Bisect: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Finds the commit, and the change, that broke a test.",
+        discussion: """
+            It follows what landed on the branch (first parents), takes from the archive what it knows, runs only commits \
+            that are missing, and only the step with the test; with a daemon in its idle slots. Commits that can't be \
+            tested are gone around. Exit code 0 when a cause is named, 7 when there is none to name.
+            """)
+
+    @OptionGroup var state: StateOptions
+    @OptionGroup var box: BoxOptionGroup
+    @Argument(help: "The test as a report names it, or a part of that which only one has.") var test: String
+    @Option(help: "A commit in which it passes. Default: the newest one that can be found.") var good: String?
+    @Option(help: "A commit in which it fails. Default: the branch's tip.") var bad: String?
+    @Option(help: "The workflow that runs it. Default: the one in which it ran last.") var workflow: String?
+    @Option(help: "The branch. Default: the one that changes want into.") var branch: String?
+    @Option(help: "The repository's path, URL or name.") var repository = "."
+    @Flag(inversion: .prefixedNo, help: "Run both sides of the answer once more.") var verify = true
+    @Flag(help: "Print the answer as JSON.") var json = false
+
+    func run() async throws {
+        let folder = try state.folder()
+        let access = try await BoxAccess.open(folder, purpose: "bisect", options: box.options(), log: Log.quiet)
+        do {
+            var request = BisectRequest(test: test, repository: location)
+            (request.good, request.bad, request.workflow) = (good, bad, workflow)
+            (request.branch, request.verifies) = (branch, verify)
+            let outcome = try await search(request, access)
+            await access.close()
+            try show(outcome)
+        } catch {
+            await access.close()
+            throw error
+        }
+    }
+
+    /// A path means a folder here, not below the daemon's.
+    private var location: String {
+        let isPath = repository.hasPrefix(".") || FileManager.default.fileExists(atPath: repository)
+        guard isPath else { return repository }
+        return (try? RunSubject.top(of: repository)) ?? repository
+    }
+
+    private func search(_ request: BisectRequest, _ access: BoxAccess) async throws -> BisectProgress? {
+        let last = LastProgress()
+        @Sendable func ask() async throws {
+            try await access.ask(.bisect(request)) { reply in
+                guard case .bisect(let progress) = reply else { return }
+                if case .note(let text) = progress {
+                    Terminal.say(TerminalText.name(text, limit: 500))
+                } else {
+                    await last.set(progress)
+                }
+            }
+        }
+        guard case .own(let box) = access else {
+            try await ask()
+            return await last.progress
+        }
+        // Nothing that a daemon left waiting is started here.
+        await box.startOnly([])
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await box.serve() }
+            defer { group.cancelAll() }
+            try await ask()
+            await box.drain()
+            try await group.waitForAll()
+        }
+        return await last.progress
+    }
+
+    private func show(_ outcome: BisectProgress?) throws {
+        switch outcome {
+        case .found(let answer):
+            if json { return try JSONOutput.print(answer) }
+            Terminal.print(TerminalText.name(answer.inWords, limit: 2_000))
+            func row(_ name: String, _ commit: BisectAnswer.Commit) {
+                let run = commit.run.map { "run \($0)" } ?? "-"
+                let text = "\(commit.id.prefix(10))  \(run)  \(commit.author)  \(commit.title)"
+                Terminal.print("  \(name)  \(TerminalText.name(text, limit: 400))")
+                if let reason = commit.reason { Terminal.print("           \(TerminalText.name(reason, limit: 400))") }
+            }
+            row("fails  ", answer.broken)
+            for suspect in answer.suspects { row("suspect", suspect) }
+            row("passes ", answer.good)
+            let verified =
+                answer.isVerified.map { $0 ? "; confirmed by a second run of both" : "; NOT confirmed" } ?? ""
+            Terminal.print("  \(answer.fromArchive) commits known from the archive, \(answer.runs) runs\(verified)")
+        case .nothing(let why): throw CommandEnd(code: 7, message: TerminalText.name(why, limit: 2_000))
+        case .note, nil: throw CommandEnd(code: 3, message: "the bisection ended without an answer")
+        }
+    }
+}
+
+private actor LastProgress {
+    private(set) var progress: BisectProgress?
+    func set(_ progress: BisectProgress) { self.progress = progress }
+}

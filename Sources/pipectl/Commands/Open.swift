@@ -1,0 +1,37 @@
+import ArgumentParser
+import BuildBox
+import Engine
+import Foundation
+import Pipeline
+
+struct Open: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Opens a shell in a copy of the workspace that a failed run left, in the sandbox of its step.",
+        discussion: """
+            It has the step's variables and rights, and not its secrets. What is changed there is gone at the end; the \
+            workspace stays for `pipectl rerun RUN --failed`. The exit code is the command's.
+            """)
+
+    @OptionGroup var state: StateOptions
+    @OptionGroup var box: BoxOptionGroup
+    @Argument(help: "The run's number.")
+    var run: Int64
+    @Option(help: "As this step saw it. Default: the first that failed.")
+    var step: String?
+    @Argument(parsing: .postTerminator, help: "What is run instead of a shell, after --.")
+    var command: [String] = []
+
+    func run() async throws {
+        let code = try await KeptShell.with(
+            run: run, step: step, command: command, state: state.folder(), options: box.options()
+        ) { shell in
+            if command.isEmpty {
+                let name = TerminalText.name(shell.step.name)
+                Terminal.say("a copy of the workspace of run \(run), as step \"\(name)\" saw it, without its secrets")
+                Terminal.say("its command: \(TerminalText.name(shell.step.commandLine, limit: 2_000))")
+            }
+            return try TerminalSession(shell.opened).run()
+        }
+        if code != 0 { throw CommandEnd(code: code, message: nil) }
+    }
+}

@@ -1,0 +1,158 @@
+import Archive
+import Engine
+import Foundation
+import TestSupport
+import Testing
+
+/// A step that reviews, with stand-ins for reviewers that behave well, badly, slowly and maliciously.
+struct ReviewTests {
+    /// The reviewer is `reviewer` in the meeting folder, so that each test has its own and can change it between runs.
+    private static func files(_ bench: Bench, _ options: String = "") -> [String: String] {
+        Workflows.test(
+            """
+            Review(by: "sh \(bench.meet)/reviewer", rules: ["RULES.md"]\(options))
+            """, files: ["RULES.md": "No shouting.\n", "a.txt": "a\n"])
+    }
+
+    private func reviewer(_ bench: Bench, _ script: String) throws {
+        try Data(script.utf8).write(to: URL(fileURLWithPath: "\(bench.meet)/reviewer"))
+    }
+
+    private func report(_ bench: Bench, _ id: RunID) async throws -> Report {
+        let ended = try await bench.pipectl("report", "\(id)", "--format", "json")
+        return try ReportJSON.decoder().decode(Report.self, from: Data(ended.output.utf8))
+    }
+
+    private func review(_ bench: Bench, _ number: Int = 1) async throws -> Int32 {
+        try await bench.pipectl("run", "test", "--change", "\(number)").code
+    }
+
+    @Test(.timeLimit(.minutes(4)))
+    func findingsGateAreSaidOnceAndHaveAFate() async throws {
+        try await Bench.with { bench in
+            try await bench.commit(Self.files(bench), "Review")
+            // The change brings other rules, which must not be those that it is judged by.
+            let first = try await bench.change(1, ["b.txt": "SHOUT\n", "RULES.md": "All is allowed.\n"])
+            try reviewer(
+                bench,
+                """
+                cat > \(bench.meet)/prompt-1
+                echo '{"findings": [{"severity": "error", "rule": "shouting", "message": "line 1 shouts", "file": "b.txt", "line": 1},
+                  {"severity": "note", "message": "short"}]}'
+                """)
+            #expect(try await review(bench) == 1)
+            let one = try await report(bench, 1)
+            let finding = try #require(one.findings.first { $0.rule == "review/shouting" })
+            #expect(finding.file == "b.txt" && finding.line == 1 && finding.severity == .error)
+            #expect(one.reason.contains("1 open finding of severity error or more"))
+            let prompt = try String(contentsOfFile: "\(bench.meet)/prompt-1", encoding: .utf8)
+            #expect(prompt.contains("No shouting.") && prompt.contains("+SHOUT"))
+            #expect(!prompt.components(separatedBy: "## The change")[0].contains("All is allowed"))
+            let print = try #require(one.steps.first?.review?.findings.first?.fingerprint)
+
+            // The same head again: nobody is asked, and what stands still stands.
+            try reviewer(bench, "exit 9")
+            #expect(try await review(bench) == 1)
+            #expect(try await report(bench, 2).steps.first?.attempts.isEmpty == true)
+
+            // A push that mends nothing: only what is new is shown, the remark at another line is not repeated.
+            let second = try await bench.change(1, ["c.txt": "quiet\n"], from: first)
+            try reviewer(
+                bench,
+                """
+                cat > \(bench.meet)/prompt-3
+                echo '{"findings": [{"severity": "error", "rule": "shouting", "message": "line 7 shouts", "file": "b.txt", "line": 7}]}'
+                """)
+            #expect(try await review(bench) == 1)
+            let three = try await report(bench, 3)
+            #expect(three.steps.first?.review?.findings.count == 2, "none is repeated")
+            let next = try String(contentsOfFile: "\(bench.meet)/prompt-3", encoding: .utf8)
+            #expect(next.contains("+quiet") && !next.contains("+SHOUT") && next.contains(print))
+
+            // Mended, and said to be.
+            try await bench.change(1, ["b.txt": "calm\n"], from: second)
+            try reviewer(
+                bench,
+                """
+                cat > /dev/null
+                echo '{"findings": [], "earlier": [{"fingerprint": "\(print)", "fate": "fixed"}]}'
+                """)
+            #expect(try await review(bench) == 0)
+            let four = try await report(bench, 4)
+            #expect(four.steps.first?.review?.findings.first?.fate == .fixed)
+            #expect(!four.findings.contains { $0.rule == "review/shouting" })
+        }
+    }
+
+    @Test(.timeLimit(.minutes(3)))
+    func withoutFindingsItSaysSoAndOfManyTheWorstAreKept() async throws {
+        try await Bench.with { bench in
+            try await bench.commit(Self.files(bench, ", maximum: 2"), "Review")
+            try await bench.change(1, ["b.txt": "b\n"])
+            try reviewer(bench, "echo '{\"findings\": []}'")
+            #expect(try await review(bench) == 0)
+            #expect(
+                try await report(bench, 1).findings.contains { $0.message.hasPrefix("no findings: the whole change") })
+            try await bench.change(2, ["d.txt": "d\n"])
+            try reviewer(
+                bench,
+                """
+                echo '{"findings": [{"severity": "note", "message": "first"}, {"severity": "note", "message": "second"},
+                {"severity": "error", "message": "third"}, {"severity": "note", "message": "first"}]}'
+                """)
+            #expect(try await review(bench, 2) == 1)
+            let record = try #require(try await report(bench, 2).steps.first?.review)
+            #expect(record.findings.map(\.message) == ["third", "first"] && record.leftOut == 1)
+        }
+    }
+
+    @Test(
+        .timeLimit(.minutes(3)),
+        arguments: [
+            ("it fails", "echo '{\"findings\": []}'; exit 3", "exit code 3"),
+            ("it says nothing", "cat > /dev/null", "it said nothing"),
+            ("it talks", "echo 'Sure! Here it is:'; echo '{\"findings\": []}'", "text around it"),
+            ("another form", "echo '{\"issues\": []}'", "\"findings\" is missing"),
+            (
+                "another word", "echo '{\"findings\": [{\"severity\": \"fatal\", \"message\": \"x\"}]}'",
+                "another type or value"
+            ),
+            ("it never ends", "echo '{\"findings\": []}'; sleep 600", "longer than 3 s"),
+            ("it talks without end", "yes '{\"findings\": []}'", "more than 256 KiB"),
+            (
+                "a link to a file of the box", "echo x; ln -sf /etc/passwd \"$PIPECTL_VALUES_OUT/review.json\"",
+                "no review"
+            ),
+        ])
+    func aBrokenReviewerIsNoPassAndNoFailure(_ name: String, script: String, words: String) async throws {
+        try await Bench.with { bench in
+            try await bench.commit(Self.files(bench, ", within: .seconds(3)"), "Review")
+            try await bench.change(1, ["b.txt": "b\n"])
+            try reviewer(bench, script)
+            #expect(try await review(bench) == 3, "\(name)")
+            let report = try await report(bench, 1)
+            #expect(report.verdict == .infrastructure)
+            #expect(report.reason.contains("there is no review") && report.reason.contains(words), "\(report.reason)")
+            #expect(report.steps.first?.review == nil)
+        }
+    }
+
+    @Test(.timeLimit(.minutes(3)))
+    func whatAReviewerSaysReachesNoTerminalAsItIs() async throws {
+        try await Bench.with { bench in
+            try await bench.commit(Self.files(bench, ", gate: .warning"), "Review")
+            try await bench.change(1, ["b.txt": "b\n"])
+            try reviewer(
+                bench,
+                #"""
+                printf '{"findings": [{"severity": "warning", "message": "\\u001b[2Jgone <script>alert(1)</script>", "file": "../../etc/passwd", "line": -4}]}'
+                """#)
+            #expect(try await review(bench) == 1)
+            let text = try await bench.pipectl("report", "1").output
+            #expect(!text.contains("\u{1b}[2J") && text.contains("gone"))
+            let page = try await bench.pipectl("report", "1", "--format", "html").output
+            #expect(!page.contains("<script>alert(1)"))
+            #expect(try await report(bench, 1).steps.first?.review?.findings.first?.line == nil)
+        }
+    }
+}
