@@ -18,7 +18,8 @@ struct Pipectl: AsyncParsableCommand {
             CommandGroup(
                 name: "The build box",
                 subcommands: [
-                    Watch.self, Notify.self, Status.self, Approve.self, Cancel.self, Rerun.self, SecretsCommand.self,
+                    Watch.self, Notify.self, Status.self, Wait.self, Approve.self, Cancel.self, Rerun.self,
+                    SecretsCommand.self,
                 ]),
             CommandGroup(
                 name: "Reports",

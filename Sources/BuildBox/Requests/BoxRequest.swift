@@ -10,6 +10,10 @@ public enum BoxRequest: Sendable, Codable {
     case start(StartRequest)
     /// The run's progress from now to its end, as ``BoxReply/progress(_:)``.
     case follow(RunID)
+    /// How far a verdict is, as ``BoxReply/waiting(_:)``, until there is one.
+    case wait(WaitRequest)
+    /// What can be said of a run that goes on, as ``BoxReply/early(_:)``.
+    case early(RunID)
     case cancel(RunID, reason: String)
     /// A person's word on a run or step that waits for it.
     case approve(ApproveRequest)
@@ -142,6 +146,9 @@ public enum BoxReply: Sendable, Codable {
     /// The run that was accepted; `isNew` is false when the same one existed.
     case accepted(RunID, isNew: Bool)
     case progress(RunProgress)
+    case waiting(WaitState)
+    /// Nil when the run is not going on.
+    case early(EarlyReport?)
     case runs([RunSummary])
     case run(RunDetail)
     /// The document in the format that was asked for.
