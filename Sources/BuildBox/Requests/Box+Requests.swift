@@ -291,6 +291,7 @@ extension RunFilter {
         self.init(
             repository: query.repository, workflow: query.workflow, change: query.change, branch: query.branch,
             commitPrefix: query.commit, states: query.states.isEmpty ? nil : Set(query.states),
-            verdicts: query.verdicts.isEmpty ? nil : Set(query.verdicts), since: query.since, limit: query.limit)
+            verdicts: query.verdicts.isEmpty ? nil : Set(query.verdicts), since: query.since, before: query.before,
+            limit: query.limit)
     }
 }

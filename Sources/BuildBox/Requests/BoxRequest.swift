@@ -108,6 +108,8 @@ public struct RunsQuery: Sendable, Codable {
     public var states: [RunState]
     public var verdicts: [Verdict]
     public var since: Date?
+    /// Only runs with a smaller number: where the next page begins.
+    public var before: RunID?
     public var limit: Int
 
     public init(

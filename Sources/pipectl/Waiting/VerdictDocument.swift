@@ -45,13 +45,15 @@ struct VerdictDocument {
         return text
     }
 
+    /// The end without the bundle.
+    var answer: VerdictAnswer { VerdictAnswer(known, subject: subject, exitCode: exitCode) }
+
     func json() async throws -> String {
         var bundle: JSONText?
         if case .concluded(let end) = outcome, let conclusion = end.conclusion, let run = conclusion.run {
             bundle = JSONText(
                 try await RunBundle(state: state, run: run, isEarly: conclusion.isEarly).text(.json, bytes: bytes))
         }
-        let answer = VerdictAnswer(known, subject: subject, exitCode: exitCode)
         let head = try JSONOutput.text(answer)
         guard let bundle else { return head + "\n" }
         return try bundle.inserted(into: head, as: "bundle") + "\n"

@@ -1,0 +1,124 @@
+import Archive
+import BuildBox
+import Engine
+import Foundation
+import MCP
+
+/// Tests: of one run, over time, and against the target.
+extension AgentDesk {
+    var listTests: AgentTool {
+        AgentTool(
+            name: "list_tests", title: "List the tests of a run",
+            summary: "Tests of a run with their state, place and message; failures first.", effect: .reads,
+            parameters: [
+                Self.run,
+                AgentTool.Parameter(
+                    "status", Schema.choice(TestResult.Status.allCases.map(\.rawValue), "Only these.")),
+                AgentTool.Parameter("name", Schema.string("Only tests that have this in their suite or name.")),
+                AgentTool.Parameter("offset", Schema.integer(0...Int.max, "Leave out so many: the next page.")),
+                AgentTool.Parameter("limit", Schema.integer(1...10_000, "At most so many.", standard: 200)),
+                Self.budget,
+            ], output: Self.listSchema("tests", ["type": "object"], others: ["total": ["type": "integer"]])
+        ) { arguments, _ in
+            let (id, budget) = (try run(arguments), try budget(arguments))
+            let status = try arguments.choice("status", TestResult.Status.self)
+            let name = try arguments.string("name")
+            let offset = try arguments.integer("offset", in: 0...Int.max) ?? 0
+            let limit = try arguments.integer("limit", in: 1...10_000) ?? 200
+            let all = try await RunBundle(state: state, run: id).document().tests
+            let wanted = all.filter { test in
+                (status == nil || test.status == status)
+                    && (name.map { test.id.range(of: $0, options: .caseInsensitive) != nil } ?? true)
+            }
+            let sorted = wanted.filter(\.status.isFailure) + wanted.filter { !$0.status.isFailure }
+            let page = Array(sorted.dropFirst(min(offset, sorted.count)).prefix(limit))
+            return Self.list(
+                page.map(Self.test), as: "tests", others: ["total": .integer(sorted.count)], within: budget
+            ) { ["offset": .integer(offset + $0)] }
+        }
+    }
+
+    private static func test(_ test: TestResult) -> JSON {
+        var members: [String: JSON] = ["id": .string(test.id), "status": .string(test.status.rawValue)]
+        members["seconds"] = test.duration.map { .number($0) }
+        members["file"] = test.file.map { .string($0) }
+        members["line"] = test.line.map { .integer($0) }
+        members["message"] = test.message.map { .string(String($0.prefix(500))) }
+        if test.attempt > 1 { members["attempt"] = .integer(test.attempt) }
+        return .object(members)
+    }
+
+    var testHistory: AgentTool {
+        AgentTool(
+            name: "test_history", title: "How a test came out before",
+            summary: "How one test came out in earlier runs, newest first; shows whether it is flaky or broke lately.",
+            effect: .reads,
+            parameters: [
+                AgentTool.Parameter(
+                    "test", Schema.string("The test as a report names it, or a part that only one has."),
+                    isRequired: true), Self.repository,
+                AgentTool.Parameter("workflow", Schema.string("Only runs of this workflow.")),
+                AgentTool.Parameter("limit", Schema.integer(1...1_000, "At most so many.", standard: 30)), Self.budget,
+            ], output: Self.listSchema("results", ["type": "object"])
+        ) { arguments, _ in
+            let budget = try budget(arguments)
+            let filter = TestFilter(
+                repository: try arguments.string("repository"), workflow: try arguments.string("workflow"),
+                limit: try arguments.integer("limit", in: 1...1_000) ?? 30)
+            let name = try arguments.string("test") ?? ""
+            let found = try await ask(.testHistory(name, filter)) { reply in
+                if case .appearances(let found) = reply { found } else { nil }
+            }
+            let items = found.map { one in
+                var members = Self.test(one.result).object ?? [:]
+                members["run"] = .integer(Int(one.run))
+                members["head"] = .string(one.head)
+                members["change"] = one.change.map { .string($0) }
+                members["branch"] = one.branch.map { .string($0) }
+                members["ended"] = one.endedAt.map { .string($0.formatted(.iso8601)) }
+                return JSON.object(members)
+            }
+            return Self.list(items, as: "results", within: budget) { ["limit": .integer($0)] }
+        }
+    }
+
+    var compareWithTarget: AgentTool {
+        AgentTool(
+            name: "compare_with_target", title: "Compare with the target",
+            summary: """
+                The tests of a change's run held against the newest run of its target: which fail only here, which fail \
+                there too, which are gone or newly skipped.
+                """, effect: .reads, parameters: [Self.run, Self.budget],
+            output: Schema.answer(
+                [
+                    "against": Schema.integer(1...Int.max, "The run of the target."), "commit": ["type": "string"],
+                    "newlyFailing": ["type": "array"], "alsoFailing": ["type": "array"], "vanished": ["type": "array"],
+                    "newlySkipped": ["type": "array"], "cut": ["type": "boolean"], "rest": ["type": "string"],
+                ], required: ["against", "commit", "cut"])
+        ) { arguments, _ in
+            let (id, budget) = (try run(arguments), try budget(arguments))
+            guard let comparison = try await RunBundle(state: state, run: id).document().report.comparison else {
+                throw ToolFailure(
+                    "run \(id) was not compared: it is no run of a change with tests, or no run of its target has any yet."
+                )
+            }
+            var members: [String: JSON] = [
+                "against": .integer(Int(comparison.against)), "commit": .string(comparison.commit),
+            ]
+            var isCut = false
+            let lists = [
+                ("newlyFailing", comparison.newlyFailing), ("vanished", comparison.vanished),
+                ("newlySkipped", comparison.newlySkipped), ("alsoFailing", comparison.alsoFailing),
+            ]
+            for (key, names) in lists {
+                let taken = JSON.object(members).bytes.count + 256
+                let kept = budget.fitting(names.map { .string($0) }, beside: taken)
+                isCut = isCut || kept.count < names.count
+                members[key] = .array(kept)
+            }
+            members["cut"] = .bool(isCut)
+            if isCut { members["rest"] = "ask with a larger maximum_bytes" }
+            return ToolAnswer(.object(members))
+        }
+    }
+}
