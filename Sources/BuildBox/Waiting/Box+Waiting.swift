@@ -23,7 +23,10 @@ extension Box {
         report.trust = run.summary.trust
         let failed = live.steps.filter { $0.record.status.isFailure && !$0.record.allowsFailure }
         let open = live.steps.count { !$0.record.status.isFinal }
-        if let first = failed.first {
+        if live.isParked, let gate = live.steps.first(where: \.awaitsApproval) {
+            report.verdict = .needsApproval
+            report.reason = "step \"\(gate.id)\" \(gate.waitsFor ?? "waits for approval")"
+        } else if let first = failed.first {
             report.verdict = failed.allSatisfy { $0.record.status == .infrastructure } ? .infrastructure : .failed
             let why = first.record.reason.map { ": \($0)" } ?? ""
             report.reason = "step \"\(first.id)\" failed\(why); \(open) of \(live.steps.count) steps have not ended"

@@ -1,6 +1,7 @@
 import Archive
 import Engine
 import Foundation
+import Pipeline
 import Testing
 
 @testable import BuildBox

@@ -142,14 +142,16 @@ struct MCPTests {
                 {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"run_working_tree","arguments":{"workflow":"test"}}}
                 """
             // The input stays open until the answer is there.
-            let path = "\(bench.root)/in"
-            #expect(mkfifo(path, 0o600) == 0)
+            for name in ["in", "out"] { #expect(mkfifo("\(bench.root)/\(name)", 0o600) == 0) }
             let script = """
-                "$0" mcp < "$3" > "$4" & exec 9> "$3"; printf '%s\\n%s\\n' "$1" "$2" >&9
-                tail -n +1 -f "$4" --pid=$! | grep -m1 '"id":1' ; exec 9>&-; wait
+                "$0" mcp < "$3/in" > "$3/out" &
+                exec 9> "$3/in" 8< "$3/out"
+                printf '%s\\n%s\\n' "$1" "$2" >&9
+                read -r begun <&8; read -r answer <&8; printf '%s\\n' "$answer"
+                exec 9>&-; wait
                 """
             let ended = try await bench.command(
-                ["sh", "-c", script, Bench.pipectl, Self.begin, call, path, "\(bench.root)/out"], in: bench.repository)
+                ["sh", "-c", script, Bench.pipectl, Self.begin, call, bench.root], in: bench.repository)
             #expect(ended.output.contains("\"isError\":true"), "\(ended.output)\(ended.errors)")
             #expect(ended.output.contains("pipectl watch"), "\(ended.output)")
         }
