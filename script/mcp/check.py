@@ -133,8 +133,8 @@ async def session(bench, mode):
         ended = await client.call_tool("wait_for_verdict", {"what": str(run), "until": "verdict"})
         check(not ended.structured_content["isEarly"], "until the verdict")
 
-        bundle = await client.call_tool("get_bundle", {"run": run, "maximum_bytes": 2048})
-        check(len(text(bundle).encode()) <= 2048, "a bundle within 2048 bytes")
+        bundle = await client.call_tool("get_bundle", {"run": run, "maximum_bytes": 4096})
+        check(len(text(bundle).encode()) <= 4096, "a bundle within 4096 bytes")
         runs = await client.call_tool("list_runs", {"limit": 5})
         check(runs.structured_content["runs"][0]["id"] >= run, "list_runs, newest first")
         one = await client.call_tool("get_run", {"run": run})

@@ -21,7 +21,6 @@ extension Box {
                 try await reply(.accepted(outcome.run.id, isNew: outcome.isNew))
             case .follow(let id): try await follow(id, reply)
             case .wait(let wanted): try await wait(wanted, reply)
-            case .early(let id): try await reply(.early(earlyReport(of: id)))
             case .cancel(let id, let reason): try await reply(.done(cancel(id, reason: reason)))
             case .approve(let approve): try await reply(.done(self.approve(approve, user: user)))
             case .rerun(let wanted):

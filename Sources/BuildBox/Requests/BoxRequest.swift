@@ -12,8 +12,6 @@ public enum BoxRequest: Sendable, Codable {
     case follow(RunID)
     /// How far a verdict is, as ``BoxReply/waiting(_:)``, until there is one.
     case wait(WaitRequest)
-    /// What can be said of a run that goes on, as ``BoxReply/early(_:)``.
-    case early(RunID)
     case cancel(RunID, reason: String)
     /// A person's word on a run or step that waits for it.
     case approve(ApproveRequest)
@@ -149,8 +147,6 @@ public enum BoxReply: Sendable, Codable {
     case accepted(RunID, isNew: Bool)
     case progress(RunProgress)
     case waiting(WaitState)
-    /// Nil when the run is not going on.
-    case early(EarlyReport?)
     case runs([RunSummary])
     case run(RunDetail)
     /// The document in the format that was asked for.

@@ -27,7 +27,7 @@ struct AgentDesk: Sendable {
     // MARK: What many tools take
 
     static let run = AgentTool.Parameter("run", Schema.integer(1...Int.max, "The run's number."), isRequired: true)
-    static let budgets = 2_048...1_048_576
+    static let budgets = 4_096...1_048_576
     static let standardBudget = 16_384
     static let budget = AgentTool.Parameter(
         "maximum_bytes",

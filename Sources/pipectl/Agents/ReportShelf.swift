@@ -67,7 +67,7 @@ struct ReportShelf: ResourceShelf {
 
     private func text(_ id: RunID, _ form: String) async throws -> String {
         if form == "bundle.md" {
-            return try await RunBundle(state: desk.state, run: id).text(.markdown, bytes: AgentDesk.standardBudget)
+            return try await BundleSource(state: desk.state, run: id).text(.markdown, bytes: AgentDesk.standardBudget)
         }
         let document = try await ReportLoader(desk.state).document(id)
         switch form {
@@ -82,6 +82,8 @@ struct ReportShelf: ResourceShelf {
         var verdict = AgentDesk.verdictSchema.object ?? [:]
         verdict["$schema"] = "https://json-schema.org/draft/2020-12/schema"
         verdict["title"] = "The answer of wait_for_verdict and of pipectl wait --json"
-        return ["verdict.json": .object(verdict)]
+        var schemas = ["verdict.json": JSON.object(verdict)]
+        schemas["bundle.json"] = try? JSON(parsing: BundleSchema.text.utf8)
+        return schemas
     }
 }

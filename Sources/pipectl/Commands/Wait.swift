@@ -33,7 +33,7 @@ struct Wait: AsyncParsableCommand {
         if what != nil && change != nil {
             throw ValidationError("name what to wait for once: as WHAT or with --change")
         }
-        if !(2_048...16_777_216).contains(bytes) { throw ValidationError("--bytes takes 2048 to 16777216") }
+        if !(3_072...4_194_304).contains(bytes) { throw ValidationError("--bytes takes 3072 to 4194304") }
     }
 
     func run() async throws {

@@ -29,7 +29,7 @@ struct VerdictDocument {
         guard case .concluded(let end) = outcome, let conclusion = end.conclusion else { return pendingText() }
         var text = ""
         if let run = conclusion.run {
-            text = try await RunBundle(state: state, run: run, isEarly: conclusion.isEarly).text(
+            text = try await BundleSource(state: state, run: run).text(
                 .markdown, bytes: bytes)
         } else {
             text = "# \(conclusion.verdict.title): \(escaped(end.subject))\n\n\(escaped(conclusion.reason))\n"
@@ -41,6 +41,7 @@ struct VerdictDocument {
                 text += "- run \(run.id) \(escaped(run.workflow)): \(escaped(run.inWords(at: Date())))\n"
             }
         }
+        if conclusion.verdict == .needsApproval { text += "\nA person decides: \(escaped(conclusion.reason))\n" }
         for note in end.notes { text += "\nNote: \(escaped(note))\n" }
         return text
     }
@@ -52,7 +53,7 @@ struct VerdictDocument {
         var bundle: JSONText?
         if case .concluded(let end) = outcome, let conclusion = end.conclusion, let run = conclusion.run {
             bundle = JSONText(
-                try await RunBundle(state: state, run: run, isEarly: conclusion.isEarly).text(.json, bytes: bytes))
+                try await BundleSource(state: state, run: run).text(.json, bytes: bytes))
         }
         let head = try JSONOutput.text(answer)
         guard let bundle else { return head + "\n" }

@@ -25,7 +25,7 @@ extension AgentDesk {
             let name = try arguments.string("name")
             let offset = try arguments.integer("offset", in: 0...Int.max) ?? 0
             let limit = try arguments.integer("limit", in: 1...10_000) ?? 200
-            let all = try await RunBundle(state: state, run: id).document().tests
+            let all = try await ReportLoader(state).store.tests(id)
             let wanted = all.filter { test in
                 (status == nil || test.status == status)
                     && (name.map { test.id.range(of: $0, options: .caseInsensitive) != nil } ?? true)
@@ -86,8 +86,8 @@ extension AgentDesk {
         AgentTool(
             name: "compare_with_target", title: "Compare with the target",
             summary: """
-                The tests of a change's run held against the newest run of its target: which fail only here, which fail \
-                there too, which are gone or newly skipped.
+                The tests and findings of a change's run held against its target: what fails only here, what fails there \
+                too, what is fixed, added, gone, newly skipped, renamed or slower.
                 """, effect: .reads, parameters: [Self.run, Self.budget],
             output: Schema.answer(
                 [
@@ -97,23 +97,19 @@ extension AgentDesk {
                 ], required: ["against", "commit", "cut"])
         ) { arguments, _ in
             let (id, budget) = (try run(arguments), try budget(arguments))
-            guard let comparison = try await RunBundle(state: state, run: id).document().report.comparison else {
-                throw ToolFailure(
-                    "run \(id) was not compared: it is no run of a change with tests, or no run of its target has any yet."
-                )
+            let comparison = try await ask(.compare(id, against: nil)) { reply in
+                if case .comparison(let found) = reply { found } else { nil }
             }
-            var members: [String: JSON] = [
-                "against": .integer(Int(comparison.against)), "commit": .string(comparison.commit),
-            ]
-            var isCut = false
+            var members = try JSON(encoding: comparison).object ?? [:]
             let lists = [
-                ("newlyFailing", comparison.newlyFailing), ("vanished", comparison.vanished),
-                ("newlySkipped", comparison.newlySkipped), ("alsoFailing", comparison.alsoFailing),
-            ]
-            for (key, names) in lists {
-                let taken = JSON.object(members).bytes.count + 256
-                let kept = budget.fitting(names.map { .string($0) }, beside: taken)
-                isCut = isCut || kept.count < names.count
+                "newlyFailing", "vanished", "newlySkipped", "newFindings", "renamed", "slower", "alsoFailing", "fixed",
+                "added",
+            ].compactMap { key in members[key]?.array.map { (key, $0) } }
+            for (key, _) in lists { members[key] = [] }
+            var isCut = false
+            for (key, items) in lists {
+                let kept = budget.fitting(items, beside: JSON.object(members).bytes.count + 256)
+                isCut = isCut || kept.count < items.count
                 members[key] = .array(kept)
             }
             members["cut"] = .bool(isCut)

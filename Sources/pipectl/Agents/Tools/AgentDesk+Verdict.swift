@@ -92,7 +92,7 @@ extension AgentDesk {
             parameters: [
                 Self.run,
                 AgentTool.Parameter(
-                    "format", Schema.choice(RunBundle.Format.allCases.map(\.rawValue), "Default: markdown.")),
+                    "format", Schema.choice(BundleFormat.allCases.map(\.rawValue), "Default: markdown.")),
                 Self.budget,
             ],
             output: Schema.answer(
@@ -102,8 +102,8 @@ extension AgentDesk {
                 ], required: ["run", "format", "bytes", "cut"])
         ) { arguments, _ in
             let (id, budget) = (try run(arguments), try budget(arguments))
-            let format = try arguments.choice("format", RunBundle.Format.self) ?? .markdown
-            let text = try await RunBundle(state: state, run: id).text(format, bytes: budget.bytes)
+            let format = try arguments.choice("format", BundleFormat.self) ?? .markdown
+            let text = try await BundleSource(state: state, run: id).text(format, bytes: budget.bytes)
             var cut = (text: text, isCut: false)
             if text.utf8.count > budget.bytes {
                 guard format == .markdown else {
