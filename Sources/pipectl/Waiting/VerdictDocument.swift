@@ -27,13 +27,9 @@ struct VerdictDocument {
 
     func markdown() async throws -> String {
         guard case .concluded(let end) = outcome, let conclusion = end.conclusion else { return pendingText() }
-        var text = ""
-        if let run = conclusion.run {
-            text = try await BundleSource(state: state, run: run).text(
-                .markdown, bytes: bytes)
-        } else {
-            text = "# \(conclusion.verdict.title): \(escaped(end.subject))\n\n\(escaped(conclusion.reason))\n"
-        }
+        // The verdict counts, also where there is no report of it: a run may end before it begins.
+        var text = "# \(conclusion.verdict.title): \(escaped(end.subject))\n\n\(escaped(conclusion.reason))\n"
+        if let bundle = await bundle(of: conclusion, .markdown) { text = bundle }
         let others = end.runs.filter { $0.id != conclusion.run }
         if !others.isEmpty {
             text += "\nOther runs of \(escaped(end.subject)):\n\n"
@@ -51,13 +47,17 @@ struct VerdictDocument {
 
     func json() async throws -> String {
         var bundle: JSONText?
-        if case .concluded(let end) = outcome, let conclusion = end.conclusion, let run = conclusion.run {
-            bundle = JSONText(
-                try await BundleSource(state: state, run: run).text(.json, bytes: bytes))
+        if case .concluded(let end) = outcome, let conclusion = end.conclusion {
+            bundle = await self.bundle(of: conclusion, .json).map(JSONText.init)
         }
         let head = try JSONOutput.text(answer)
         guard let bundle else { return head + "\n" }
         return try bundle.inserted(into: head, as: "bundle") + "\n"
+    }
+
+    private func bundle(of conclusion: WaitConclusion, _ format: BundleFormat) async -> String? {
+        guard let run = conclusion.run else { return nil }
+        return try? await BundleSource(state: state, run: run).text(format, bytes: bytes)
     }
 
     private func pendingText() -> String {
