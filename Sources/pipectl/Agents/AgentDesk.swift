@@ -26,14 +26,14 @@ struct AgentDesk: Sendable {
 
     // MARK: What many tools take
 
-    static let run = AgentTool.Parameter("run", Schema.integer(1...Int.max, "The run's number."), isRequired: true)
+    static let run = AgentTool.Parameter("run", JSONSchema.integer(1...Int.max, "The run's number."), isRequired: true)
     static let budgets = 4_096...1_048_576
     static let standardBudget = 16_384
     static let budget = AgentTool.Parameter(
         "maximum_bytes",
-        Schema.integer(budgets, "The most bytes of the answer; what is cut is said.", standard: standardBudget))
+        JSONSchema.integer(budgets, "The most bytes of the answer; what is cut is said.", standard: standardBudget))
     static let repository = AgentTool.Parameter(
-        "repository", Schema.string("Only of this repository, by its name on the box."))
+        "repository", JSONSchema.string("Only of this repository, by its name on the box."))
 
     func budget(_ arguments: Arguments) throws -> TextBudget {
         TextBudget(bytes: try arguments.integer("maximum_bytes", in: Self.budgets) ?? Self.standardBudget)
@@ -96,10 +96,10 @@ struct AgentDesk: Sendable {
 
     /// What a list's answer holds besides its items.
     static func listSchema(_ key: String, _ items: JSON, others: [String: JSON] = [:]) -> JSON {
-        Schema.answer(
+        JSONSchema.answer(
             others.merging([
                 key: ["type": "array", "items": items],
-                "cut": Schema.bool("Whether some are left out for the byte budget."),
+                "cut": JSONSchema.bool("Whether some are left out for the byte budget."),
                 "left_out": ["type": "integer"], "rest": ["type": "object"],
             ]) { $1 }, required: [key, "cut"])
     }

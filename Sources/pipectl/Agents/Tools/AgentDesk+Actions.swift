@@ -6,8 +6,8 @@ import MCP
 
 /// What an agent may start and end. Nothing here lets code that a person must see go on, or acts on the world.
 extension AgentDesk {
-    private static let started = Schema.answer(
-        ["run": Schema.integer(1...Int.max, "The new run, for wait_for_verdict."), "next": ["type": "string"]],
+    private static let started = JSONSchema.answer(
+        ["run": JSONSchema.integer(1...Int.max, "The new run, for wait_for_verdict."), "next": ["type": "string"]],
         required: ["run", "next"])
 
     private func started(_ id: RunID) -> ToolAnswer {
@@ -38,10 +38,10 @@ extension AgentDesk {
                 """, effect: .adds,
             parameters: [
                 AgentTool.Parameter(
-                    "workflow", Schema.string("The workflow's name, mostly \"test\"."), isRequired: true),
-                AgentTool.Parameter("folder", Schema.string("The repository that you work in.")),
-                AgentTool.Parameter("steps", Schema.strings("Only these steps and what they need.")),
-                AgentTool.Parameter("parameters", Schema.texts("Values of the workflow's parameters.")),
+                    "workflow", JSONSchema.string("The workflow's name, mostly \"test\"."), isRequired: true),
+                AgentTool.Parameter("folder", JSONSchema.string("The repository that you work in.")),
+                AgentTool.Parameter("steps", JSONSchema.strings("Only these steps and what they need.")),
+                AgentTool.Parameter("parameters", JSONSchema.texts("Values of the workflow's parameters.")),
             ], output: Self.started
         ) { arguments, _ in
             let top = try RunSubject.top(of: try folder(arguments))
@@ -57,8 +57,8 @@ extension AgentDesk {
     var cancelRun: AgentTool {
         AgentTool(
             name: "cancel_run", title: "Cancel a run", summary: "Ends a run that waits or goes on.", effect: .changes,
-            parameters: [Self.run, AgentTool.Parameter("reason", Schema.string("Why, for the report."))],
-            output: Schema.answer(["outcome": ["type": "string"]], required: ["outcome"])
+            parameters: [Self.run, AgentTool.Parameter("reason", JSONSchema.string("Why, for the report."))],
+            output: JSONSchema.answer(["outcome": ["type": "string"]], required: ["outcome"])
         ) { arguments, _ in
             let reason = try arguments.string("reason", atMost: 500) ?? "cancelled by an agent"
             let outcome = try await order(.cancel(try run(arguments), reason: reason)) { reply in
@@ -74,7 +74,7 @@ extension AgentDesk {
             summary: "Compiles workflows/ of the working tree and names everything that is wrong with them.",
             effect: .reads,
             parameters: [
-                AgentTool.Parameter("folder", Schema.string("The top folder of the repository.")), Self.budget,
+                AgentTool.Parameter("folder", JSONSchema.string("The top folder of the repository.")), Self.budget,
             ],
             output: Self.listSchema(
                 "findings", ["type": "object"],

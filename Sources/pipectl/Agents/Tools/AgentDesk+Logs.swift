@@ -5,12 +5,12 @@ import MCP
 /// What steps printed.
 extension AgentDesk {
     private static let step = AgentTool.Parameter(
-        "step", Schema.string("The step. Default: the first that failed, else the one that runs, else the last."))
-    private static let attempt = AgentTool.Parameter("attempt", Schema.integer(1...1_000, "Default: the last one."))
+        "step", JSONSchema.string("The step. Default: the first that failed, else the one that runs, else the last."))
+    private static let attempt = AgentTool.Parameter("attempt", JSONSchema.integer(1...1_000, "Default: the last one."))
 
     private static let logSchema: [String: JSON] = [
         "run": ["type": "integer"], "step": ["type": "string"], "attempt": ["type": "integer"],
-        "status": ["type": "string"], "lines": Schema.integer(0...Int.max, "Lines of the log so far."),
+        "status": ["type": "string"], "lines": JSONSchema.integer(0...Int.max, "Lines of the log so far."),
         "cut": ["type": "boolean"],
     ]
 
@@ -21,13 +21,14 @@ extension AgentDesk {
             effect: .reads,
             parameters: [
                 Self.run, Self.step, Self.attempt,
-                AgentTool.Parameter("lines", Schema.integer(1...10_000, "At most so many.", standard: 100)),
-                AgentTool.Parameter("before_line", Schema.integer(1...Int.max, "Only lines before this one, from 1.")),
+                AgentTool.Parameter("lines", JSONSchema.integer(1...10_000, "At most so many.", standard: 100)),
+                AgentTool.Parameter(
+                    "before_line", JSONSchema.integer(1...Int.max, "Only lines before this one, from 1.")),
                 Self.budget,
             ],
-            output: Schema.answer(
+            output: JSONSchema.answer(
                 Self.logSchema.merging([
-                    "first_line": Schema.integer(0...Int.max, "The number of the first line of the text.")
+                    "first_line": JSONSchema.integer(0...Int.max, "The number of the first line of the text.")
                 ]) { $1 }, required: ["run", "step", "attempt", "status", "lines", "first_line", "cut"])
         ) { arguments, _ in
             let budget = try budget(arguments)
@@ -65,21 +66,22 @@ extension AgentDesk {
                 around them. The search has a limit of time; how far it came is said.
                 """, effect: .reads,
             parameters: [
-                Self.run, AgentTool.Parameter("pattern", Schema.string("The regular expression."), isRequired: true),
+                Self.run,
+                AgentTool.Parameter("pattern", JSONSchema.string("The regular expression."), isRequired: true),
                 Self.step, Self.attempt,
-                AgentTool.Parameter("context", Schema.integer(0...50, "Lines before and after each.", standard: 2)),
-                AgentTool.Parameter("limit", Schema.integer(1...1_000, "Lines that match, at most.", standard: 50)),
-                AgentTool.Parameter("from_line", Schema.integer(1...Int.max, "Begin there: the next page.")),
+                AgentTool.Parameter("context", JSONSchema.integer(0...50, "Lines before and after each.", standard: 2)),
+                AgentTool.Parameter("limit", JSONSchema.integer(1...1_000, "Lines that match, at most.", standard: 50)),
+                AgentTool.Parameter("from_line", JSONSchema.integer(1...Int.max, "Begin there: the next page.")),
                 AgentTool.Parameter(
-                    "timeout_seconds", Schema.number(0.1...30, "The longest that the search may take. Default: 5.")),
+                    "timeout_seconds", JSONSchema.number(0.1...30, "The longest that the search may take. Default: 5.")),
                 Self.budget,
             ],
-            output: Schema.answer(
+            output: JSONSchema.answer(
                 Self.logSchema.merging([
                     "matches": ["type": "integer"],
-                    "searched_lines": Schema.integer(0...Int.max, "The last line that was looked at."),
+                    "searched_lines": JSONSchema.integer(0...Int.max, "The last line that was looked at."),
                     "timed_out": ["type": "boolean"],
-                    "next_line": Schema.integer(1...Int.max, "Where to go on: as `from_line`."),
+                    "next_line": JSONSchema.integer(1...Int.max, "Where to go on: as `from_line`."),
                 ]) { $1 },
                 required: [
                     "run", "step", "attempt", "status", "lines", "matches", "searched_lines", "timed_out", "cut",

@@ -11,17 +11,18 @@ extension AgentDesk {
             name: "list_runs", title: "List runs", summary: "Runs of the box, newest first, with filters.",
             effect: .reads,
             parameters: [
-                Self.repository, AgentTool.Parameter("workflow", Schema.string("Only of this workflow.")),
-                AgentTool.Parameter("change", Schema.string("Only of this change.")),
-                AgentTool.Parameter("branch", Schema.string("Only of this branch, or of changes into it.")),
-                AgentTool.Parameter("commit", Schema.string("Only of commits that begin so.")),
+                Self.repository, AgentTool.Parameter("workflow", JSONSchema.string("Only of this workflow.")),
+                AgentTool.Parameter("change", JSONSchema.string("Only of this change.")),
+                AgentTool.Parameter("branch", JSONSchema.string("Only of this branch, or of changes into it.")),
+                AgentTool.Parameter("commit", JSONSchema.string("Only of commits that begin so.")),
                 AgentTool.Parameter(
-                    "verdict", Schema.choice(Verdict.allCases.map(\.rawValue), "Only with this verdict.")),
+                    "verdict", JSONSchema.choice(Verdict.allCases.map(\.rawValue), "Only with this verdict.")),
                 AgentTool.Parameter(
-                    "state", Schema.choice(RunState.allCases.map(\.rawValue), "Only those that are there.")),
+                    "state", JSONSchema.choice(RunState.allCases.map(\.rawValue), "Only those that are there.")),
                 AgentTool.Parameter(
-                    "before", Schema.integer(1...Int.max, "Only runs with a smaller number: the next page.")),
-                AgentTool.Parameter("limit", Schema.integer(1...1_000, "At most so many.", standard: 20)), Self.budget,
+                    "before", JSONSchema.integer(1...Int.max, "Only runs with a smaller number: the next page.")),
+                AgentTool.Parameter("limit", JSONSchema.integer(1...1_000, "At most so many.", standard: 20)),
+                Self.budget,
             ], output: Self.listSchema("runs", ["type": "object"])
         ) { arguments, _ in
             let budget = try budget(arguments)

@@ -13,10 +13,10 @@ extension AgentDesk {
             parameters: [
                 Self.run,
                 AgentTool.Parameter(
-                    "status", Schema.choice(TestResult.Status.allCases.map(\.rawValue), "Only these.")),
-                AgentTool.Parameter("name", Schema.string("Only tests that have this in their suite or name.")),
-                AgentTool.Parameter("offset", Schema.integer(0...Int.max, "Leave out so many: the next page.")),
-                AgentTool.Parameter("limit", Schema.integer(1...10_000, "At most so many.", standard: 200)),
+                    "status", JSONSchema.choice(TestResult.Status.allCases.map(\.rawValue), "Only these.")),
+                AgentTool.Parameter("name", JSONSchema.string("Only tests that have this in their suite or name.")),
+                AgentTool.Parameter("offset", JSONSchema.integer(0...Int.max, "Leave out so many: the next page.")),
+                AgentTool.Parameter("limit", JSONSchema.integer(1...10_000, "At most so many.", standard: 200)),
                 Self.budget,
             ], output: Self.listSchema("tests", ["type": "object"], others: ["total": ["type": "integer"]])
         ) { arguments, _ in
@@ -55,10 +55,11 @@ extension AgentDesk {
             effect: .reads,
             parameters: [
                 AgentTool.Parameter(
-                    "test", Schema.string("The test as a report names it, or a part that only one has."),
+                    "test", JSONSchema.string("The test as a report names it, or a part that only one has."),
                     isRequired: true), Self.repository,
-                AgentTool.Parameter("workflow", Schema.string("Only runs of this workflow.")),
-                AgentTool.Parameter("limit", Schema.integer(1...1_000, "At most so many.", standard: 30)), Self.budget,
+                AgentTool.Parameter("workflow", JSONSchema.string("Only runs of this workflow.")),
+                AgentTool.Parameter("limit", JSONSchema.integer(1...1_000, "At most so many.", standard: 30)),
+                Self.budget,
             ], output: Self.listSchema("results", ["type": "object"])
         ) { arguments, _ in
             let budget = try budget(arguments)
@@ -89,9 +90,9 @@ extension AgentDesk {
                 The tests and findings of a change's run held against its target: what fails only here, what fails there \
                 too, what is fixed, added, gone, newly skipped, renamed or slower.
                 """, effect: .reads, parameters: [Self.run, Self.budget],
-            output: Schema.answer(
+            output: JSONSchema.answer(
                 [
-                    "against": Schema.integer(1...Int.max, "The run of the target."), "commit": ["type": "string"],
+                    "against": JSONSchema.integer(1...Int.max, "The run of the target."), "commit": ["type": "string"],
                     "newlyFailing": ["type": "array"], "alsoFailing": ["type": "array"], "vanished": ["type": "array"],
                     "newlySkipped": ["type": "array"], "cut": ["type": "boolean"], "rest": ["type": "string"],
                 ], required: ["against", "commit", "cut"])

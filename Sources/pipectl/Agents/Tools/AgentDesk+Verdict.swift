@@ -9,14 +9,14 @@ extension AgentDesk {
     /// A sign of life for hosts that give up on a silent call.
     private static let heartbeat = Duration.seconds(10)
 
-    static let verdictSchema = Schema.answer(
+    static let verdictSchema = JSONSchema.answer(
         [
-            "verdict": Schema.choice(
+            "verdict": JSONSchema.choice(
                 Verdict.allCases.map(\.rawValue) + ["pending"], "`pending`: there is none within the time."),
             "exitCode": ["type": "integer"], "reason": ["type": "string"], "subject": ["type": "string"],
             "commit": ["type": "string"],
-            "run": Schema.integer(1...Int.max, "The run that decided; its bundle is the text of the answer."),
-            "isEarly": Schema.bool("Whether that run goes on: a step has failed, others have not ended."),
+            "run": JSONSchema.integer(1...Int.max, "The run that decided; its bundle is the text of the answer."),
+            "isEarly": JSONSchema.bool("Whether that run goes on: a step has failed, others have not ended."),
             "runs": ["type": "array", "items": ["type": "object"]],
             "notes": ["type": "array", "items": ["type": "string"]],
         ], required: ["verdict", "exitCode", "reason", "subject", "isEarly", "runs", "notes"])
@@ -33,15 +33,16 @@ extension AgentDesk {
             parameters: [
                 AgentTool.Parameter(
                     "what",
-                    Schema.string(
+                    JSONSchema.string(
                         "A run's number, #7 for change 7, a branch, tag or commit. Default: HEAD of the folder.")),
-                AgentTool.Parameter("change", Schema.string("A change by its name, where that is no number.")),
+                AgentTool.Parameter("change", JSONSchema.string("A change by its name, where that is no number.")),
                 AgentTool.Parameter(
-                    "until", Schema.choice(WaitRequest.End.allCases.map(\.rawValue), "When the wait ends.")),
+                    "until", JSONSchema.choice(WaitRequest.End.allCases.map(\.rawValue), "When the wait ends.")),
                 AgentTool.Parameter(
                     "timeout_seconds",
-                    Schema.number(0...86_400, "Answers \"pending\" when there is no verdict by then. Default: 600.")),
-                AgentTool.Parameter("folder", Schema.string("The repository that you work in.")), Self.repository,
+                    JSONSchema.number(0...86_400, "Answers \"pending\" when there is no verdict by then. Default: 600.")
+                ),
+                AgentTool.Parameter("folder", JSONSchema.string("The repository that you work in.")), Self.repository,
                 Self.budget,
             ], output: Self.verdictSchema
         ) { arguments, call in
@@ -92,10 +93,10 @@ extension AgentDesk {
             parameters: [
                 Self.run,
                 AgentTool.Parameter(
-                    "format", Schema.choice(BundleFormat.allCases.map(\.rawValue), "Default: markdown.")),
+                    "format", JSONSchema.choice(BundleFormat.allCases.map(\.rawValue), "Default: markdown.")),
                 Self.budget,
             ],
-            output: Schema.answer(
+            output: JSONSchema.answer(
                 [
                     "run": ["type": "integer"], "format": ["type": "string"], "bytes": ["type": "integer"],
                     "cut": ["type": "boolean"],

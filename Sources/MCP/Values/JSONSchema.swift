@@ -1,5 +1,5 @@
 /// Short ways to write JSON Schema.
-public enum Schema {
+public enum JSONSchema {
     public static func string(_ about: String) -> JSON { ["type": "string", "description": .string(about)] }
 
     public static func choice(_ values: [String], _ about: String) -> JSON {
