@@ -72,10 +72,11 @@ let package = Package(
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),
+        .target(name: "MCP", swiftSettings: settings),
         .executableTarget(
             name: "pipectl",
             dependencies: [
-                "Archive", "BuildBox", "Engine", "Git", "Integrity", "Pipeline",
+                "Archive", "BuildBox", "Engine", "Git", "Integrity", "MCP", "Pipeline",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -84,6 +85,7 @@ let package = Package(
             swiftSettings: settings),
         // What tests of the built binary share: a repository, a state folder, a daemon.
         .target(name: "TestSupport", dependencies: ["Archive"], path: "Tests/Support", swiftSettings: settings),
+        .testTarget(name: "MCPTests", dependencies: ["MCP"], swiftSettings: settings),
         .testTarget(name: "GitTests", dependencies: ["Git"], swiftSettings: settings),
         .testTarget(name: "PipelineTests", dependencies: ["Pipeline"], swiftSettings: settings),
         .testTarget(name: "IntegrityTests", dependencies: ["Integrity", "Pipeline"], swiftSettings: settings),

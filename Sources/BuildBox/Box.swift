@@ -411,6 +411,8 @@ public actor Box {
         for one in toCancel { running[one.run]?.stop(StopRequest(.superseded, reason: one.reason)) }
         for one in superseded { await board.wake(one.run) }
         if !superseded.isEmpty { await archiveUnstarted() }
+        // Something may have been accepted, or seen and not wanted: who waits for a verdict looks again.
+        board.news.tellAll()
     }
 
     /// Ends a run, waiting or running; returns what happened as a sentence.

@@ -8,9 +8,9 @@ import Foundation
 #endif
 
 /// What the box needs of the machine.
-enum BoxTools {
+package enum BoxTools {
     /// The path of the running pipectl, links resolved.
-    static var executable: String {
+    package static var executable: String {
         #if os(Linux)
             if let path = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe") { return path }
         #endif

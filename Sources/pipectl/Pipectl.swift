@@ -18,7 +18,7 @@ struct Pipectl: AsyncParsableCommand {
             CommandGroup(
                 name: "The build box",
                 subcommands: [
-                    Watch.self, Notify.self, Status.self, Approve.self, Cancel.self, Rerun.self, Open.self,
+                    Watch.self, Notify.self, Status.self, Wait.self, Approve.self, Cancel.self, Rerun.self, Open.self,
                     SecretsCommand.self,
                 ]),
             CommandGroup(
@@ -28,6 +28,7 @@ struct Pipectl: AsyncParsableCommand {
                     Results.self,
                     History.self, Flaky.self, Slowest.self, Schema.self,
                 ]),
+            CommandGroup(name: "Agents", subcommands: [MCPCommand.self, AgentsCommand.self]),
             CommandGroup(
                 name: "Upkeep", subcommands: [ArchiveCommand.self, Collect.self, ProofsCommand.self, Doctor.self]),
         ]
@@ -35,8 +36,10 @@ struct Pipectl: AsyncParsableCommand {
 
     /// Parses, runs, and ends with the exit code that the error or verdict asks for.
     static func main() async {
-        // The hidden command of the fetching child is answered before anything else is set up.
-        if let code = FetchMirror.run(CommandLine.arguments) { Foundation.exit(code) }
+        // The hidden commands of our own children are answered before anything else is set up.
+        if let code = FetchMirror.run(CommandLine.arguments) ?? SearchLines.run(CommandLine.arguments) {
+            Foundation.exit(code)
+        }
         Memory.prepare()
         OpenFiles.raiseLimit()
         do {

@@ -12,6 +12,7 @@ actor LiveBoard {
     private var waitedRuns: [Int: RunID] = [:]
     private var nextWaiter = 0
     private var settling: Set<RunID> = []
+    let news = NewsDesk()
     /// Counts all changes of all runs, so that one between a question and a wait is not missed.
     private(set) var changes = 0
 
@@ -20,22 +21,31 @@ actor LiveBoard {
         // A follower may have seen an earlier attempt: revisions of a run only grow.
         run.revision = (runs[run.id]?.revision ?? 0) + 1
         runs[run.id] = run
+        left[run.id] = nil
         wake(run.id)
     }
 
     func update(_ id: RunID, _ change: (inout LiveRun) -> Void) {
+        self.change(id, change)
+        news.tell(id)
+    }
+
+    private func change(_ id: RunID, _ change: (inout LiveRun) -> Void) {
         // In its place: a copy of all steps for each event would make long runs slow.
         guard runs[id]?.change(change) != nil else { return }
-        wake(id)
+        changes += 1
+        wakeFollowers(of: id)
     }
 
     func take(_ event: RunEvent, of id: RunID) {
-        if case .stepLeft(let step, let tests, let findings) = event {
+        switch event {
+        case .stepLeft(let step, let tests, let findings):
             left[id, default: StepEvidence()].tests[step] = tests
             left[id]?.findings += findings
-            return
+        // A line of output changes what a terminal shows, and nothing that anybody waits for.
+        case .stepOutput: change(id) { $0.take(event) }
+        default: update(id) { $0.take(event) }
         }
-        update(id) { $0.take(event) }
     }
 
     /// What the steps that have ended so far have left.
@@ -94,6 +104,11 @@ actor LiveBoard {
     /// Wakes those who wait for a run that is decided about elsewhere: queued, superseded, cancelled.
     func wake(_ id: RunID) {
         changes += 1
+        wakeFollowers(of: id)
+        news.tellAll()
+    }
+
+    private func wakeFollowers(of id: RunID) {
         for (number, run) in waitedRuns where run == id { giveUp(number) }
     }
 

@@ -20,6 +20,7 @@ extension Box {
                 let outcome = try await self.start(start)
                 try await reply(.accepted(outcome.run.id, isNew: outcome.isNew))
             case .follow(let id): try await follow(id, reply)
+            case .wait(let wanted): try await wait(wanted, reply)
             case .cancel(let id, let reason): try await reply(.done(cancel(id, reason: reason)))
             case .approve(let approve): try await reply(.done(self.approve(approve, user: user)))
             case .rerun(let wanted):
@@ -305,6 +306,7 @@ extension RunFilter {
         self.init(
             repository: query.repository, workflow: query.workflow, change: query.change, branch: query.branch,
             commitPrefix: query.commit, states: query.states.isEmpty ? nil : Set(query.states),
-            verdicts: query.verdicts.isEmpty ? nil : Set(query.verdicts), since: query.since, limit: query.limit)
+            verdicts: query.verdicts.isEmpty ? nil : Set(query.verdicts), since: query.since, before: query.before,
+            limit: query.limit)
     }
 }

@@ -10,6 +10,8 @@ public enum BoxRequest: Sendable, Codable {
     case start(StartRequest)
     /// The run's progress from now to its end, as ``BoxReply/progress(_:)``.
     case follow(RunID)
+    /// How far a verdict is, as ``BoxReply/waiting(_:)``, until there is one.
+    case wait(WaitRequest)
     case cancel(RunID, reason: String)
     /// A person's word on a run or step that waits for it.
     case approve(ApproveRequest)
@@ -106,6 +108,8 @@ public struct RunsQuery: Sendable, Codable {
     public var states: [RunState]
     public var verdicts: [Verdict]
     public var since: Date?
+    /// Only runs with a smaller number: where the next page begins.
+    public var before: RunID?
     public var limit: Int
 
     public init(
@@ -144,6 +148,7 @@ public enum BoxReply: Sendable, Codable {
     /// The run that was accepted; `isNew` is false when the same one existed.
     case accepted(RunID, isNew: Bool)
     case progress(RunProgress)
+    case waiting(WaitState)
     case runs([RunSummary])
     case run(RunDetail)
     /// The document in the format that was asked for.

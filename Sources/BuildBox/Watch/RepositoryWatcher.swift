@@ -43,6 +43,10 @@ actor RepositoryWatcher {
     private var settled: RefStamp?
     /// Whether the kernel tells of every ref that moves.
     private var hasEvents = false
+    /// Looks that were begun, and those who wait for one of a number or a later one.
+    private var looksBegun = 0
+    private var lookWaiters: [Int: (look: Int, continuation: CheckedContinuation<Bool, Never>)] = [:]
+    private var nextLookWaiter = 0
 
     init(_ repository: WatchedRepository, box: Box, options: WatchOptions, log: Logger) throws {
         self.repository = repository
@@ -70,19 +74,50 @@ actor RepositoryWatcher {
             group.addTask { [self] in await tick() }
             for await _ in wakes {
                 if Task.isCancelled { break }
-                await lookAndReport()
+                looksBegun += 1
+                endLook(looksBegun, succeeded: await lookAndReport())
             }
             group.cancelAll()
         }
+        endLook(.max, succeeded: false)
     }
 
-    private func lookAndReport() async {
+    /// Looks, and returns when a look that began after this call has ended; whether it saw all there is.
+    ///
+    /// Of those who ask while one look goes on, all wait for the same next one.
+    func lookNow() async -> Bool {
+        nextLookWaiter += 1
+        let (number, wanted) = (nextLookWaiter, looksBegun + 1)
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                if Task.isCancelled { return continuation.resume(returning: false) }
+                lookWaiters[number] = (wanted, continuation)
+                wake.yield()
+            }
+        } onCancel: {
+            Task { await self.giveUpLook(number) }
+        }
+    }
+
+    private func giveUpLook(_ number: Int) {
+        lookWaiters.removeValue(forKey: number)?.continuation.resume(returning: false)
+    }
+
+    private func endLook(_ look: Int, succeeded: Bool) {
+        for (number, waiter) in lookWaiters where waiter.look <= look {
+            lookWaiters[number] = nil
+            waiter.continuation.resume(returning: succeeded)
+        }
+    }
+
+    private func lookAndReport() async -> Bool {
         do {
             try await look()
             if failures > 0 { log.notice("\(repository.name) can be read again") }
             (failures, failedForWantOfSomething) = (0, false)
+            return true
         } catch is CancellationError {
-            return
+            return false
         } catch {
             // The index or the disk, which the box looks after: the repository is not to blame.
             failedForWantOfSomething = error is ArchiveError || BoxTools.isDiskFull(error)
@@ -91,6 +126,7 @@ actor RepositoryWatcher {
             if failures == 1 || failures % 10 == 0 {
                 log.error("\(repository.name) can't be looked at (\(failures) times now): \(error)")
             }
+            return false
         }
     }
 

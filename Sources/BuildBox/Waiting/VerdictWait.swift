@@ -1,0 +1,230 @@
+import Archive
+import Engine
+import Foundation
+
+/// One wait for a verdict: looks when there is news, and says what it sees.
+///
+/// Nothing is concluded from absence: that everything passed, or that nothing is run, counts only once the refs were
+/// looked at after the question. A failure is a fact as soon as it is there.
+struct VerdictWait {
+    let request: WaitRequest
+    let index: Archive.Index
+    let board: LiveBoard
+    let watchers: [String: RepositoryWatcher]
+    /// Why nothing starts although some wait.
+    let obstacle: @Sendable () async -> String?
+
+    /// The commit that it is about now; a ref and a change take it with them.
+    var commit: String?
+    var notes: [String] = []
+    private var followed: [RunID] = []
+    private var hasLooked = false
+    private var lookFailed = false
+    var requests: [RunID: RunRequest] = [:]
+    private var times: [String: [String: StepTime]] = [:]
+
+    init(
+        _ request: WaitRequest, index: Archive.Index, board: LiveBoard, watchers: [String: RepositoryWatcher],
+        obstacle: @escaping @Sendable () async -> String?
+    ) {
+        self.request = request
+        self.index = index
+        self.board = board
+        self.watchers = watchers
+        self.obstacle = obstacle
+        switch request.subject {
+        case .commit(let id): commit = id
+        case .ref(_, let id): commit = id
+        case .run, .change: break
+        }
+    }
+
+    /// Sends each state that says something new, the last one with its conclusion.
+    mutating func run(_ reply: @Sendable (WaitState) async throws -> Void) async throws {
+        var last: WaitState?
+        while true {
+            try Task.checkCancellation()
+            let mark = board.news.mark(of: followed)
+            var (state, places) = try await look()
+            let wantsLook = wantsLook(before: state)
+            if wantsLook { state.conclusion = nil }
+            if state.runs.map(\.id) != followed {
+                // What happened to these before they were followed was no news.
+                followed = state.runs.map(\.id)
+                if state.conclusion == nil { continue }
+            }
+            if !(last.map { state.isLike($0) } ?? false) {
+                try await reply(state)
+                last = state
+            }
+            if state.conclusion != nil { return }
+            if wantsLook, !lookFailed {
+                lookFailed = !(await lookAtRefs(of: places))
+                hasLooked = !lookFailed
+                continue
+            }
+            await wait(since: mark)
+        }
+    }
+
+    /// Waits for news; after a look that failed not for ever, so that it is tried again.
+    private mutating func wait(since mark: NewsDesk.Mark) async {
+        guard lookFailed else { return await board.news.wait(since: mark) }
+        await withTaskGroup(of: Void.self) { [board] group in
+            group.addTask { await board.news.wait(since: mark) }
+            group.addTask { try? await Task.sleep(for: .seconds(5)) }
+            await group.next()
+            group.cancelAll()
+        }
+        lookFailed = false
+    }
+
+    /// Whether the refs must be looked at before the state is believed.
+    private func wantsLook(before state: WaitState) -> Bool {
+        if hasLooked { return false }
+        switch request.subject {
+        case .run: return false
+        // Where it is may be out of date: a push of a moment ago counts.
+        case .change, .ref(_, commit: nil): return true
+        case .commit, .ref:
+            guard let conclusion = state.conclusion else { return state.runs.isEmpty }
+            if conclusion.isEarly || [.failed, .conflict, .definitionError].contains(conclusion.verdict) {
+                return false
+            }
+            // What was seen has its verdict; that there is no more is confirmed where it can be.
+            return !(lookFailed && !state.runs.isEmpty)
+        }
+    }
+
+    private func lookAtRefs(of places: Set<String>?) async -> Bool {
+        let wanted = watchers.filter { places?.contains($0.key) ?? true }.values
+        guard !wanted.isEmpty else { return false }
+        return await withTaskGroup(of: Bool.self) { group in
+            for watcher in wanted { group.addTask { await watcher.lookNow() } }
+            var succeeded = true
+            for await one in group where !one { succeeded = false }
+            return succeeded
+        }
+    }
+
+    // MARK: One look
+
+    private mutating func look() async throws -> (WaitState, places: Set<String>?) {
+        let places = try await places()
+        var state = WaitState(subject: request.subject.inWords, commit: commit)
+        let runs: [IndexedRun]
+        if case .run(let id) = request.subject {
+            guard let run = try await index.run(id) else {
+                throw BoxError(.unknownRun, "there is no run \(id); `pipectl runs` lists the newest")
+            }
+            runs = [run]
+            state.commit = run.summary.head
+        } else {
+            try await findCommit(in: places)
+            runs = try await followedRuns(in: places)
+            state.commit = commit
+        }
+        state.notes = notes
+        let queue = runs.contains { $0.summary.state == .queued } ? try await index.queued() : []
+        for run in runs { state.runs.append(try await waited(run, queue)) }
+        if runs.isEmpty {
+            let (unseen, conclusion) = try await absence(in: places)
+            (state.unseen, state.conclusion) = (unseen, conclusion)
+        } else {
+            state.conclusion = WaitConclusion(of: state.runs, end: request.end)
+        }
+        return (state, places)
+    }
+
+    /// Why there is no run: nobody has seen the commit, or it was seen and wants none.
+    private func absence(in places: Set<String>?) async throws -> (unseen: String?, WaitConclusion?) {
+        let names = (places ?? Set(watchers.keys)).sorted().joined(separator: ", ")
+        if watchers.isEmpty {
+            return ("not seen yet: the daemon watches no repository; start it with `pipectl watch PATH-OR-URL`", nil)
+        }
+        guard let commit else { return ("not seen yet: \(names) has shown no \(request.subject.inWords)", nil) }
+        var found: [String] = []
+        for place in places ?? Set(watchers.keys) { found += try await index.refs(at: commit, of: place) }
+        guard let ref = found.first else {
+            let looks = lookFailed ? "; it can't be looked at now, and is tried again" : ""
+            var text = "not seen yet: no ref of \(names) is at \(commit.prefix(10))\(looks)"
+            if let byHand = try await runByHand(at: commit) {
+                text += "; run \(byHand) tests it by hand: `pipectl wait \(byHand)`"
+            }
+            return (text, nil)
+        }
+        let reason =
+            "nothing is run for \(commit.prefix(10)): no workflow wants \(ref), or it was there before the box began to "
+            + "watch. `pipectl run WORKFLOW` starts one by hand."
+        return (nil, WaitConclusion(verdict: .notApplicable, reason: reason, run: nil))
+    }
+
+    // MARK: One run
+
+    private mutating func waited(_ run: IndexedRun, _ queue: [QueuedRun]) async throws -> WaitedRun {
+        let summary = run.summary
+        func make(_ state: WaitedRun.State) -> WaitedRun {
+            WaitedRun(summary, subject: run.request.subjectInWords, state: state)
+        }
+        if let verdict = summary.verdict {
+            var ended = make(.ended)
+            (ended.verdict, ended.reason) = (verdict, summary.reason)
+            return ended
+        }
+        if let why = summary.heldFor {
+            var held = make(.needsApproval)
+            held.detail = "\(why); \(Approval.command(summary.id))"
+            return held
+        }
+        if summary.state == .queued {
+            var queued = make(.queued)
+            queued.behind = queue.firstIndex { $0.id == summary.id }
+            if let first = queue.first(where: { $0.id == summary.id })?.waitsFor {
+                if try await index.run(first)?.summary.heldFor != nil {
+                    var held = make(.needsApproval)
+                    held.detail = "it waits for run \(first), which needs approval: \(Approval.command(first))"
+                    return held
+                }
+                queued.detail = "it waits for run \(first), which is older"
+            } else if let obstacle = await obstacle() {
+                queued.detail = "nothing starts: \(obstacle)"
+            }
+            return queued
+        }
+        guard let live = await board.run(summary.id) else {
+            var beginning = make(.running)
+            beginning.detail = "beginning or being recorded"
+            return beginning
+        }
+        return await going(live, make(live.isParked ? .needsApproval : .running))
+    }
+
+    private mutating func going(_ live: LiveRun, _ waited: WaitedRun) async -> WaitedRun {
+        var waited = waited
+        if live.isParked {
+            waited.detail = live.steps.first { $0.awaitsApproval }.map { "\"\($0.record.name)\" \($0.waitsFor ?? "")" }
+            return waited
+        }
+        if live.phase != "running" { waited.detail = live.phase }
+        guard !live.steps.isEmpty else { return waited }
+        waited.steps = live.steps.count
+        waited.stepsEnded = live.steps.count { $0.record.status.isFinal }
+        waited.current = live.steps.filter { $0.record.status == .running }.map(\.record.name)
+        // What the box could not do is no word on the change.
+        waited.failedStep =
+            live.steps.first { step in
+                step.record.status.isFailure && step.record.status != .infrastructure && !step.record.allowsFailure
+            }?.record.name
+        let expectation = StepExpectation(live.steps, times: await times(of: live), at: Date())
+        (waited.expectedEnd, waited.expectedFrom) = (expectation?.end, expectation?.runs)
+        return waited
+    }
+
+    private mutating func times(of live: LiveRun) async -> [String: StepTime] {
+        let key = "\(live.repository)\n\(live.workflow)"
+        if let known = times[key] { return known }
+        let found = (try? await index.stepTimes(repository: live.repository, workflow: live.workflow)) ?? [:]
+        times[key] = found
+        return found
+    }
+}

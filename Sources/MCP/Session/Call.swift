@@ -1,0 +1,51 @@
+import Synchronization
+
+/// A call while it goes on: how it tells what it does.
+public struct Call: Sendable {
+    let token: JSON?
+    let output: LineOutput
+    private let steps = Steps()
+
+    init(token: JSON?, output: LineOutput) {
+        self.token = token
+        self.output = output
+    }
+
+    /// Tells the client what goes on, if it wants to hear it.
+    ///
+    /// - Parameters:
+    ///   - done: How much of `total` is done; what is told only grows.
+    public func progress(_ message: String, done: Int? = nil, total: Int? = nil) async {
+        guard let token else { return }
+        var params: [String: JSON] = [
+            "progressToken": token, "progress": .integer(steps.next(done)), "message": .string(message),
+        ]
+        if done != nil, let total { params["total"] = .integer(total) }
+        await output.send(["jsonrpc": "2.0", "method": "notifications/progress", "params": .object(params)])
+    }
+}
+
+/// Numbers that only grow, as the protocol wants them.
+private final class Steps: Sendable {
+    private let last = Mutex(-1)
+
+    func next(_ wanted: Int?) -> Int {
+        last.withLock { last in
+            last = max(wanted ?? 0, last + 1)
+            return last
+        }
+    }
+}
+
+/// Ends a call that its client no longer wants.
+struct CallStop: Sendable {
+    private let stream: AsyncStream<Never>
+    private let continuation: AsyncStream<Never>.Continuation
+
+    init() { (stream, continuation) = AsyncStream.makeStream() }
+
+    func stop() { continuation.finish() }
+
+    /// Waits until it is stopped or the task is cancelled.
+    func wait() async { for await _ in stream {} }
+}

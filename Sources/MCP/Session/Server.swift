@@ -1,0 +1,170 @@
+import Synchronization
+
+/// A server of the Model Context Protocol over lines: tools and resources.
+///
+/// It speaks the stateless revision, in which every request says what it speaks, and the older ones, which begin with
+/// `initialize`, both at the same time. Requests are answered beside one another, in the order in which they are done.
+public struct Server: Sendable {
+    /// Requests that are worked on at the same time.
+    static let most = 64
+
+    public struct Identity: Sendable {
+        public var name: String
+        public var title: String
+        public var version: String
+        /// For the model: what the server is for.
+        public var instructions: String
+
+        public init(name: String, title: String, version: String, instructions: String) {
+            self.name = name
+            self.title = title
+            self.version = version
+            self.instructions = instructions
+        }
+    }
+
+    let identity: Identity
+    let tools: [AgentTool]
+    let shelf: any ResourceShelf
+
+    public init(_ identity: Identity, tools: [AgentTool], shelf: any ResourceShelf) {
+        self.identity = identity
+        self.tools = tools
+        self.shelf = shelf
+    }
+
+    /// Answers until the input ends; what is worked on then is cancelled.
+    public func run(input: LineInput = LineInput(), output: LineOutput = LineOutput()) async {
+        let session = Session()
+        await withDiscardingTaskGroup { group in
+            for await line in input.lines {
+                input.taken()
+                switch line {
+                case .tooLong:
+                    let text = "a message may have \(LineInput.limit) bytes and this one has more. Send less at a time."
+                    await output.send(Self.refusal(RPCError(RPCError.invalidRequest, text), id: .null))
+                case .line(let bytes):
+                    switch Message(line: bytes) {
+                    case .invalid(let error, let id): await output.send(Self.refusal(error, id: id))
+                    case .response: break
+                    case .notification("notifications/cancelled", let params):
+                        if let id = RequestID(params["requestId"]) { session.stop(id) }
+                    case .notification: break
+                    case .request(let request):
+                        // In its turn: what comes after it may need what it says.
+                        let revision: Revision
+                        do throws(RPCError) { revision = try session.revision(of: request) } catch {
+                            await output.send(Self.refusal(error, id: request.id.json))
+                            continue
+                        }
+                        guard let stop = session.begin(request.id) else {
+                            let text =
+                                "\(Self.most) requests are worked on already, or one of them has this id. Wait for an answer."
+                            await output.send(
+                                Self.refusal(RPCError(RPCError.invalidRequest, text), id: request.id.json))
+                            continue
+                        }
+                        group.addTask {
+                            let answer = await answer(request, revision, stop, output)
+                            session.end(request.id)
+                            if let answer { await output.send(answer) }
+                        }
+                    }
+                }
+            }
+            group.cancelAll()
+        }
+    }
+
+    static func refusal(_ error: RPCError, id: JSON) -> JSON { ["jsonrpc": "2.0", "id": id, "error": error.json] }
+
+    /// The answer to a request; nil when the client has taken it back, who then expects none.
+    private func answer(
+        _ request: Request, _ revision: Revision, _ stop: CallStop, _ output: LineOutput
+    ) async -> JSON? {
+        await withTaskGroup(of: JSON?.self) { group in
+            group.addTask {
+                do throws(RPCError) {
+                    let result = try await self.result(of: request, revision, output)
+                    return ["jsonrpc": "2.0", "id": request.id.json, "result": self.dressed(result, revision)]
+                } catch {
+                    return Self.refusal(error, id: request.id.json)
+                }
+            }
+            group.addTask {
+                await stop.wait()
+                return nil
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? nil
+        }
+    }
+
+    /// With what every result of the stateless revision says.
+    private func dressed(_ result: [String: JSON], _ revision: Revision) -> JSON {
+        guard revision.isStateless else { return .object(result) }
+        var result = result
+        result["resultType"] = "complete"
+        var meta = result["_meta"]?.object ?? [:]
+        meta[MetaKey.serverInfo] = serverInfo
+        result["_meta"] = .object(meta)
+        return .object(result)
+    }
+
+    var serverInfo: JSON {
+        ["name": .string(identity.name), "title": .string(identity.title), "version": .string(identity.version)]
+    }
+}
+
+/// What a connection knows: what was agreed on, and what is worked on.
+final class Session: Sendable {
+    private struct State {
+        var agreed: Revision?
+        var calls: [RequestID: CallStop] = [:]
+    }
+
+    private let state = Mutex(State())
+
+    /// Which revision a request speaks; `initialize` settles it for all that say nothing themselves.
+    func revision(of request: Request) throws(RPCError) -> Revision {
+        if request.method == "initialize" {
+            let wanted = request.params["protocolVersion"]?.string.flatMap(Revision.init(rawValue:))
+            let agreed = wanted.flatMap { $0.isStateless ? nil : $0 } ?? .newestOfHandshake
+            state.withLock { $0.agreed = agreed }
+            return agreed
+        }
+        let meta = request.params["_meta"]
+        if let wanted = meta?[MetaKey.protocolVersion] {
+            guard let revision = wanted.string.flatMap(Revision.init(rawValue:)), revision.isStateless else {
+                throw RPCError(
+                    RPCError.unsupportedVersion, "this protocol version is not spoken here",
+                    data: ["supported": Revision.all, "requested": wanted])
+            }
+            guard meta?[MetaKey.clientCapabilities]?.object != nil else {
+                throw RPCError(
+                    RPCError.invalidParameters, "\"_meta\" lacks the object \"\(MetaKey.clientCapabilities)\".")
+            }
+            return revision
+        }
+        if let agreed = state.withLock({ $0.agreed }) { return agreed }
+        if request.method == "ping" { return .newestOfHandshake }
+        throw RPCError(
+            RPCError.invalidRequest,
+            "begin with \"initialize\", or name the protocol version in \"_meta\" (\"\(MetaKey.protocolVersion)\").",
+            data: ["supported": Revision.all])
+    }
+
+    /// Nil when there is no place for another request, or one of this id is worked on.
+    func begin(_ id: RequestID) -> CallStop? {
+        state.withLock { state in
+            guard state.calls.count < Server.most, state.calls[id] == nil else { return nil }
+            let stop = CallStop()
+            state.calls[id] = stop
+            return stop
+        }
+    }
+
+    func end(_ id: RequestID) { state.withLock { $0.calls[id] = nil } }
+
+    func stop(_ id: RequestID) { state.withLock { $0.calls[id] }?.stop() }
+}

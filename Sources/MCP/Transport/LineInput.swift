@@ -1,0 +1,79 @@
+import Foundation
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// Lines that come in at a descriptor, read by a thread of their own that waits while they are not taken.
+public struct LineInput: Sendable {
+    /// Bytes of one line; a longer one is told as such and dropped.
+    public static let limit = 4 << 20
+    /// Lines that are read ahead.
+    private static let ahead = 64
+
+    public enum Line: Sendable, Equatable {
+        case line([UInt8])
+        case tooLong
+    }
+
+    let lines: AsyncStream<Line>
+    private let room: DispatchSemaphore
+
+    /// Starts to read; ends with the descriptor's end, which the thread then leaves open.
+    public init(descriptor: Int32 = 0) {
+        let (stream, continuation) = AsyncStream<Line>.makeStream()
+        let room = DispatchSemaphore(value: Self.ahead)
+        lines = stream
+        self.room = room
+        let thread = Thread {
+            var splitter = LineSplitter(limit: Self.limit)
+            var buffer = [UInt8](repeating: 0, count: 1 << 16)
+            while true {
+                let count = read(descriptor, &buffer, buffer.count)
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { break }
+                for line in splitter.take(buffer[..<count]) {
+                    room.wait()
+                    continuation.yield(line)
+                }
+            }
+            // What has no line feed is no message: whoever sent it was stopped in the middle.
+            continuation.finish()
+        }
+        thread.name = "lines in"
+        thread.start()
+    }
+
+    /// Makes room for a further line: called once for each that was taken.
+    func taken() { room.signal() }
+}
+
+/// Makes lines of bytes that come in pieces.
+struct LineSplitter {
+    let limit: Int
+    private var held: [UInt8] = []
+    private var isTooLong = false
+
+    init(limit: Int) { self.limit = limit }
+
+    mutating func take(_ bytes: ArraySlice<UInt8>) -> [LineInput.Line] {
+        var lines: [LineInput.Line] = []
+        var rest = bytes
+        while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+            hold(rest[..<end])
+            lines.append(isTooLong ? .tooLong : .line(held))
+            (held, isTooLong) = ([], false)
+            rest = rest[(end + 1)...]
+        }
+        hold(rest)
+        // An empty line is a pause, not a message.
+        return lines.filter { $0 != .line([]) && $0 != .line([UInt8(ascii: "\r")]) }
+    }
+
+    private mutating func hold(_ bytes: ArraySlice<UInt8>) {
+        guard !isTooLong else { return }
+        if held.count + bytes.count > limit { (held, isTooLong) = ([], true) } else { held += bytes }
+    }
+}

@@ -1,0 +1,91 @@
+/// Something that a model may do.
+public struct AgentTool: Sendable {
+    /// What it does to the world, as hints for whoever asks a person first.
+    public enum Effect: Sendable {
+        case reads
+        /// It adds something, and takes nothing away.
+        case adds
+        /// It ends or replaces something.
+        case changes
+    }
+
+    public var name: String
+    public var title: String
+    /// For the model: what it is for, when to use it, what comes back.
+    public var summary: String
+    public var effect: Effect
+    /// The arguments, as the properties of a JSON Schema object.
+    public var parameters: [Parameter]
+    /// The schema of the structured answer.
+    public var output: JSON
+    public var call: @Sendable (Arguments, Call) async throws -> ToolAnswer
+
+    public init(
+        name: String, title: String, summary: String, effect: Effect, parameters: [Parameter], output: JSON,
+        call: @escaping @Sendable (Arguments, Call) async throws -> ToolAnswer
+    ) {
+        self.name = name
+        self.title = title
+        self.summary = summary
+        self.effect = effect
+        self.parameters = parameters
+        self.output = output
+        self.call = call
+    }
+
+    /// One argument.
+    public struct Parameter: Sendable {
+        public var name: String
+        public var schema: JSON
+        public var isRequired: Bool
+
+        public init(_ name: String, _ schema: JSON, isRequired: Bool = false) {
+            self.name = name
+            self.schema = schema
+            self.isRequired = isRequired
+        }
+    }
+
+    func listing(_ revision: Revision) -> JSON {
+        var properties: [String: JSON] = [:]
+        for parameter in parameters { properties[parameter.name] = parameter.schema }
+        var members: [String: JSON] = [
+            "name": .string(name), "title": .string(title), "description": .string(summary),
+            "inputSchema": [
+                "type": "object", "properties": .object(properties),
+                "required": .array(parameters.filter(\.isRequired).map { .string($0.name) }),
+                "additionalProperties": false,
+            ],
+            "annotations": [
+                "title": .string(title), "readOnlyHint": .bool(effect == .reads),
+                "destructiveHint": .bool(effect == .changes), "openWorldHint": false,
+            ],
+        ]
+        if revision.hasStructuredContent { members["outputSchema"] = output }
+        return .object(members)
+    }
+}
+
+/// What a tool answers.
+public struct ToolAnswer: Sendable {
+    public var text: String
+    /// Fits the tool's output schema.
+    public var structured: JSON
+    public var isError = false
+
+    public init(text: String, structured: JSON) {
+        self.text = text
+        self.structured = structured
+    }
+
+    /// An answer whose text is its structured form.
+    public init(_ structured: JSON) {
+        self.init(text: structured.text, structured: structured)
+    }
+}
+
+/// Why a tool can't do what was asked; the model reads it and may try again.
+public struct ToolFailure: Error, Sendable, CustomStringConvertible {
+    public var description: String
+    public init(_ description: String) { self.description = description }
+}

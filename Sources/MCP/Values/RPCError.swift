@@ -1,0 +1,30 @@
+/// Why a request can't be answered; the codes are JSON-RPC's and the protocol's own.
+public struct RPCError: Error, Sendable, Equatable, CustomStringConvertible {
+    public var code: Int
+    /// What is wrong and what to do next.
+    public var message: String
+    public var data: JSON?
+
+    public init(_ code: Int, _ message: String, data: JSON? = nil) {
+        self.code = code
+        self.message = message
+        self.data = data
+    }
+
+    public static let parse = -32700
+    public static let invalidRequest = -32600
+    public static let methodNotFound = -32601
+    public static let invalidParameters = -32602
+    public static let internalError = -32603
+    /// A resource that is not there, until 2025-11-25; then it is ``invalidParameters``.
+    public static let resourceNotFound = -32002
+    public static let unsupportedVersion = -32022
+
+    public var description: String { message }
+
+    var json: JSON {
+        var members: [String: JSON] = ["code": .integer(code), "message": .string(message)]
+        members["data"] = data
+        return .object(members)
+    }
+}

@@ -1,0 +1,32 @@
+/// Something to read, by its URI.
+public struct Resource: Sendable {
+    public var uri: String
+    public var name: String
+    public var title: String
+    public var type: String
+
+    public init(uri: String, name: String, title: String, type: String) {
+        self.uri = uri
+        self.name = name
+        self.title = title
+        self.type = type
+    }
+
+    var listing: JSON {
+        ["uri": .string(uri), "name": .string(name), "title": .string(title), "mimeType": .string(type)]
+    }
+
+    var template: JSON {
+        ["uriTemplate": .string(uri), "name": .string(name), "title": .string(title), "mimeType": .string(type)]
+    }
+}
+
+/// What there is to read.
+public protocol ResourceShelf: Sendable {
+    /// The newest and most useful ones; others are reached by ``templates``.
+    func resources() async throws -> [Resource]
+    /// URIs with holes in braces (RFC 6570, level 1).
+    var templates: [Resource] { get }
+    /// The text and its type; nil when there is nothing of this URI.
+    func read(_ uri: String) async throws -> (text: String, type: String)?
+}

@@ -1,0 +1,66 @@
+import ArgumentParser
+import Foundation
+
+struct AgentsCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "agents", abstract: "Tells the agents of a repository about pipectl.",
+        subcommands: [AgentsInstall.self])
+}
+
+struct AgentsInstall: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "install", abstract: "Writes the configuration and a short text for agents into a repository.",
+        discussion: """
+            Shows what would change, and asks. A file that can't be read is left alone, and so is everything in a file \
+            that is not about pipectl. A second time it changes nothing.
+            """)
+
+    @Option(help: "The repository.") var folder = "."
+    @Option(
+        name: .customLong("host"),
+        help: ArgumentHelp(
+            "Only for this: claude, cursor, vscode, codex, gemini, skills or agents (AGENTS.md); may be repeated.",
+            valueName: "host"))
+    var hosts: [AgentHost] = []
+    @Option(help: "How agents call pipectl.") var command = "pipectl"
+    @Flag(help: "Write without asking.") var yes = false
+
+    func validate() throws {
+        if command.isEmpty || command.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7f }) {
+            throw ValidationError("--command takes a path or a name")
+        }
+    }
+
+    func run() throws {
+        let top = try RunSubject.top(of: folder)
+        let plan = AgentInstallation(hosts.isEmpty ? AgentHost.allCases : hosts, command: command, top: top)
+        for path in plan.upToDate { Terminal.say("\(path) is up to date") }
+        for change in plan.changes { Terminal.put(LineDifference.text(change.path, from: change.old, to: change.new)) }
+        for (path, why) in plan.skipped { Terminal.say("\(path) is left alone: \(why)") }
+        try write(plan)
+        guard plan.skipped.isEmpty else {
+            throw CommandEnd(
+                code: 3,
+                message: "\(plan.skipped.count) files are left alone; add what they lack by hand: docs/agents.md")
+        }
+    }
+
+    private func write(_ plan: AgentInstallation) throws {
+        guard !plan.changes.isEmpty else { return }
+        if !yes {
+            guard isatty(0) == 1, Terminal.errorIsTerminal else {
+                throw CommandEnd(
+                    code: 2,
+                    message: "nothing is written: here nobody can be asked. `pipectl agents install --yes` writes it")
+            }
+            Terminal.write("Write \(plan.changes.count) files? [y/N] ", to: 2)
+            guard let answer = readLine(), ["y", "yes"].contains(answer.lowercased()) else {
+                throw CommandEnd(code: 2, message: "nothing is written")
+            }
+        }
+        try plan.write()
+        for change in plan.changes { Terminal.say("wrote \(change.path)") }
+    }
+}
+
+extension AgentHost: ExpressibleByArgument {}

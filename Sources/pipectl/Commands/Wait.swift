@@ -1,0 +1,74 @@
+public import ArgumentParser
+public import BuildBox
+import Foundation
+import UnixSignals
+
+struct Wait: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Blocks until there is a verdict, and prints what an agent needs to act on it.",
+        discussion: """
+            WHAT is a run's number, #7 for a change, a branch, a tag or a commit; without it, the commit that is checked \
+            out here. It need not have been seen by the daemon, nor need the daemon run yet. All workflows of a commit \
+            count. A branch or change is followed when a newer push takes the place of a run. Progress goes to standard \
+            error, the bundle to standard output, the verdict into the exit code.
+            """)
+
+    @OptionGroup var state: StateOptions
+    @Argument(help: ArgumentHelp("A run, #change, branch, tag or commit; default: HEAD.", valueName: "what"))
+    var what: String?
+    @Option(help: "The same as #change, for a name that is no number.") var change: String?
+    @Option(help: "End at the first step that failed for good (failure), or when all is said (verdict).")
+    var until = WaitRequest.End.failure
+    @Option(help: ArgumentHelp("End with code 8 when there is no verdict by then.", valueName: "seconds"))
+    var timeout: Double?
+    @Option(help: "Only this repository, by its name in `pipectl status`.") var repository: String?
+    @Option(help: "The repository that you stand in.") var folder = "."
+    @Option(help: "Of the bundle, at most so many.") var bytes = 16_384
+    @Flag(help: "Print JSON.") var json = false
+
+    func validate() throws {
+        if let timeout, !(timeout >= 0 && timeout <= 31_536_000) {
+            throw ValidationError("--timeout takes 0 to 31536000 seconds")
+        }
+        if what != nil && change != nil {
+            throw ValidationError("name what to wait for once: as WHAT or with --change")
+        }
+        if !(3_072...4_194_304).contains(bytes) { throw ValidationError("--bytes takes 3072 to 4194304") }
+    }
+
+    func run() async throws {
+        let folder = try state.folder()
+        let request = try await WaitSubject(text: what, change: change, folder: self.folder)
+            .request(repository: repository, end: until)
+        let view = WaitView()
+        let limit = timeout.map { Duration.seconds($0) }
+        let outcome = try await withThrowingTaskGroup(of: VerdictClient.Outcome?.self) { group in
+            group.addTask {
+                try await VerdictClient(state: folder).wait(request, limit: limit) { await view.take($0) }
+            }
+            group.addTask {
+                await view.animate()
+                // Without a terminal it ends at once, and says nothing.
+                try await Task.sleep(for: .seconds(1_000_000_000))
+                return nil
+            }
+            group.addTask {
+                for await _ in await UnixSignalsSequence(trapping: .sigint, .sigterm) { break }
+                try Task.checkCancellation()
+                return nil
+            }
+            defer { group.cancelAll() }
+            return try await group.next() ?? nil
+        }
+        await view.clear()
+        guard let outcome else {
+            throw CommandEnd(code: 130, message: "interrupted; there is no verdict of \(request.subject.inWords) yet")
+        }
+        let document = VerdictDocument(
+            state: folder, outcome: outcome, subject: request.subject.inWords, bytes: bytes)
+        Terminal.put(json ? try await document.json() : try await document.markdown())
+        if document.exitCode != 0 { throw CommandEnd(code: document.exitCode, message: nil) }
+    }
+}
+
+extension WaitRequest.End: ExpressibleByArgument {}

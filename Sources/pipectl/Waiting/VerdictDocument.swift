@@ -1,0 +1,117 @@
+import Archive
+import BuildBox
+import Engine
+import Foundation
+
+/// What a wait prints: the verdict, the runs that count, and the bundle of the one that decided.
+struct VerdictDocument {
+    let state: StateFolder
+    let outcome: VerdictClient.Outcome
+    let subject: String
+    /// The most that the bundle may have.
+    let bytes: Int
+
+    var exitCode: Int32 {
+        switch outcome {
+        case .concluded(let state): state.conclusion?.verdict.exitCode ?? 3
+        case .pending: 8
+        }
+    }
+
+    private var known: WaitState? {
+        switch outcome {
+        case .concluded(let state): state
+        case .pending(let state): state
+        }
+    }
+
+    func markdown() async throws -> String {
+        guard case .concluded(let end) = outcome, let conclusion = end.conclusion else { return pendingText() }
+        // The verdict counts, also where there is no report of it: a run may end before it begins.
+        var text = "# \(conclusion.verdict.title): \(escaped(end.subject))\n\n\(escaped(conclusion.reason))\n"
+        if let bundle = await bundle(of: conclusion, .markdown) { text = bundle }
+        let others = end.runs.filter { $0.id != conclusion.run }
+        if !others.isEmpty {
+            text += "\nOther runs of \(escaped(end.subject)):\n\n"
+            for run in others.prefix(50) {
+                text += "- run \(run.id) \(escaped(run.workflow)): \(escaped(run.inWords(at: Date())))\n"
+            }
+        }
+        if conclusion.verdict == .needsApproval { text += "\nA person decides: \(escaped(conclusion.reason))\n" }
+        for note in end.notes { text += "\nNote: \(escaped(note))\n" }
+        return text
+    }
+
+    /// The end without the bundle.
+    var answer: VerdictAnswer { VerdictAnswer(known, subject: subject, exitCode: exitCode) }
+
+    func json() async throws -> String {
+        var bundle: JSONText?
+        if case .concluded(let end) = outcome, let conclusion = end.conclusion {
+            bundle = await self.bundle(of: conclusion, .json).map(JSONText.init)
+        }
+        let head = try JSONOutput.text(answer)
+        guard let bundle else { return head + "\n" }
+        return try bundle.inserted(into: head, as: "bundle") + "\n"
+    }
+
+    private func bundle(of conclusion: WaitConclusion, _ format: BundleFormat) async -> String? {
+        guard let run = conclusion.run else { return nil }
+        return try? await BundleSource(state: state, run: run).text(format, bytes: bytes)
+    }
+
+    private func pendingText() -> String {
+        var text = "# still pending: \(escaped(known?.subject ?? subject))\n\n"
+        guard let known else { return text + "No daemon has said anything about it.\n" }
+        for line in WaitView.lines(known, at: Date(), countsDown: true) { text += "- \(escaped(line))\n" }
+        return text
+    }
+
+    private func escaped(_ text: String) -> String {
+        String(TerminalText.name(text, limit: 1_000).flatMap { "\\`*_[]<>#|".contains($0) ? ["\\", $0] : [$0] })
+    }
+}
+
+/// A wait's end for programs.
+struct VerdictAnswer: Encodable {
+    /// `passed`, `failed` …, or `pending`.
+    var verdict: String
+    var exitCode: Int32
+    var reason: String
+    var subject: String
+    var commit: String?
+    /// The run that decided.
+    var run: RunID?
+    /// Whether that run goes on.
+    var isEarly: Bool
+    var runs: [WaitedRun]
+    var notes: [String]
+
+    init(_ state: WaitState?, subject: String, exitCode: Int32) {
+        let conclusion = state?.conclusion
+        verdict = conclusion?.verdict.rawValue ?? "pending"
+        self.exitCode = exitCode
+        reason = conclusion?.reason ?? state?.unseen ?? "there is no verdict yet"
+        self.subject = state?.subject ?? subject
+        commit = state?.commit
+        run = conclusion?.run
+        isEarly = conclusion?.isEarly ?? false
+        runs = Array((state?.runs ?? []).prefix(50))
+        notes = Array((state?.notes ?? []).suffix(20))
+    }
+}
+
+/// JSON that somebody else has written, put into an object of ours as it is.
+struct JSONText {
+    let text: String
+
+    init(_ text: String) { self.text = text }
+
+    /// `object` is what ``JSONOutput`` prints: it ends with a brace on a line of its own.
+    func inserted(into object: String, as key: String) throws -> String {
+        guard object.hasSuffix("\n}") else { return object }
+        let lines = text.trimmingCharacters(in: .whitespacesAndNewlines).split(
+            separator: "\n", omittingEmptySubsequences: false)
+        return object.dropLast(2) + ",\n  \"\(key)\" : " + lines.joined(separator: "\n  ") + "\n}"
+    }
+}

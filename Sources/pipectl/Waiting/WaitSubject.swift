@@ -1,0 +1,70 @@
+import BuildBox
+import Foundation
+import Git
+
+/// What a person or an agent names to be waited for, and where they stand.
+struct WaitSubject {
+    /// `12`, `#7`, a branch, a tag, a commit, or nothing for HEAD.
+    var text: String?
+    var change: String?
+    var folder: String
+
+    /// The question for the daemon.
+    ///
+    /// - Throws: ``CommandEnd`` with code 2 where nothing is named and the folder is in no repository.
+    func request(repository: String?, end: WaitRequest.End) async throws -> WaitRequest {
+        let here = try await place()
+        return WaitRequest(
+            subject: try await subject(top: here?.top), repository: repository, locations: here?.locations ?? [],
+            end: end)
+    }
+
+    private func subject(top: String?) async throws -> WaitRequest.Subject {
+        if let change { return .change(change) }
+        guard let text else {
+            guard let top else {
+                throw CommandEnd(
+                    code: 2,
+                    message: "\(folder) is in no Git repository: name a run, a change, a branch or a commit to wait for"
+                )
+            }
+            return .commit(try await Self.commit("HEAD", at: top).hex)
+        }
+        if text.first == "#" || text.first == "!", text.count > 1 { return .change(String(text.dropFirst())) }
+        if text.allSatisfy(\.isASCII), text.allSatisfy(\.isNumber), text.count < 19, let run = Int64(text) {
+            return .run(run)
+        }
+        let isFullID = [40, 64].contains(text.utf8.count) && text.allSatisfy(\.isHexDigit)
+        if isFullID { return .commit(text.lowercased()) }
+        guard let top else { return .ref(text, commit: nil) }
+        // A name that is a branch or tag goes with it; anything else that Git can read is one commit.
+        for ref in ["refs/heads/\(text)", "refs/tags/\(text)", text.hasPrefix("refs/") ? text : nil].compactMap(\.self)
+        {
+            if let commit = try? await Self.commit(ref, at: top) { return .ref(text, commit: commit.hex) }
+        }
+        if let commit = try? await Self.commit(text, at: top) { return .commit(commit.hex) }
+        return .ref(text, commit: nil)
+    }
+
+    private static func commit(_ revision: String, at top: String) async throws -> OID {
+        try await withRepository(at: top) { try $0.resolve("\(revision)^{commit}") }
+    }
+
+    /// The repository that the folder is in, and all places where the daemon may know it from.
+    private func place() async throws -> (top: String, locations: [String])? {
+        let top = try RunSubject.top(of: folder)
+        let found = try? await withRepository(at: top) { repository in
+            (repository.gitDirectory, repository.remoteURL("origin"))
+        }
+        guard let (gitDirectory, origin) = found else { return nil }
+        var locations = [top, gitDirectory]
+        if let origin {
+            let isPath = !WatchedRepository.isRemote(origin)
+            locations.append(
+                isPath
+                    ? URL(fileURLWithPath: origin, relativeTo: URL(fileURLWithPath: top)).standardizedFileURL.path
+                    : origin)
+        }
+        return (top, locations)
+    }
+}

@@ -1,0 +1,74 @@
+import BuildBox
+import Engine
+import Foundation
+
+/// Shows on standard error how far a wait is: a few lines that are drawn again on a terminal, else a line for each
+/// thing that happens.
+actor WaitView {
+    private let isLive: Bool
+    private var state: WaitState?
+    private var said: Set<String> = []
+    private var drawnRows = 0
+
+    init() {
+        isLive = Terminal.errorIsTerminal && ProcessInfo.processInfo.environment["TERM"] != "dumb"
+    }
+
+    func take(_ event: VerdictClient.Event) {
+        switch event {
+        case .state(let newer):
+            for note in newer.notes where said.insert(note).inserted { line(note) }
+            state = newer
+            if isLive { draw() } else { sayWhatIsNew(newer) }
+        case .away(let why):
+            line("no verdict yet: \(why) It is asked again as soon as it is there.")
+        case .back: line("the daemon is there again")
+        }
+    }
+
+    /// Counts the time down until cancelled.
+    func animate() async {
+        guard isLive else { return }
+        while !Task.isCancelled {
+            do { try await Task.sleep(for: .milliseconds(250)) } catch { break }
+            draw()
+        }
+    }
+
+    /// Takes the drawn lines away, so that what follows stands alone.
+    func clear() {
+        guard isLive, drawnRows > 0 else { return }
+        Terminal.write("\u{1b}[\(drawnRows)A\u{1b}[J", to: 2)
+        drawnRows = 0
+    }
+
+    private func line(_ text: String) {
+        clear()
+        Terminal.say(TerminalText.name(text, limit: 1_000))
+    }
+
+    private func sayWhatIsNew(_ state: WaitState) {
+        for text in Self.lines(state, at: Date(), countsDown: false) where said.insert(text).inserted { line(text) }
+    }
+
+    private func draw() {
+        guard isLive, let state else { return }
+        let width = max(Terminal.width - 1, 20)
+        let lines = Self.lines(state, at: Date(), countsDown: true)
+        var text = drawnRows > 0 ? "\u{1b}[\(drawnRows)A" : ""
+        for line in lines { text += "\r\u{1b}[K" + String(TerminalText.name(line, limit: 1_000).prefix(width)) + "\n" }
+        text += "\u{1b}[J"
+        drawnRows = lines.count
+        Terminal.write(text, to: 2)
+    }
+
+    /// - Parameter countsDown: Whether time that is left and what just runs is told, which changes all the time.
+    static func lines(_ state: WaitState, at now: Date, countsDown: Bool) -> [String] {
+        if let unseen = state.unseen { return ["\(state.subject): \(unseen)"] }
+        return state.runs.prefix(20).map { run in
+            var text = "run \(run.id) \(run.workflow), \(run.subject): \(run.inWords(at: now))"
+            if countsDown, let current = run.current?.first { text += ": \(current)" }
+            return text
+        }
+    }
+}

@@ -1,0 +1,87 @@
+import Archive
+import Engine
+import Foundation
+import Pipeline
+import Testing
+
+@testable import BuildBox
+
+struct WaitConclusionTests {
+    private func run(
+        _ id: RunID, _ state: WaitedRun.State, _ verdict: Verdict? = nil, failed: String? = nil, ended: Int = 0,
+        steps: Int = 2
+    ) -> WaitedRun {
+        let summary = RunSummary(
+            id: id, repository: "r", workflow: "w\(id)", event: .pullRequest, ref: "refs/pull/1/head", branch: "main",
+            head: String(repeating: "a", count: 40), state: .queued, createdAt: Date())
+        var run = WaitedRun(summary, subject: "change 1 into main", state: state)
+        (run.verdict, run.failedStep, run.stepsEnded, run.steps) = (verdict, failed, ended, steps)
+        return run
+    }
+
+    @Test func aFailureEndsTheWaitWhileOthersGoOn() {
+        let runs = [run(1, .running), run(2, .ended, .failed)]
+        #expect(WaitConclusion(of: runs, end: .failure)?.run == 2)
+        #expect(WaitConclusion(of: runs, end: .verdict) == nil)
+    }
+
+    @Test func aStepThatFailedEndsItOnlyWhileOthersAreToCome() {
+        let early = WaitConclusion(of: [run(1, .running, failed: "check", ended: 1)], end: .failure)
+        #expect(early?.verdict == .failed && early?.isEarly == true)
+        // The verdict is a moment away then, and says more.
+        #expect(WaitConclusion(of: [run(1, .running, failed: "check", ended: 2)], end: .failure) == nil)
+        #expect(WaitConclusion(of: [run(1, .running, failed: "check", ended: 1)], end: .verdict) == nil)
+    }
+
+    @Test(arguments: WaitRequest.End.allCases)
+    func whatIsOpenIsNoVerdict(end: WaitRequest.End) {
+        #expect(WaitConclusion(of: [], end: end) == nil)
+        #expect(WaitConclusion(of: [run(1, .ended, .passed), run(2, .queued)], end: end) == nil)
+        #expect(WaitConclusion(of: [run(1, .ended, .infrastructure), run(2, .running)], end: end) == nil)
+        #expect(WaitConclusion(of: [run(1, .needsApproval), run(2, .running)], end: end) == nil)
+    }
+
+    @Test(arguments: [
+        ([Verdict.passed, .passed], Verdict.passed, Int32(0)), ([.passed, .flaky], .flaky, 6),
+        ([.flaky, .infrastructure], .infrastructure, 3), ([.cancelled, .passed], .cancelled, 4),
+        ([.conflict, .passed], .conflict, 1), ([.definitionError, .failed], .definitionError, 2),
+        ([.notApplicable, .passed], .passed, 0),
+    ])
+    func theWorstOfAllDecides(verdicts: [Verdict], worst: Verdict, code: Int32) {
+        let runs = verdicts.enumerated().map { run(RunID($0.offset + 1), .ended, $0.element) }
+        let conclusion = WaitConclusion(of: runs, end: .verdict)
+        #expect(conclusion?.verdict == worst && conclusion?.verdict.exitCode == code)
+    }
+
+    @Test func aPersonIsWaitedForOnlyByTheCaller() {
+        let conclusion = WaitConclusion(of: [run(1, .needsApproval), run(2, .ended, .passed)], end: .failure)
+        #expect(conclusion?.verdict == .needsApproval && conclusion?.run == 1)
+    }
+
+    @Test func theWayThroughTheStepsThatAreLeftIsExpected() throws {
+        let now = Date()
+        func step(_ name: String, needs: [String] = [], _ status: StepStatus, since: Double? = nil) -> LiveRun.Step {
+            var step = LiveRun.Step(record: StepRecord(name: name, command: "", needs: needs, status: status))
+            step.startedAt = since.map { now.addingTimeInterval(-$0) }
+            return step
+        }
+        let times = ["a": StepTime(median: 10, runs: 20), "b": StepTime(median: 30, runs: 7)]
+        let steps = [step("b", needs: ["a"], .waiting), step("a", .running, since: 4), step("c", .passed)]
+        let expected = try #require(StepExpectation(steps, times: times, at: now))
+        #expect(abs(expected.end.timeIntervalSince(now) - 36) < 0.001 && expected.runs == 20)
+        #expect(StepExpectation([step("unknown", .running)], times: times, at: now) == nil)
+        let late = try #require(StepExpectation([step("a", .running, since: 60)], times: times, at: now))
+        #expect(late.end == now, "longer than usual")
+    }
+
+    @Test(arguments: [
+        ("git@host:team/repo.git", "ssh://git@host/team/repo"),
+        ("https://host/team/repo.git/", "https://host/team/repo"),
+        ("/srv/repo.git", "/srv/repo"), ("/home/a/repo/.git", "/home/a/repo"),
+        ("file:///srv/repo.git", "/srv/repo.git"),
+    ])
+    func twoWaysToWriteAPlaceAreOne(one: String, other: String) {
+        #expect(RepositoryPlace.key(one) == RepositoryPlace.key(other))
+        #expect(RepositoryPlace.key(one) != RepositoryPlace.key(other + "x"))
+    }
+}

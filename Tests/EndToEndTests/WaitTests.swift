@@ -1,0 +1,234 @@
+import Archive
+import Foundation
+import TestSupport
+import Testing
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+/// `wait`: before the commit is seen, at the first failure, behind others, across a restart, and its exit codes.
+struct WaitTests {
+    private static let results = """
+        cat > out.xml <<X
+        <testsuite name="S"><testcase classname="Calc" name="adds" file="Tests/Calc.swift" line="12">\
+        <failure message="expected 5, got 4">Tests/Calc.swift:12</failure></testcase></testsuite>
+        X
+
+        """
+    private static let steps = """
+        Step("check", run: "sh check.sh").testResults(.junit("out.xml")).neverProved()
+        Step("other", run: "sh other.sh").neverProved()
+        """
+
+    private static func files(_ check: String = "", _ other: String = "") -> [String: String] {
+        Workflows.test(steps, files: ["check.sh": check + "\n", "other.sh": other + "\n"])
+    }
+
+    /// A commit that no ref is at yet.
+    private func unpushed(_ bench: Bench, _ files: [String: String]) async throws -> String {
+        let head = try await bench.change(9_999, files)
+        try await bench.git(["update-ref", "-d", "refs/pull/9999/head"])
+        return head
+    }
+
+    @Test(.timeLimit(.minutes(3)))
+    func itEndsAtTheFirstFailureOfACommitThatNobodyHadSeen() async throws {
+        try await Bench.with(Self.files()) { bench in
+            for name in ["other", "go"] { try bench.meetingPoint(name) }
+            try await bench.withDaemon { daemon in
+                _ = try await daemon.line("baseline of")
+                let head = try await unpushed(
+                    bench, Self.files(Self.results + "exit 1", "echo up > \(bench.meet)/other; cat \(bench.meet)/go"))
+                async let waited = bench.pipectl("wait", head)
+                async let both = bench.pipectl("wait", head, "--until", "verdict", "--json")
+                try await bench.git(["update-ref", "refs/pull/1/head", head])
+                try await bench.arrival(at: "other")
+                // The other step goes on until it is let go, and the wait is over all the same.
+                let early = try await waited
+                #expect(early.code == 1, "\(early.errors)")
+                #expect(early.output.contains("Calc/adds") && early.output.contains("Tests/Calc.swift:12"))
+                #expect(early.output.contains("expected 5, got 4"), "\(early.output)")
+                #expect(!early.errors.contains("expected 5"), "what it found is on standard output only")
+                try await bench.release("go")
+                let whole = try await both
+                #expect(whole.code == 1, "\(whole.errors)")
+                let answer = try JSONDecoder().decode(Answer.self, from: Data(whole.output.utf8))
+                #expect(answer.verdict == "failed" && answer.exitCode == 1 && !answer.isEarly)
+                #expect(answer.runs.map(\.verdict) == ["failed"])
+                #expect(answer.bundle != nil)
+            }
+        }
+    }
+
+    private struct Answer: Decodable {
+        struct Run: Decodable { var id: Int, verdict: String?, state: String }
+        struct Anything: Decodable {}
+        var verdict: String
+        var exitCode: Int
+        var isEarly: Bool
+        var runs: [Run]
+        var notes: [String]
+        var bundle: Anything?
+    }
+
+    @Test(.timeLimit(.minutes(3)))
+    func allWorkflowsOfACommitCount() async throws {
+        let two = """
+            import Pipeline
+            let one = Workflow("one", on: .pullRequest(into: "main")) { Step("a", run: "true") }
+            let two = Workflow("two", on: .pullRequest(into: "main")) { Step("b", run: "sh check.sh") }
+            @main struct Workflows: WorkflowSet { static let workflows = [one, two] }
+
+            """
+        try await Bench.with(["workflows/x.swift": two, "check.sh": ""]) { bench in
+            try await bench.withDaemon { daemon in
+                _ = try await daemon.line("baseline of")
+                let good = try await bench.change(1, ["a.txt": "a"])
+                let passed = try await bench.pipectl("wait", good)
+                #expect(passed.code == 0, "\(passed.output)\(passed.errors)")
+                #expect(passed.output.contains("Other runs"), "\(passed.output)")
+                let bad = try await bench.change(2, ["check.sh": "exit 3\n"])
+                let failed = try await bench.pipectl("wait", bad)
+                #expect(failed.code == 1 && failed.output.contains("two"), "\(failed.output)")
+                // By its number, by its change, and by the folder that it is checked out in.
+                #expect(try await bench.pipectl("wait", "#2").code == 1)
+                #expect(try await bench.pipectl("wait", "#1").code == 0)
+                try await bench.git(["checkout", "-q", bad])
+                #expect(try await bench.pipectl("wait").code == 1)
+                try await bench.git(["checkout", "-q", "main"])
+                let main = try await bench.pipectl("wait")
+                #expect(main.code == 7 && main.output.contains("not applicable"), "\(main.output)\(main.errors)")
+                let unknown = try await bench.pipectl("wait", "4711")
+                #expect(unknown.code == 2 && unknown.errors.contains("4711"))
+                // A rerun's verdict counts; a run by hand of something else doesn't.
+                #expect(try await bench.pipectl("run", "one", "--ref", bad).code == 0)
+                #expect(try await bench.pipectl("wait", bad).code == 1)
+            }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(3)))
+    func aChangeIsFollowedAndACommitIsNot() async throws {
+        try await Bench.with(Self.files()) { bench in
+            for name in ["first", "never", "second", "go"] { try bench.meetingPoint(name) }
+            try await bench.withDaemon { daemon in
+                _ = try await daemon.line("baseline of")
+                let first = try await bench.change(
+                    1, ["check.sh": "echo up > \(bench.meet)/first; cat \(bench.meet)/never\n"])
+                try await bench.arrival(at: "first")
+                async let change = bench.pipectl("wait", "#1")
+                async let commit = bench.pipectl("wait", first)
+                async let run = bench.pipectl("wait", "1")
+                let second = try await bench.change(
+                    1, ["check.sh": "echo up > \(bench.meet)/second; cat \(bench.meet)/go\n"])
+                try await bench.arrival(at: "second")
+                let superseded = try await commit
+                #expect(superseded.code == 4, "\(superseded.output)\(superseded.errors)")
+                #expect(try await run.code == 4)
+                try await bench.release("go")
+                let followed = try await change
+                #expect(followed.code == 0, "\(followed.output)\(followed.errors)")
+                #expect(followed.output.contains(second.prefix(10)), "\(followed.output)")
+            }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(3)))
+    func aDaemonThatIsKilledAndComesBackEndsTheWait() async throws {
+        try await Bench.with(Self.files()) { bench in
+            for name in ["up", "go"] { try bench.meetingPoint(name) }
+            let check = "echo up > \(bench.meet)/up; cat \(bench.meet)/go"
+            let head = try await bench.withDaemon { daemon in
+                _ = try await daemon.line("baseline of")
+                let head = try await bench.change(1, Self.files(check))
+                try await bench.arrival(at: "up")
+                return head
+            }
+            // Nobody runs now: the wait begins all the same, and says so.
+            let wait = try Child(
+                [Bench.pipectl, "wait", head], in: bench.repository, environment: bench.environment,
+                output: "\(bench.root)/wait-")
+            let said = try await bench.command([
+                "sh", "-c", "tail -n +1 -f \"$0\" --pid=\"$1\" | grep -m1 'no verdict yet'", "\(bench.root)/wait-2",
+                "\(wait.id)",
+            ])
+            #expect(said.code == 0)
+            try await bench.withDaemon { _ in
+                try await bench.arrival(at: "up")
+                try await bench.release("go")
+                #expect(await wait.end == 0)
+            }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(3)))
+    func whoWaitsKnowsWhereItIs() async throws {
+        try await Bench.with(Self.files()) { bench in
+            for name in ["up", "go"] { try bench.meetingPoint(name) }
+            try await bench.withDaemon("--slots", "1") { daemon in
+                _ = try await daemon.line("baseline of")
+                let head = try await unpushed(bench, Self.files("echo up > \(bench.meet)/up; cat \(bench.meet)/go"))
+                let unseen = try await bench.pipectl("wait", head, "--timeout", "0.5")
+                #expect(unseen.code == 8 && unseen.output.contains("not seen yet"), "\(unseen.output)")
+                try await bench.git(["update-ref", "refs/pull/1/head", head])
+                try await bench.arrival(at: "up")
+                let second = try await bench.change(2, ["a.txt": "a\n"])
+                let third = try await bench.change(3, ["a.txt": "b\n"])
+                let running = try await bench.pipectl("wait", head, "--timeout", "1")
+                #expect(running.code == 8 && running.output.contains("running, 0 of 2 steps"), "\(running.output)")
+                let next = try await bench.pipectl("wait", second, "--timeout", "1")
+                #expect(next.code == 8 && next.errors.contains("queued, next"), "\(next.errors)")
+                let behind = try await bench.pipectl("wait", third, "--timeout", "1")
+                #expect(behind.code == 8 && behind.errors.contains("queued behind 1"), "\(behind.errors)")
+                try await bench.release("go")
+                #expect(try await bench.pipectl("wait", third).code == 0)
+                let history = try await bench.change(4, Self.files("echo up > \(bench.meet)/up; cat \(bench.meet)/go"))
+                try await bench.arrival(at: "up")
+                let expected = try await bench.pipectl("wait", history, "--timeout", "1")
+                #expect(expected.output.contains("median of last"), "\(expected.output)")
+                try await bench.release("go")
+                #expect(try await bench.pipectl("wait", history).code == 0)
+            }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(3)))
+    func itEndsWithFiveWhereAPersonMustSpeakAndWith130WhenInterrupted() async throws {
+        try await Bench.with(["workflows/x.swift": ApprovalTests.gated, "check.sh": "echo checked\n"]) { bench in
+            try await bench.withDaemon { daemon in
+                _ = try await daemon.line("baseline of")
+                let head = try await bench.change(1, ["a.txt": "a\n"])
+                let held = try await bench.pipectl("wait", head)
+                #expect(held.code == 5, "\(held.output)\(held.errors)")
+                #expect(held.output.contains("pipectl approve"), "\(held.output)")
+                // An unseen commit is waited for until somebody interrupts.
+                let wait = try Child(
+                    [Bench.pipectl, "wait", String(repeating: "0", count: 40)], in: bench.repository,
+                    environment: bench.environment, output: "\(bench.root)/wait-")
+                let said = try await bench.command([
+                    "sh", "-c", "tail -n +1 -f \"$0\" --pid=\"$1\" | grep -m1 'not seen yet'", "\(bench.root)/wait-2",
+                    "\(wait.id)",
+                ])
+                #expect(said.code == 0)
+                kill(wait.id, SIGINT)
+                #expect(await wait.end == 130)
+            }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func withoutADaemonNothingIsConcluded() async throws {
+        try await Bench.with { bench in
+            let ended = try await bench.pipectl("wait", "main", "--timeout", "0.5")
+            #expect(ended.code == 8, "\(ended.output)\(ended.errors)")
+            #expect(ended.errors.contains("pipectl watch"), "\(ended.errors)")
+            let wrong = try await bench.pipectl("wait", "main", "--change", "1")
+            #expect(wrong.code == 2)
+            let nowhere = try await bench.pipectl("wait", in: bench.root)
+            #expect(nowhere.code == 2 && nowhere.errors.contains("no Git repository"), "\(nowhere.errors)")
+        }
+    }
+}
