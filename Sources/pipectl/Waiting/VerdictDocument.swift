@@ -29,7 +29,10 @@ struct VerdictDocument {
         guard case .concluded(let end) = outcome, let conclusion = end.conclusion else { return pendingText() }
         // The verdict counts, also where there is no report of it: a run may end before it begins.
         var text = "# \(conclusion.verdict.title): \(escaped(end.subject))\n\n\(escaped(conclusion.reason))\n"
-        if let bundle = await bundle(of: conclusion, .markdown) { text = bundle }
+        if let bundle = await bundle(of: conclusion, .markdown) {
+            // The bundle of a run that goes on says so first; what the wait came to must not be missed for it.
+            text = conclusion.isEarly ? "**failed**: \(escaped(conclusion.reason))\n\n\(bundle)" : bundle
+        }
         let others = end.runs.filter { $0.id != conclusion.run }
         if !others.isEmpty {
             text += "\nOther runs of \(escaped(end.subject)):\n\n"

@@ -148,7 +148,7 @@ struct MCPTests {
                 exec 9> "$3/in" 8< "$3/out"
                 printf '%s\\n%s\\n' "$1" "$2" >&9
                 read -r begun <&8; read -r answer <&8; printf '%s\\n' "$answer"
-                exec 9>&-; wait
+                exec 9>&-; cat <&8
                 """
             let ended = try await bench.command(
                 ["sh", "-c", script, Bench.pipectl, Self.begin, call, bench.root], in: bench.repository)
