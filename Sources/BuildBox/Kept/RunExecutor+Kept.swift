@@ -89,6 +89,8 @@ extension RunExecutor {
         guard let remains, remains.isAllEnded, options.keepFailed > .zero, run.request.upkeep == nil,
             [.failed, .infrastructure].contains(report.verdict), report.steps.contains(where: { !$0.attempts.isEmpty })
         else { return }
+        // A step may have written what it was given to any file: nothing of such a run stays.
+        guard remains.prepared.plan.steps.allSatisfy(\.secrets.isEmpty) else { return }
         do {
             let name = "\(run.id)-\(run.attempt)"
             let (root, filling) = ("\(state.kept)/\(name)", "\(state.kept)/\(KeptStore.unfinished)\(name)")

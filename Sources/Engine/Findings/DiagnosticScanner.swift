@@ -8,7 +8,7 @@ public struct DiagnosticScanner: Sendable {
     /// Findings that are kept of one text; the first.
     public var maximumFindings = 200
     /// Bytes that are read: half from the start, half from the end.
-    public var maximumBytes = 8 << 20
+    public var maximumBytes = 1 << 20
     /// What the workflow says of other tools' lines; they go before the built-in forms.
     public var rules: [FindingRule] = []
     /// Whether the forms of the usual tools are read, or only what ``rules`` say.
@@ -75,6 +75,11 @@ struct DiagnosticReading {
             }
         }
         guard hasForms else { return }
+        // No message is so short: a log of a million empty words must not take minutes.
+        if line.utf8.count < 6, pending == nil, !hasExcerpt, cmake == nil, !python.isInside {
+            header = nil
+            return
+        }
         if let finding = python.take(line) {
             settlePending()
             return add(DiagnosticLine(finding: finding, strength: .certain))

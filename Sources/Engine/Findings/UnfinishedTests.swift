@@ -6,7 +6,7 @@ public enum UnfinishedTests {
     /// A finding for each, as Swift Testing, XCTest, CTest and `pytest -v` tell of their tests; at most ten.
     static func findings(in text: some Collection<UInt8>) -> [Finding] {
         var begun: [Substring] = []
-        let lines = TerminalText.clean(text.suffix(4 << 20), colours: false, lineLimit: 1_000)
+        let lines = TerminalText.clean(text.suffix(1 << 20), colours: false, lineLimit: 1_000)
             .split(separator: "\n", omittingEmptySubsequences: true)
         for line in lines {
             if let name = start(line) {
