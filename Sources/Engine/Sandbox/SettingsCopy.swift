@@ -126,7 +126,7 @@ public final class SettingsCopy: Sendable {
                     try SmallFile.write([], to: place, isForAll: true)
                 }
             }
-            for path in SystemFolders.network + Self.mounted {
+            for path in Self.mounted {
                 try SmallFile.write([], to: place(path, below: "/etc"), isForAll: true)
             }
             try Self.openFolders(new)
