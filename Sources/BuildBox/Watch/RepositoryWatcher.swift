@@ -120,6 +120,7 @@ actor RepositoryWatcher {
                     isSaid = false
                     wake.yield()
                 }
+                hasEvents = false
                 return
             } catch {
                 hasEvents = false
