@@ -196,7 +196,8 @@ public actor Box {
     func sandboxing() async -> Sandboxing {
         if let found { return found }
         let tried = await Sandboxing.find(
-            stepInit: stepInit, toolchain: try? await toolchain(), options: options, state: state)
+            stepInit: stepInit, toolchain: try? await toolchain(), options: options, state: state
+        ).sharingSettings(in: state.settings)
         let kept = found ?? tried
         found = kept
         return kept

@@ -32,6 +32,21 @@ struct KeepingTests {
         try fixture.git("fsck", "--strict")
     }
 
+    /// A disk that is full takes the file and not its bytes; `/dev/full` does the same.
+    @Test(.enabled(if: FileManager.default.fileExists(atPath: "/dev/full")))
+    func halfAnIDNeverBecomesTheRef() throws {
+        let fixture = try Fixture()
+        let path = try fixture.repository()
+        let repository = try Repository(opening: path)
+        let head = try fixture.id("HEAD")
+        try repository.keep(head, as: "refs/pipectl/runs/1")
+        try FileManager.default.createSymbolicLink(
+            atPath: "\(path)/.git/refs/pipectl/runs/1.lock", withDestinationPath: "/dev/full")
+        #expect(throws: GitError.self) { try repository.keep(head, as: "refs/pipectl/runs/1") }
+        #expect(try fixture.id("refs/pipectl/runs/1") == head)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: "\(path)/.git/refs/pipectl/runs") == ["1"])
+    }
+
     @Test func saysWhatCanNotBeWritten() throws {
         let fixture = try Fixture()
         let path = try fixture.repository()

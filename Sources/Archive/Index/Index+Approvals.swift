@@ -103,11 +103,11 @@ extension Index {
     public func approval(holdingFor binding: String) async throws -> Approval? {
         try await read { db in
             try Row.fetchOne(
-                db,
-                cached: """
-                    SELECT * FROM approval WHERE binding = ? AND decision = 'approved' AND step = ''
-                    ORDER BY decidedAt DESC LIMIT 1
-                    """, arguments: [binding]
+                db.cachedStatement(
+                    sql: """
+                        SELECT * FROM approval WHERE binding = ? AND decision = 'approved' AND step = ''
+                        ORDER BY decidedAt DESC LIMIT 1
+                        """), arguments: [binding]
             ).map(Self.approval)
         }
     }
@@ -156,7 +156,8 @@ extension Index {
     }
 
     static func approvals(of id: RunID, _ db: Database) throws -> [Approval] {
-        try Row.fetchAll(db, cached: "SELECT * FROM approval WHERE run = ? ORDER BY id", arguments: [id]).map(approval)
+        try Row.fetchAll(db.cachedStatement(sql: "SELECT * FROM approval WHERE run = ? ORDER BY id"), arguments: [id])
+            .map(approval)
     }
 
     /// Removes questions that nobody need answer any more.

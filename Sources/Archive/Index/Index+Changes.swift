@@ -32,11 +32,11 @@ extension Index {
     public func change(_ name: String, of repository: String) async throws -> ChangeRecord? {
         try await read { db in
             try Row.fetchOne(
-                db,
-                cached: """
-                    SELECT change.* FROM change JOIN repository ON repository.id = change.repository
-                    WHERE repository.name = ? AND change.name = ?
-                    """, arguments: [repository, name]
+                db.cachedStatement(
+                    sql: """
+                        SELECT change.* FROM change JOIN repository ON repository.id = change.repository
+                        WHERE repository.name = ? AND change.name = ?
+                        """), arguments: [repository, name]
             ).flatMap(Self.change)
         }
     }

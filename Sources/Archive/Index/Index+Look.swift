@@ -25,7 +25,8 @@ extension Index {
     public func moves(of repository: String, to refs: RefTable) async throws -> [RefChange]? {
         try await read { db in
             let row = try Row.fetchOne(
-                db, cached: "SELECT id, baselineAt FROM repository WHERE name = ?", arguments: [repository])
+                db.cachedStatement(sql: "SELECT id, baselineAt FROM repository WHERE name = ?"), arguments: [repository]
+            )
             guard let row, row["baselineAt"] as Int64? != nil else { return nil }
             let id: Int64 = row["id"]
             let rows = try Row.fetchCursor(
@@ -104,7 +105,8 @@ extension Index {
         let now = now()
         return try await write { db in
             let row = try Row.fetchOne(
-                db, cached: "SELECT id, baselineAt FROM repository WHERE name = ?", arguments: [repository])
+                db.cachedStatement(sql: "SELECT id, baselineAt FROM repository WHERE name = ?"), arguments: [repository]
+            )
             guard let row, row["baselineAt"] as Int64? != nil else {
                 throw ArchiveError(
                     .noBaseline,

@@ -17,14 +17,14 @@ extension Index {
         let (wanted, counted) = (try ArchiveJSON.compactText(keys), try ArchiveJSON.compactText(scopes))
         return try await read { db in
             let rows = try Row.fetchAll(
-                db,
-                cached: """
-                    SELECT proof.* FROM json_each(?1) AS wanted CROSS JOIN proof CROSS JOIN run
-                    WHERE proof.repository = (SELECT id FROM repository WHERE name = ?2)
-                        AND proof.key = wanted.value AND proof.scope IN (SELECT value FROM json_each(?3))
-                        AND run.id = proof.run AND run.isArchived AND NOT (?4 AND proof.warm)
-                    ORDER BY proof.scope = 'merged', proof.run
-                    """, arguments: [wanted, repository, counted, fromNothing])
+                db.cachedStatement(
+                    sql: """
+                        SELECT proof.* FROM json_each(?1) AS wanted CROSS JOIN proof CROSS JOIN run
+                        WHERE proof.repository = (SELECT id FROM repository WHERE name = ?2)
+                            AND proof.key = wanted.value AND proof.scope IN (SELECT value FROM json_each(?3))
+                            AND run.id = proof.run AND run.isArchived AND NOT (?4 AND proof.warm)
+                        ORDER BY proof.scope = 'merged', proof.run
+                        """), arguments: [wanted, repository, counted, fromNothing])
             return Dictionary(rows.map { ($0["key"], Self.proof($0)) }, uniquingKeysWith: { $1 })
         }
     }
@@ -36,13 +36,13 @@ extension Index {
         let counted = try ArchiveJSON.compactText(scopes)
         return try await read { db in
             try Row.fetchOne(
-                db,
-                cached: """
-                    SELECT * FROM proof
-                    WHERE repository = (SELECT id FROM repository WHERE name = ?) AND workflow = ? AND step = ?
-                        AND scope IN (SELECT value FROM json_each(?))
-                    ORDER BY run DESC LIMIT 1
-                    """, arguments: [repository, workflow, step, counted]
+                db.cachedStatement(
+                    sql: """
+                        SELECT * FROM proof
+                        WHERE repository = (SELECT id FROM repository WHERE name = ?) AND workflow = ? AND step = ?
+                            AND scope IN (SELECT value FROM json_each(?))
+                        ORDER BY run DESC LIMIT 1
+                        """), arguments: [repository, workflow, step, counted]
             ).map(Self.proof)
         }
     }
@@ -57,12 +57,12 @@ extension Index {
     public func distrustedSteps(of repository: String? = nil, at date: Date? = nil) async throws -> [DistrustedStep] {
         try await read { db in
             try Row.fetchAll(
-                db,
-                cached: """
-                    SELECT distrust.*, repository.name FROM distrust JOIN repository ON repository.id = distrust.repository
-                    WHERE (?1 IS NULL OR repository.name = ?1) AND (?2 IS NULL OR times > 1 OR at > ?2)
-                    ORDER BY repository.name, workflow, step, at
-                    """, arguments: [repository, date.map { $0.milliseconds - Self.distrustLasts }]
+                db.cachedStatement(
+                    sql: """
+                        SELECT distrust.*, repository.name FROM distrust JOIN repository ON repository.id = distrust.repository
+                        WHERE (?1 IS NULL OR repository.name = ?1) AND (?2 IS NULL OR times > 1 OR at > ?2)
+                        ORDER BY repository.name, workflow, step, at
+                        """), arguments: [repository, date.map { $0.milliseconds - Self.distrustLasts }]
             ).map { row in
                 DistrustedStep(
                     repository: row["name"], workflow: row["workflow"], step: row["step"],

@@ -8,13 +8,13 @@ extension Index {
     public func queued() async throws -> [QueuedRun] {
         try await read { db in
             let rows = try Row.fetchAll(
-                db,
-                cached: """
-                    SELECT run.id, run.request, run.createdAt, run.attempt, \(Self.blocker) AS waitsFor
-                    FROM run JOIN repository ON repository.id = run.repository
-                    WHERE run.state = 'queued' AND \(Self.heldFor) IS NULL
-                    ORDER BY row_number() OVER (PARTITION BY run.repository ORDER BY run.id), repository.turn, run.id
-                    """)
+                db.cachedStatement(
+                    sql: """
+                        SELECT run.id, run.request, run.createdAt, run.attempt, \(Self.blocker) AS waitsFor
+                        FROM run JOIN repository ON repository.id = run.repository
+                        WHERE run.state = 'queued' AND \(Self.heldFor) IS NULL
+                        ORDER BY row_number() OVER (PARTITION BY run.repository ORDER BY run.id), repository.turn, run.id
+                        """))
             return try rows.map { row in
                 var run = try Self.queuedRun(row)
                 run.waitsFor = row["waitsFor"]
@@ -51,20 +51,20 @@ extension Index {
     private static func next(excluding: String, isUpkeep: Bool, _ db: Database) throws -> RunID? {
         // Through `run_queued`: one short search for each repository, however long the queue is.
         try RunID.fetchOne(
-            db,
-            cached: """
-                WITH first AS MATERIALIZED (
-                    SELECT turn, (
-                        SELECT id FROM run
-                        WHERE run.repository = repository.id AND state = 'queued'
-                            AND id NOT IN (SELECT value FROM json_each(?))
-                            AND isUpkeep = \(isUpkeep ? "TRUE" : "FALSE")
-                            AND \(Self.blocker) IS NULL AND \(Self.heldFor) IS NULL
-                        ORDER BY id LIMIT 1
-                    ) AS next FROM repository
-                )
-                SELECT next FROM first WHERE next IS NOT NULL ORDER BY turn, next LIMIT 1
-                """, arguments: [excluding])
+            db.cachedStatement(
+                sql: """
+                    WITH first AS MATERIALIZED (
+                        SELECT turn, (
+                            SELECT id FROM run
+                            WHERE run.repository = repository.id AND state = 'queued'
+                                AND id NOT IN (SELECT value FROM json_each(?))
+                                AND isUpkeep = \(isUpkeep ? "TRUE" : "FALSE")
+                                AND \(Self.blocker) IS NULL AND \(Self.heldFor) IS NULL
+                            ORDER BY id LIMIT 1
+                        ) AS next FROM repository
+                    )
+                    SELECT next FROM first WHERE next IS NOT NULL ORDER BY turn, next LIMIT 1
+                    """), arguments: [excluding])
     }
 
     /// Marks a waiting run as running; returns the number of this start. Throws `.wrongState` if it is not waiting.

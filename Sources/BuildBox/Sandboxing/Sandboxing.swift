@@ -6,7 +6,7 @@ import Synchronization
 /// Whether this box can enclose what it runs, and with what.
 struct Sandboxing: Sendable {
     /// Nil where nothing can be enclosed: see ``obstacle``.
-    let sandbox: Sandbox?
+    private(set) var sandbox: Sandbox?
     /// Why there is no sandbox, and what to do about it.
     let obstacle: String?
     let controlGroups: ControlGroups?
@@ -29,10 +29,6 @@ struct Sandboxing: Sendable {
         } catch {
             obstacle = "\(error)"
         }
-        // Without it a sandbox takes some milliseconds more.
-        if Sandbox.hasMounts, sandbox != nil {
-            sandbox?.settings = try? await offThread { try SettingsCopy(in: state.settings) }
-        }
         let users = StepUsers(seed: state.path)
         var layering: Layering?
         var layeringObstacle: String?
@@ -45,6 +41,16 @@ struct Sandboxing: Sendable {
         return Sandboxing(
             sandbox: sandbox, obstacle: obstacle, controlGroups: ControlGroups.find(), users: users,
             caches: CacheLocks(), layering: layering, layeringObstacle: layeringObstacle)
+    }
+
+    /// With the machine's settings copied into one folder, so that a sandbox takes some milliseconds less.
+    ///
+    /// - Parameter folder: Of a state folder that this process owns.
+    func sharingSettings(in folder: String) async -> Sandboxing {
+        guard Sandbox.hasMounts, sandbox != nil else { return self }
+        var sharing = self
+        sharing.sandbox?.settings = try? await offThread { try SettingsCopy(in: folder) }
+        return sharing
     }
 
     var confinement: Confinement { sandbox.map { Confinement($0, users: users) } ?? .none }

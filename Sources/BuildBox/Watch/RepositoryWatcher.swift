@@ -156,6 +156,7 @@ actor RepositoryWatcher {
                     isSaid = false
                     wake.yield()
                 }
+                hasEvents = false
                 return
             } catch {
                 hasEvents = false

@@ -134,8 +134,8 @@ struct ControlGroup: Sendable {
 
     /// How many of its processes the kernel has killed for want of memory.
     var outOfMemoryKills: Int {
-        if let folder = folders[.unified] { return value("oom_kill", in: "\(folder)/memory.events") ?? 0 }
-        return folders[.memory].flatMap { value("oom_kill", in: "\($0)/memory.oom_control") } ?? 0
+        if let folder = folders[.memory] { return value("oom_kill", in: "\(folder)/memory.oom_control") ?? 0 }
+        return folders[.unified].flatMap { value("oom_kill", in: "\($0)/memory.events") } ?? 0
     }
 
     var usage: GroupUsage {

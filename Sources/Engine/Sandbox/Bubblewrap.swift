@@ -78,16 +78,16 @@
 
         private mutating func settings() {
             var single = SystemFolders.settings
+            if policy.network == .allowed { single += SystemFolders.network }
             // Nothing can be made in the copy, not even the place of a mount.
             let isShared = (sandbox.readable + mounts.map(\.target)).contains {
                 $0.hasPrefix("/etc/") && !SettingsCopy.mounted.contains($0)
             }
-            if !isShared, let view = sandbox.settings?.view() {
+            if !isShared, policy.network == .denied, let view = sandbox.settings?.view() {
                 mount(SandboxMount(view.folder, at: "/etc"))
                 for path in view.mounts { folders(within: path) }
                 single = view.mounts
             }
-            if policy.network == .allowed { single += SystemFolders.network }
             for path in single where exists(path) { mount(SandboxMount(path)) }
         }
 

@@ -105,13 +105,18 @@ public final class SettingsCopy: Sendable {
     private func write(_ copied: [String], _ mounts: [String], to folder: String) throws {
         let files = FileManager.default
         let new = "\(parent)/new-\(UInt64.random(in: 0 ... .max))"
-        try files.createDirectory(atPath: new, withIntermediateDirectories: true)
         do {
+            /// Makes a folder that the steps' user gets into, whatever this process's mask says. What is copied keeps its
+            /// own modes: a folder that the machine closes to others stays closed.
+            func makeFolder(_ path: String) throws {
+                if access(path, F_OK) != 0 { try makeFolder((path as NSString).deletingLastPathComponent) }
+                guard mkdir(path, 0o755) == 0 || errno == EEXIST else { throw Errno(rawValue: errno) }
+                if path.count >= new.count, chmod(path, 0o755) != 0 { throw Errno(rawValue: errno) }
+            }
             /// Where a path of /etc is in the copy, and its folder is made.
             func place(_ path: String, below root: String) throws -> String {
                 let place = new + path.dropFirst(root.count)
-                try files.createDirectory(
-                    atPath: (place as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
+                try makeFolder((place as NSString).deletingLastPathComponent)
                 return place
             }
             for path in copied { try Self.copy(path, to: place(path, below: root)) }
@@ -121,15 +126,14 @@ public final class SettingsCopy: Sendable {
                 _ = files.fileExists(atPath: path, isDirectory: &isFolder)
                 let place = try place(path, below: root)
                 if isFolder.boolValue {
-                    try files.createDirectory(atPath: place, withIntermediateDirectories: true)
+                    try makeFolder(place)
                 } else {
                     try SmallFile.write([], to: place, isForAll: true)
                 }
             }
-            for path in SystemFolders.network + Self.mounted {
+            for path in Self.mounted {
                 try SmallFile.write([], to: place(path, below: "/etc"), isForAll: true)
             }
-            try Self.openFolders(new)
         } catch {
             try? FolderRemoval.remove(new)
             throw error
@@ -150,13 +154,5 @@ public final class SettingsCopy: Sendable {
         defer { free(real) }
         // Links in it stay links: they lead to the same places in a sandbox.
         try FileManager.default.copyItem(atPath: String(cString: real), toPath: place)
-    }
-
-    /// The steps' user must get in, whatever this process's mask makes of new folders.
-    private static func openFolders(_ folder: String) throws {
-        try FolderWalk.visit(folder) { parent, name, info in
-            guard info.st_mode & S_IFMT == S_IFDIR, info.st_mode & 0o777 != 0o755 else { return }
-            guard fchmodat(parent, name, 0o755, 0) == 0 else { throw Errno(rawValue: errno) }
-        }
     }
 }

@@ -19,19 +19,25 @@ extension Repository {
         guard !name.utf8.contains(0) else {
             throw GitError(call: "keep", code: .invalidName, message: "the name of the ref contains a NUL")
         }
-        if !write(id, to: new), errno == ENOENT {
+        var problem = write(id, to: new)
+        if problem == ENOENT {
             try? FileManager.default.createDirectory(
                 atPath: (path as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
-            _ = write(id, to: new)
+            problem = write(id, to: new)
         }
-        guard rename(new, path) == 0 else { throw unkept(name) }
+        // Half an id must not become the ref.
+        if problem == 0, rename(new, path) != 0 { problem = errno }
+        guard problem == 0 else {
+            unlink(new)
+            throw unkept(name, problem)
+        }
     }
 
     /// Ends what ``keep(_:as:)`` began; nothing if it is gone. In a run's own store only, whose refs nobody packs.
     public func letGo(of name: String) throws(GitError) {
         guard !name.utf8.contains(0) else { return }
         if unlink(commonDirectory + "/" + name) == 0 || errno == ENOENT { return }
-        throw unkept(name)
+        throw unkept(name, errno)
     }
 
     /// Removes what a power cut has left of refs that were kept, which would be broken ones for Git.
@@ -46,18 +52,21 @@ extension Repository {
         }
     }
 
-    private func write(_ id: OID, to path: String) -> Bool {
+    /// An errno; 0 when it is written.
+    private func write(_ id: OID, to path: String) -> Int32 {
         let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
-        guard file >= 0 else { return false }
+        guard file >= 0 else { return errno }
         defer { close(file) }
         let bytes = Array("\(id.hex)\n".utf8)
-        return Foundation.write(file, bytes, bytes.count) == bytes.count
+        // A short write is how a disk says that it is full.
+        let count = Foundation.write(file, bytes, bytes.count)
+        return count == bytes.count ? 0 : count < 0 ? errno : ENOSPC
     }
 
-    private func unkept(_ name: String) -> GitError {
+    private func unkept(_ name: String, _ problem: Int32) -> GitError {
         GitError(
             call: "keep", code: .failed,
-            message: "\(name) of \"\(commonDirectory)\" could not be written: \(String(cString: strerror(errno))). "
+            message: "\(name) of \"\(commonDirectory)\" could not be written: \(String(cString: strerror(problem))). "
                 + "Check its owner and the disk.")
     }
 }

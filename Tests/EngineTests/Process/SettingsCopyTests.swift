@@ -27,10 +27,28 @@ struct SettingsCopyTests {
         #expect(
             try FileManager.default.attributesOfItem(atPath: view.folder + "/linked")[.type] as? FileAttributeType
                 == .typeRegular)
-        for place in ["many", "passwd", "group", "resolv.conf"] {
+        for place in ["many", "passwd", "group"] {
             #expect(FileManager.default.fileExists(atPath: "\(view.folder)/\(place)"), "\(place)")
         }
         #expect(!FileManager.default.fileExists(atPath: "\(view.folder)/missing"))
+    }
+
+    /// Steps are another user: what the machine closes to others must not be open in the copy.
+    @Test func aFolderThatIsClosedStaysClosed() throws {
+        let (folder, source) = try room()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let files = FileManager.default
+        try files.createDirectory(atPath: source + "/open/closed", withIntermediateDirectories: true)
+        try "secret".write(toFile: source + "/open/closed/key", atomically: true, encoding: .utf8)
+        try files.setAttributes([.posixPermissions: 0o755], ofItemAtPath: source + "/open")
+        try files.setAttributes([.posixPermissions: 0o700], ofItemAtPath: source + "/open/closed")
+        let view = try #require(try SettingsCopy(in: folder + "/copy", paths: [source + "/open"], below: source).view())
+        func mode(_ path: String) throws -> Int? {
+            try files.attributesOfItem(atPath: view.folder + path)[.posixPermissions] as? Int
+        }
+        #expect(try mode("/open/closed") == 0o700)
+        #expect(try mode("/open") == 0o755)
+        #expect(try mode("") == 0o755)
     }
 
     @Test func aNewBoxTakesTheSameCopyAndRemovesOthers() throws {
