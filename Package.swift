@@ -47,7 +47,7 @@ let package = Package(
         .target(
             name: "Engine",
             dependencies: [
-                "Pipeline",
+                "CLinux", "Pipeline",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
                 .product(name: "SystemPackage", package: "swift-system"),
@@ -103,7 +103,7 @@ let package = Package(
         .testTarget(
             name: "FuzzTests",
             dependencies: [
-                "Archive", "BuildBox", "Engine", "Git", "Pipeline", "stepinit",
+                "Archive", "BuildBox", "Engine", "Git", "Integrity", "MCP", "Pipeline", "pipectl", "stepinit",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),

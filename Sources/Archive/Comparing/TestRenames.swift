@@ -79,7 +79,7 @@ extension TestRenames {
         /// The lines between the braces, or of the indented block, after the declaration of `name`.
         static func body(of name: Substring, in text: String) -> [Substring]? {
             guard !name.isEmpty, text.utf8.count <= 1 << 20 else { return nil }
-            let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+            let lines = text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
             let words = ["func \(name)(", "func `\(name)`(", "def \(name)(", "fn \(name)(", "void \(name)("]
             guard let start = lines.firstIndex(where: { line in words.contains { line.contains($0) } }) else {
                 return nil

@@ -112,6 +112,7 @@ extension RunExecutor {
                         layer.path.hasPrefix(workspace.folder + "/") ? try moved(layer, to: "\(place)/tree") : layer
                     }
                     base.bytes = WorkspaceMeter.size(of: place)
+                    guard base.bytes != WorkspaceMeter.tooDeep else { throw FolderTooDeep() }
                     return base
                 }
                 try await bases.add(base)

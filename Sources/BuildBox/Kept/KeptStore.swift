@@ -46,7 +46,9 @@ actor KeptStore {
     static func find(in folder: String, bases: String) -> [KeptWorkspace] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         return names.compactMap { name in
-            guard let one = try? read(name, in: folder), one.folder == name, one.boot == Boot.id else { return nil }
+            guard let one = try? read(name, in: folder), one.folder == name, one.boot == Boot.id,
+                (0..<WorkspaceMeter.tooDeep).contains(one.bytes)
+            else { return nil }
             // A copied state folder has the paths of the other one.
             let isWhole = one.layers.allSatisfy { layer in
                 (layer.path.hasPrefix(folder + "/") || layer.path.hasPrefix(bases + "/"))

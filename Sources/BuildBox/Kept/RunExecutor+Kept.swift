@@ -27,6 +27,9 @@ extension RunExecutor {
                 message: "all steps are run, also those that passed in run \(earlier): \(why)", file: nil, line: nil,
                 column: nil, suggestion: nil)
         }
+        guard prepared.plan.steps.allSatisfy(\.secrets.isEmpty) else {
+            return (nil, all("a run with secrets keeps no workspace, in which a step may have written them down"))
+        }
         guard let one = await kept.take(earlier) else {
             return (
                 nil,
@@ -104,6 +107,8 @@ extension RunExecutor {
                 return workspace.keptLayers(user: remains.user, at: "\(root)/workspace")
             }
             one.bytes = try await offThread { WorkspaceMeter.size(of: root) }
+            // What can't be measured has no place among folders that share a limit.
+            guard one.bytes != WorkspaceMeter.tooDeep else { throw FolderTooDeep() }
             try await kept.add(one)
             log.debug("run \(run.id): its workspace is kept, \(one.bytes >> 20) MiB")
         } catch {
@@ -146,6 +151,11 @@ extension Workspace {
         let own = FileManager.default.fileExists(atPath: git.path) ? [git] : []
         return [now(upper)] + own + layers.map(now)
     }
+}
+
+/// A step has nested folders deeper than any that are walked.
+struct FolderTooDeep: Error, CustomStringConvertible {
+    var description: String { "its folders are nested too deep to be measured" }
 }
 
 private func moved(_ source: String, to target: String) throws {

@@ -2,12 +2,13 @@ public import Pipeline
 
 /// Reads in what a step printed where something is wrong: the messages of compilers, linters, testers and crashes.
 ///
-/// The text was written by the code under test: whatever it holds, the scan is one pass over at most ``maximumBytes``,
-/// keeps at most ``maximumFindings``, and opens nothing.
+/// The text was written by the code under test: whatever it holds, the scan is one pass over at most ``maximumBytes`` of
+/// it, keeps at most ``maximumFindings``, and opens nothing. Of a longer text the start and the end are read, a quarter of
+/// that each, and passages between them about the words that errors are said with; see ``LogPassages``.
 public struct DiagnosticScanner: Sendable {
     /// Findings that are kept of one text; the first.
     public var maximumFindings = 200
-    /// Bytes that are read: half from the start, half from the end.
+    /// Bytes that are read.
     public var maximumBytes = 1 << 20
     /// What the workflow says of other tools' lines; they go before the built-in forms.
     public var rules: [FindingRule] = []
@@ -19,14 +20,13 @@ public struct DiagnosticScanner: Sendable {
     /// What `text` says is wrong: of the findings that are surest, all; of the less sure, none if there are surer ones.
     public func findings(in text: some Collection<UInt8>) -> [Finding] {
         var reading = DiagnosticReading(limit: maximumFindings, rules: rules.map(RuleMatcher.init), hasForms: hasForms)
-        if text.count <= maximumBytes {
-            reading.take(text)
-        } else {
-            reading.take(text.prefix(maximumBytes / 2))
-            reading.flush()
-            reading.take(text.suffix(maximumBytes / 2))
+        let read = { (bytes: UnsafeBufferPointer<UInt8>) in
+            for range in LogPassages(maximumBytes: maximumBytes).ranges(in: UnsafeRawBufferPointer(bytes)) {
+                reading.take(UnsafeBufferPointer(rebasing: bytes[range]))
+                reading.flush()
+            }
         }
-        reading.flush()
+        withBytes(of: text, read)
         return reading.result
     }
 }
@@ -56,15 +56,20 @@ struct DiagnosticReading {
 
     var result: [Finding] {
         let errors = found.filter { $0.finding.severity == .error }
-        guard let best = errors.map(\.strength).max() else { return found.map(\.finding) }
-        return found.filter { $0.strength == .certain || $0.strength == best }.map(\.finding)
+        guard let best = errors.map(\.strength).max() else { return found.map(\.finding.bounded) }
+        return found.filter { $0.strength == .certain || $0.strength == best }.map(\.finding.bounded)
     }
 
     mutating func take(_ bytes: some Collection<UInt8>) {
-        let text = TerminalText.clean(bytes, colours: false, lineLimit: 2_000)
-        for line in text.split(separator: "\n", omittingEmptySubsequences: false) where found.count < limit {
-            take(line: line)
+        // No message is so short: a log of a million empty words must not take minutes.
+        LogLines.each(in: bytes, lineLimit: 2_000, isSkipped: { $0 < 6 && isIdle }) { line in
+            if found.count < limit { take(line: line) }
         }
+    }
+
+    /// Whether nothing was begun that a short line could go with.
+    private var isIdle: Bool {
+        rules.isEmpty && pending == nil && !hasExcerpt && cmake == nil && header == nil && !python.isInside
     }
 
     private mutating func take(line: Substring) {
@@ -75,11 +80,6 @@ struct DiagnosticReading {
             }
         }
         guard hasForms else { return }
-        // No message is so short: a log of a million empty words must not take minutes.
-        if line.utf8.count < 6, pending == nil, !hasExcerpt, cmake == nil, !python.isInside {
-            header = nil
-            return
-        }
         if let finding = python.take(line) {
             settlePending()
             return add(DiagnosticLine(finding: finding, strength: .certain))

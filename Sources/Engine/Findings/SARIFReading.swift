@@ -26,19 +26,15 @@ enum SARIFReading {
                 let message = result.message?.text ?? rule?.shortDescription?.text ?? id ?? tool
                 findings.append(
                     Finding(
-                        rule: cut(id ?? tool, 200), severity: severity(result.level ?? rule?.level),
-                        message:
-                            cut(message, 8_000), file: place?.artifactLocation?.uri.map { path($0) },
-                        line: place?.region?.startLine, column: place?.region?.startColumn,
-                        suggestion: result.fixes?.first?.value?.description?.text.map { cut($0, 1_000) },
-                        excerpt: place?.region?.snippet?.text.map { cut($0, 1_000) }))
+                        rule: id ?? tool, severity: severity(result.level ?? rule?.level), message: message,
+                        file: place?.artifactLocation?.uri.map { path($0) }, line: place?.region?.startLine,
+                        column: place?.region?.startColumn,
+                        suggestion: result.fixes?.first?.value?.description?.text,
+                        excerpt: place?.region?.snippet?.text
+                    ).bounded)
             }
         }
         return findings
-    }
-
-    private static func cut(_ text: String, _ bytes: Int) -> String {
-        text.utf8.count <= bytes ? text : String(decoding: text.utf8.prefix(bytes), as: UTF8.self) + "…"
     }
 
     private static func severity(_ level: String?) -> Finding.Severity {
@@ -52,7 +48,7 @@ enum SARIFReading {
     /// The path of a `uri` (RFC 3986): a relative one, or that of a file.
     private static func path(_ uri: String) -> String {
         let plain = uri.hasPrefix("file:///") ? String(uri.dropFirst(7)) : uri
-        return cut(plain.removingPercentEncoding ?? plain, 4_096)
+        return plain.removingPercentEncoding ?? plain
     }
 
     // MARK: The file

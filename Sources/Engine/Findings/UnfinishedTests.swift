@@ -5,18 +5,21 @@ public enum UnfinishedTests {
 
     /// A finding for each, as Swift Testing, XCTest, CTest and `pytest -v` tell of their tests; at most ten.
     static func findings(in text: some Collection<UInt8>) -> [Finding] {
-        var begun: [Substring] = []
-        let lines = TerminalText.clean(text.suffix(1 << 20), colours: false, lineLimit: 1_000)
-            .split(separator: "\n", omittingEmptySubsequences: true)
-        for line in lines {
+        // By name, in which place each began.
+        var begun: [Substring: Int] = [:]
+        var (count, last) = (0, Substring())
+        // A shorter line tells of no test.
+        LogLines.each(in: text.suffix(1 << 20), lineLimit: 1_000, isSkipped: { $0 < 7 }) { line in
+            last = line
             if let name = start(line) {
-                if begun.count < 10_000, !begun.contains(name) { begun.append(name) }
+                count += 1
+                if begun.count < 10_000, begun[name] == nil { begun[name] = count }
             } else if let name = end(line) {
-                begun.removeAll { $0 == name }
+                begun[name] = nil
             }
         }
-        if let last = lines.last, let name = pytest(last) { begun.append(name) }
-        return begun.prefix(limit).map { name in
+        if let name = pytest(last) { begun[name] = count + 1 }
+        return begun.sorted { $0.value < $1.value }.prefix(limit).map { name, _ in
             Finding(
                 rule: rule, severity: .error, message: "test \"\(name)\" had begun and not ended",
                 suggestion: "see what it waits for, or what it takes too much of")

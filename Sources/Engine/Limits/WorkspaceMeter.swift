@@ -47,9 +47,10 @@ package final class WorkspaceMeter: Sendable {
     }
 
     /// More than any limit: folders nested so deep that whatever lies in and beside them would go uncounted.
-    static let tooDeep = Int.max
+    package static let tooDeep = Int.max
 
-    /// Blocks of everything below a folder, in bytes; links are not followed and other file systems not entered.
+    /// Blocks of everything below a folder, in bytes, or ``tooDeep``; links are not followed and other file systems not
+    /// entered.
     package static func size(of folder: String) -> Int {
         var bytes = 0
         do {

@@ -110,7 +110,8 @@ extension Runner {
             guard let one = try? decoder.decode(ReportedFinding.self, from: Data(line)) else { return nil }
             return Finding(
                 rule: one.rule, severity: Finding.Severity(rawValue: one.severity) ?? .warning, message: one.message,
-                file: one.file, line: one.line, column: one.column, suggestion: one.suggestion)
+                file: one.file, line: one.line, column: one.column, suggestion: one.suggestion
+            ).bounded
         }
     }
 }

@@ -1,8 +1,7 @@
 /// Tests of other languages than Swift: their names and skips, read line by line. Nothing is counted in their bodies.
 enum LineTests {
     static func tests(path: String, bytes: [UInt8]) -> [TestShape] {
-        let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
-            .map { String($0.prefix(2_000)) }
+        let lines = SourceLines.split(bytes).map { String($0.prefix(2_000)) }
         guard let language = Language(path) else { return [] }
         var tests: [TestShape] = []
         var starts: [Int] = []

@@ -57,10 +57,9 @@ enum RunnerSettings {
     }
 
     private static func lines(_ bytes: [UInt8]) -> [(number: Int, text: String)] {
-        String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false).enumerated()
-            .compactMap { number, line in
-                let text = String(line.drop { $0 == " " || $0 == "\t" })
-                return text.isEmpty || text.hasPrefix("#") || text.hasPrefix("//") ? nil : (number + 1, text)
-            }
+        SourceLines.split(bytes).enumerated().compactMap { number, line in
+            let text = String(line.drop { $0 == " " || $0 == "\t" })
+            return text.isEmpty || text.hasPrefix("#") || text.hasPrefix("//") ? nil : (number + 1, text)
+        }
     }
 }

@@ -1,4 +1,4 @@
-import Engine
+@testable import Engine
 import Foundation
 import Pipeline
 import Testing
@@ -128,5 +128,52 @@ import Testing
         scanner.maximumBytes = 1_000
         let ends = "a.c:1: error: head\n" + String(repeating: "x\n", count: 5_000) + "b.c:2: error: tail\n"
         #expect(scanner.findings(in: Array(ends.utf8)).map(\.file) == ["a.c", "b.c"])
+    }
+    @Test func theFirstErrorsOfALongLogAreFoundWhereverTheyAre() {
+        var scanner = DiagnosticScanner()
+        let noise = String(repeating: "y\n", count: 2_000_000)
+        let middle = noise + "Sources/a.swift:3:5: error: no such thing\n  3 | let x = y\n" + noise
+        let found = scanner.findings(in: Array(middle.utf8))
+        #expect(found.map(\.file) == ["Sources/a.swift"] && found.first?.line == 3)
+        #expect(found.first?.excerpt == "  3 | let x = y")
+        // A word that is everywhere keeps no other out.
+        scanner.maximumBytes = 64 << 10
+        let chatter = String(repeating: "no error: fine\n", count: 40_000)
+        let crash = chatter + "\u{2718} Test a() recorded an issue at A.swift:7:3: Expectation failed: x\n" + chatter
+        #expect(scanner.findings(in: Array(crash.utf8)).map(\.file) == ["A.swift"])
+    }
+
+    @Test func passagesAreBoundedAndInOrder() {
+        var random = SystemRandomNumberGenerator()
+        for _ in 0..<200 {
+            let words = ["rror: ", "Assertion ", "\n", "x\n", "Traceback (most", " undefined reference"]
+            let text = (0..<Int.random(in: 0...400, using: &random)).map { _ in
+                words.randomElement(using: &random) ?? ""
+            }
+            let bytes = Array(text.joined().utf8)
+            let maximum = Int.random(in: 0...2_000, using: &random)
+            let ranges = bytes.withUnsafeBytes { LogPassages(maximumBytes: maximum).ranges(in: $0) }
+            #expect(ranges.reduce(0) { $0 + $1.count } <= max(maximum, 3), "\(maximum) of \(bytes.count): \(ranges)")
+            #expect(zip(ranges, ranges.dropFirst()).allSatisfy { $0.upperBound < $1.lowerBound }, "\(ranges)")
+            #expect(ranges.allSatisfy { $0.lowerBound >= 0 && $0.upperBound <= bytes.count })
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func aLogOfAMillionWordsTakesNoTime() {
+        let clock = ContinuousClock()
+        for line in [
+            "y\n", "a.c:1\n", "E   x\n", "Test a started.\n", "no error: fine\n", " Test \u{1F600}a started.\n",
+        ] {
+            let bytes = Array(String(repeating: line, count: (32 << 20) / line.utf8.count).utf8)
+            let took = clock.measure {
+                _ = DiagnosticScanner().findings(in: bytes)
+                _ = UnfinishedTests.findings(in: bytes)
+            }
+            // Without optimisation on a busy machine; it took minutes.
+            #expect(took < .seconds(10), "\(line.debugDescription)")
+        }
+        let names = (0..<60_000).map { " Test a\($0) started.\n" }.joined()
+        #expect(clock.measure { _ = UnfinishedTests.findings(in: Array(names.utf8)) } < .seconds(10))
     }
 }

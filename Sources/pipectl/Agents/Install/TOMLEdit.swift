@@ -32,6 +32,11 @@ enum TOMLEdit {
         return text + gap + "[\(name)]\n" + lines.joined(separator: "\n") + "\n"
     }
 
+    /// With line feeds, with or without a carriage return: together they are one character, which is not a line feed.
+    fileprivate static func lines(of text: String) -> [Substring] {
+        text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
+    }
+
     fileprivate static func trim(_ text: some StringProtocol) -> String {
         String(
             text.drop { $0 == " " || $0 == "\t" }.reversed().drop { $0 == " " || $0 == "\t" || $0 == "\r" }.reversed())
@@ -53,7 +58,7 @@ private struct TOMLOutline {
 
     init(_ text: String) throws(JSONEdit.Problem) {
         var open = Open()
-        for (number, raw) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+        for (number, raw) in TOMLEdit.lines(of: text).enumerated() {
             let line = TOMLEdit.trim(raw)
             func problem(_ what: String) -> JSONEdit.Problem {
                 JSONEdit.Problem(description: "it can't be read as TOML: \(what) (line \(number + 1))")
