@@ -34,6 +34,8 @@ public actor Box {
     private var running: [RunID: StopSignal] = [:]
     /// Those of them that nobody waits for.
     private var upkeep: Set<RunID> = []
+    /// Those that give way as soon as somebody waits for anything.
+    private var learning: Set<RunID> = []
     /// Tests that turned red, for ``keepBisecting()``.
     let redTests: AsyncStream<BisectRequest>
     private let turnedRed: AsyncStream<BisectRequest>.Continuation
@@ -285,7 +287,8 @@ public actor Box {
                     active += 1
                     let signal = StopSignal()
                     running[run.id] = signal
-                    if run.request.upkeep != nil { upkeep.insert(run.id) }
+                    if run.request.upkeep != nil { upkeep.insert(run.id) } else { stopLearning(for: run.id) }
+                    if run.request.upkeep == .learn { learning.insert(run.id) }
                     group.addTask { await self.execute(run, signal) }
                 }
                 if active == 0 && (isDraining || untilIdle) { break }
@@ -298,6 +301,7 @@ public actor Box {
                     active -= 1
                     running[report.id] = nil
                     upkeep.remove(report.id)
+                    learning.remove(report.id)
                     await board.forget(report.id)
                     if untilIdle || mayStart != nil { reports.append(report) }
                     await board.wake(report.id)
@@ -307,6 +311,13 @@ public actor Box {
             }
             group.cancelAll()
             return reports
+        }
+    }
+
+    /// Ends runs that only learn; they are wanted again when the box is idle again.
+    private func stopLearning(for id: RunID) {
+        for one in learning {
+            running[one]?.stop(StopRequest(.cancelled, reason: "run \(id) came, which somebody waits for"))
         }
     }
 

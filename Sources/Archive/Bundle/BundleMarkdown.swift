@@ -43,7 +43,7 @@ struct BundleMarkdown {
 
     /// A problem's section.
     static func text(of problem: RunBundle.Problem, number: Int) -> String {
-        var text = "\n## \(number). \(title(of: problem))\n\n"
+        var text = "\n## \(number). \(title(of: problem))\n"
         var facts: [String] = []
         if let file = problem.file {
             let place = file + (problem.line.map { ":\($0)" } ?? "") + (problem.column.map { ":\($0)" } ?? "")
@@ -51,7 +51,7 @@ struct BundleMarkdown {
         }
         if let step = problem.step, problem.kind != .step { facts.append("step \(MarkdownText.code(step))") }
         if let history = problem.history { facts.append(MarkdownText.inline(history)) }
-        if !facts.isEmpty { text += facts.joined(separator: ", ") + "\n" }
+        if !facts.isEmpty { text += "\n" + facts.joined(separator: ", ") + "\n" }
         if let message = problem.message { text += "\n" + block(message, "text") }
         if let excerpt = problem.excerpt { text += "\nIt printed:\n\n" + block(excerpt, "text") }
         for hunk in problem.hunks ?? [] {

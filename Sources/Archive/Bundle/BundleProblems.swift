@@ -1,4 +1,5 @@
 import Engine
+import Pipeline
 
 /// Turns what a report says into the problems of a bundle, each from short to full.
 struct BundleProblems {
@@ -56,7 +57,7 @@ struct BundleProblems {
             if standing != .alsoOnTarget, evidence.flaky[result.id] != nil { (standing, rank) = (.knownFlaky, 12) }
             if isAllowed(step) { rank += 30 }
             var problem = self.problem(of: result, step, standing)
-            problem.reproduce = reproduction(of: step)
+            problem.reproduce = reproduction(of: step, test: result)
             return item(
                 problem, rank: rank, kind: "failing test", command: "pipectl report \(id) --format html",
                 suite: result.suite, message: result.message, excerpt: excerpt(of: result, step))
@@ -237,11 +238,28 @@ struct BundleProblems {
         step.map { step in report.steps.contains { $0.name == step && $0.allowsFailure } } ?? false
     }
 
-    /// The run's own command with this step only.
-    private func reproduction(of step: String?) -> String? {
+    /// The run's own command with this step only, and of its tests with this one where the step can be told that.
+    private func reproduction(of step: String?, test: TestResult? = nil) -> String? {
         guard let step, TerminalText.name(step) == step, !report.reproduce.contains(" --step ") else { return nil }
-        let command = report.reproduce + " --step \(step.shellWord)"
-        return command.utf8.count <= 800 ? name(command, 1_600) : nil
+        let command = base + " --step \(step.shellWord)"
+        var narrowed: String?
+        if let test, report.steps.contains(where: { $0.name == step && $0.runsNamedTests == true }),
+            TerminalText.name(test.id, limit: 400) == test.id, !test.id.hasPrefix("-")
+        {
+            // A Swift function is found without its parentheses, which a shell would read.
+            let id = test.id.hasSuffix("()") ? String(test.id.dropLast(2)) : test.id
+            narrowed = command + " --tests \(id.shellWord)"
+        }
+        return [narrowed, command].compactMap(\.self).first { $0.utf8.count <= 800 }.map { name($0, 1_600) }
+    }
+
+    /// The command that repeats the run. Where the change was tested as it is, its head being ahead of the target, that
+    /// is what a clone has checked out, and a mended working tree is tried by the same words.
+    private var base: String {
+        guard let change = report.change, report.testedCommit == report.head, report.head == change.head else {
+            return report.reproduce
+        }
+        return report.reproduce.replacing(" --change \(change.name.shellQuoted)", with: "", maxReplacements: 1)
     }
 
     /// What the test printed, else what its step's log says where it first names the test.

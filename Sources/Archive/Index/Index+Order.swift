@@ -119,6 +119,7 @@ extension Index {
                 sql: """
                     SELECT id, tests_passed + tests_failed AS tests, tests_failed FROM run
                     WHERE repository = ? AND workflow = ? AND +verdict IN ('passed', 'failed', 'flaky')
+                        AND json_extract(run.request, '$.onlyTests') IS NULL
                     ORDER BY id DESC LIMIT \(lookBack)
                     """), arguments: [repository, workflow]
         ).map { LastRun(id: $0[0], tests: $0[1], failures: $0[2]) }

@@ -83,6 +83,7 @@ extension Index {
                     \(Self.selectRun)
                     WHERE \(condition) AND \(repositoryColumn) = (SELECT id FROM repository WHERE name = ?2)
                         AND run.verdict IN ('passed', 'failed', 'flaky')
+                        AND \(Self.isWhole)
                         AND CASE WHEN ?3 IS NULL THEN run.tests_passed + run.tests_failed > 0 ELSE run.workflow = ?3 END
                     ORDER BY run.id DESC LIMIT 1
                     """, arguments: [value, repository, workflow])
@@ -131,9 +132,15 @@ extension Index {
         SELECT run.*, repository.name AS repositoryName, \(heldFor) AS heldFor FROM run JOIN repository ON repository.id = run.repository
         """
 
+    /// Runs of all that their workflow has: what others lack is not gone, and their steps may have taken less.
+    static let isWhole = """
+        (json_extract(run.request, '$.onlySteps') IS NULL AND json_extract(run.request, '$.onlyTests') IS NULL)
+        """
+
     static let selectTest = """
         SELECT testCase.suite, testCase.name, test.status, test.duration, test.message, testFile.path, test.line,
-            test.attempt, test.run, run.workflow, run.head, run.branch, run.changeName, run.endedAt
+            test.attempt, test.run, run.workflow, run.head, run.branch, run.changeName, run.endedAt,
+            CASE WHEN run.isUpkeep THEN json_extract(run.request, '$.upkeep') END AS upkeep
         FROM test JOIN run ON run.id = test.run JOIN testCase ON testCase.id = test.testCase LEFT JOIN testFile ON testFile.id = test.file
         """
 

@@ -32,10 +32,12 @@ extension Index {
 
     private static func appearance(_ row: Row) -> TestAppearance? {
         guard let result = test(row) else { return nil }
-        return TestAppearance(
+        var found = TestAppearance(
             run: row["run"], workflow: row["workflow"], head: row["head"], branch: row["branch"],
             change: row["changeName"], endedAt: (row["endedAt"] as Int64?).map(Date.init(milliseconds:)), result: result
         )
+        found.upkeep = (row["upkeep"] as String?).flatMap(RunRequest.Upkeep.init(rawValue:))
+        return found
     }
 
     /// The tests of this name: suite and name as one, joined as ``TestResult/id`` does; else those that have `text` in it.

@@ -39,6 +39,7 @@ extension Index {
                 sql: """
                     SELECT name, duration FROM step WHERE run IN (
                         SELECT id FROM run WHERE repository = ? AND workflow = ? AND +state = 'ended'
+                            AND json_extract(run.request, '$.onlyTests') IS NULL
                         ORDER BY id DESC LIMIT \(3 * StepTime.runs))
                     AND status = 'passed' AND attempts > 0 AND duration IS NOT NULL ORDER BY run DESC
                     LIMIT \(100 * StepTime.runs)

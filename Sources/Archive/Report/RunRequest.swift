@@ -21,6 +21,8 @@ public struct RunRequest: Sendable, Equatable, Codable {
     public var parameters: [String: String]
     /// Only these steps and what they need; nil for all.
     public var onlySteps: [String]?
+    /// Of ``onlySteps``, only these tests; nil for all.
+    public var onlyTests: [KnownTest]?
     public var rerunOf: RunID?
     /// Makes a wanted repetition (a rerun, a run by hand, a retest) distinct from the run it repeats; empty for
     /// a run that a ref change started.
@@ -45,6 +47,9 @@ public struct RunRequest: Sendable, Equatable, Codable {
     /// What the box wants the run for of its own accord; nil for a run that somebody waits for.
     public var upkeep: Upkeep?
 
+    /// For ``Upkeep/learn``, which time it is that these tests are run again, from 1.
+    public var learning: Int?
+
     /// Runs of merged code for which the box uses its idle time.
     public enum Upkeep: String, Sendable, Codable {
         /// Leaves the workspace that runs of changes begin from.
@@ -53,6 +58,8 @@ public struct RunRequest: Sendable, Equatable, Codable {
         case cleanRoom
         /// Tells whether a test passed at an earlier commit.
         case bisect
+        /// Runs tests again that failed on the branch, to see whether they pass on the same tree.
+        case learn
     }
 
     public init(

@@ -65,9 +65,9 @@ extension RunExecutor {
     /// from it. Where such a run can't, the box does it once more in its idle time.
     func leaving(_ prepared: RunPreparation, _ run: QueuedRun, isWhole: Bool) async -> BaseKey? {
         guard let key = baseKey(prepared, run), prepared.trust == .merged, run.request.change == nil,
-            run.request.onlySteps == nil, run.request.parameters.isEmpty, prepared.startsForChanges,
+            !run.request.isPartial, run.request.parameters.isEmpty, prepared.startsForChanges,
             // What was once on the branch is nothing to begin from.
-            run.request.upkeep != .bisect
+            run.request.upkeep != .bisect, run.request.upkeep != .learn
         else { return nil }
         // A secret that a step wrote down would be there for every change to read. The box's own run of the workflow
         // leaves such steps out.

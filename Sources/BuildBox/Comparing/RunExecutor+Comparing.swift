@@ -73,8 +73,23 @@ extension RunExecutor {
             }
             return (findings, tests)
         }
-        guard let placed else { return }
-        (findings, tests) = (Self.withoutRepetition(placed.0, of: placed.1), placed.1)
+        guard let (found, placedTests) = placed else { return }
+        var told = placedTests
+        for index in told.indices.lazy.filter({ told[$0].status.isFailure }).prefix(500) {
+            // A result file that names no line leaves the test at its declaration; its output knows where it failed.
+            guard let place = Self.assertion(of: told[index], in: found) else { continue }
+            told[index].line = place
+        }
+        (findings, tests) = (Self.withoutRepetition(found, of: told), told)
+    }
+
+    /// The line at which a step printed the very failure of a test, in the file that the test is in.
+    private static func assertion(of test: TestResult, in findings: [Finding]) -> Int? {
+        guard let file = test.file, let line = test.line, let message = test.message else { return nil }
+        return findings.first { finding in
+            finding.step != nil && finding.file == file && (finding.line ?? 0) > line && !finding.message.isEmpty
+                && message.hasPrefix(finding.message)
+        }?.line
     }
 
     /// Where the test's own output says that it failed, if that is a file of the repository.

@@ -33,6 +33,15 @@ extension RunExecutor {
         }
     }
 
+    /// Tests that came out both ways on one tree lately, where a step wants to know.
+    func knownFlaky(for plan: Plan, of repository: String) async -> Set<String> {
+        guard plan.steps.contains(where: { ($0.testRetry?.timesKnown ?? 0) > ($0.testRetry?.times ?? 0) }) else {
+            return []
+        }
+        let known = try? await index.flakyTests(TestFilter(repository: repository, limit: Self.flakyWindow))
+        return Set((known ?? []).map(\.id))
+    }
+
     private static func words(for test: FlakyTest) -> String {
         let first = test.firstRun.map { run in
             ", first in run \(run)"

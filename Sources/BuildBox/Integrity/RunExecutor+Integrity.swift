@@ -36,7 +36,7 @@ extension RunExecutor {
         var breaches = sources.breaches
         var integrity = Report.Integrity(breaches: 0)
         // Results tell of tests that are gone only where all steps ran here and there, of the same two commits.
-        if request.onlySteps == nil, report.verdict == .passed || report.verdict == .flaky,
+        if !request.isPartial, report.verdict == .passed || report.verdict == .flaky,
             let target = try? await index.latestRun(
                 repository: report.repository, workflow: report.workflow, on: .commit(change.targetCommit)),
             target.id != report.id, let targetTests = try? await index.tests(of: target.id), !targetTests.isEmpty

@@ -107,17 +107,19 @@ extension Box {
 
     /// What a run by hand is to do.
     func request(_ start: StartRequest) async throws -> (request: RunRequest, repository: WatchedRepository) {
-        let repository = try await open(start.location)
-        let preferred = await watchers[repository.name]?.target
-        let subject = start.subject
-        let watched = await watchers[repository.name]?.changeRefs
-        let rules = try watched ?? ChangeRefs()
-        let policy = options.trust
-        var request = try await withRepository(at: repository.gitDirectory) { git in
-            try RunRequest.byHand(
-                subject, workflow: start.workflow, in: git, repository, rules, target: preferred, policy)
+        var repository = try await open(start.location)
+        var request: RunRequest
+        do {
+            request = try await byHand(start, in: repository)
+        } catch let error as BoxError where error.code == .unknownChange {
+            // A clone has no pull requests, and its branches are nobody's changes: they are where it comes from.
+            guard let origin = start.origin, let there = try await repositoryAtOrigin(origin) else { throw error }
+            repository = there
+            request = try await byHand(start, in: there)
         }
         request.parameters = start.parameters
+        let tests = start.tests ?? []
+        if !tests.isEmpty { request.onlyTests = try await self.tests(named: tests, in: repository.name) }
         request.onlySteps = start.steps.isEmpty ? nil : start.steps
         request.isForeground = start.isForeground ? true : nil
         request.refusesProofs = start.refusesProofs ? true : nil
@@ -143,6 +145,30 @@ extension Box {
             throw BoxError(.unknownWorkflow, error.message)
         }
         return (request, repository)
+    }
+
+    private func byHand(_ start: StartRequest, in repository: WatchedRepository) async throws -> RunRequest {
+        let watcher = watchers[repository.name]
+        let preferred = await watcher?.target
+        var rules = try await watcher?.changeRefs ?? ChangeRefs()
+        if case .change(let name) = start.subject, watcher == nil {
+            // What was a change when it was watched is one still.
+            let isBranch = try await index.change(name, of: repository.name) != nil && Int(name) == nil
+            if isBranch, let known = try? ChangeRefs(branch: name) { rules = known }
+        }
+        let (subject, policy, known) = (start.subject, options.trust, rules)
+        return try await withRepository(at: repository.gitDirectory) { git in
+            try RunRequest.byHand(
+                subject, workflow: start.workflow, in: git, repository, known, target: preferred, policy)
+        }
+    }
+
+    /// The repository that a clone came from, where the box knows it.
+    private func repositoryAtOrigin(_ origin: String) async throws -> WatchedRepository? {
+        let key = RepositoryPlace.key(origin)
+        let known = try await index.repositories().sorted { $0.key < $1.key }
+        guard let (name, location) = known.first(where: { RepositoryPlace.key($0.value) == key }) else { return nil }
+        return try await open(location, named: name)
     }
 
     private func rerun(_ wanted: RerunRequest) async throws -> EnqueueOutcome {

@@ -63,6 +63,10 @@ public struct StartRequest: Sendable, Codable {
     public var parameters: [String: String]
     /// Only these and what they need; empty for all.
     public var steps: [String]
+    /// Only these tests, by their names in reports or a part of them; empty for all.
+    public var tests: [String]?
+    /// Where the repository was cloned from: a change that is not here may be one there.
+    public var origin: String?
     /// Whether an interruption ends it for good, because the person who waits is gone with it.
     public var isForeground: Bool
     /// Whether every step is run, also those that earlier runs have proved.

@@ -78,7 +78,7 @@ struct RunExecutor: Sendable {
             await locate(&report.findings, &tests, of: prepared, in: repository)
             report.testCounts = TestCounts(lastAttempts(of: tests))
             await compareWithWarm(&report, run)
-            await hold(&report, tests, against: prepared, repository)
+            if !run.request.isPartial { await hold(&report, tests, against: prepared, repository) }
             report.findings += await flakyFindings(tests, report)
             await judge(sources, &report, tests, prepared, run.request)
             await addCauses(to: &report, tests, store: repository.store)
@@ -127,7 +127,10 @@ struct RunExecutor: Sendable {
         if await recorder.record(report, run.request, tests: tests, files: files) {
             await note(report, in: repository)
             await noteChange(report)
-            if run.request.upkeep != .bisect { await lookForCauses(of: report, tests, isWanted: bisectsWhenRed) }
+            if run.request.upkeep != .bisect, run.request.upkeep != .learn {
+                await lookForCauses(of: report, tests, isWanted: bisectsWhenRed)
+            }
+            await learn(from: report, run.request, tests)
         }
         await board.end(run.id)
         await keep(remains, run, report, folder: folder)
@@ -219,6 +222,8 @@ struct RunExecutor: Sendable {
         setting.controlGroups = sandboxing.controlGroups
         setting.journal = recorder.journal(of: run)
         setting.quarantine = Self.quarantine(prepared.declaration.quarantine).active
+        setting.onlyTests = prepared.plan.narrowed(by: run.request)
+        setting.knownFlaky = await knownFlaky(for: prepared.plan, of: run.request.repository)
         (setting.keys, setting.proved, setting.withheld) = (proofs.keys, proofs.proved, proofs.keyed.withheld)
         if let resumption {
             // What passes here may lean on what a failed attempt left: it proves nothing.
@@ -375,6 +380,7 @@ extension RunRequest {
         case .refresh: return "base of \(branch ?? ref)"
         case .cleanRoom: return "clean room of \(branch ?? ref)"
         case .bisect: return "bisect of \(branch ?? ref) at \(head.prefix(10))"
+        case .learn: return "red tests of \(branch ?? ref) once more"
         case nil: break
         }
         if ref.isEmpty { return "working tree" }
@@ -393,6 +399,7 @@ extension RunRequest {
         }
         for (name, value) in parameters.sorted(by: { $0.key < $1.key }) { words += ["--param", "\(name)=\(value)"] }
         for step in onlySteps ?? [] { words += ["--step", step] }
+        for test in onlyTests ?? [] { words += ["--tests", test.typed] }
         return words.map(\.shellQuoted).joined(separator: " ")
     }
 }

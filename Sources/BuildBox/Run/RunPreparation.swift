@@ -82,6 +82,7 @@ extension RunPreparation {
             let wholePlan = try await program.plan(workflow: request.workflow, context: context)
             var plan = try request.onlySteps.map { try wholePlan.keeping($0) } ?? wholePlan
             if request.upkeep != nil { plan = plan.withoutActing }
+            if let tests = request.onlyTests { plan = try plan.running(tests, in: request.onlySteps) }
             var notes: [Finding] = []
             let edited = facts.changedFiles.filter { $0.path.hasPrefix("workflows/") }
             if request.change != nil, !edited.isEmpty {

@@ -106,7 +106,7 @@ extension VerdictWait {
         }
         guard let original = try await index.run(first), try await counts(original) else { return false }
         // A part of the steps says nothing of the others, nor whether tests are gone.
-        return run.request.onlySteps == nil
+        return !run.request.isPartial
     }
 
     /// A run of the commit that somebody started by hand.

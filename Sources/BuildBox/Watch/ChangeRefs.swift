@@ -14,6 +14,11 @@ public struct ChangeRefs: Sendable, Equatable {
         self.globs = globs
     }
 
+    /// The pull requests, and the branch of this very name.
+    init(branch name: String) throws(GlobProblem) {
+        try self.init(branchPatterns: [name.reduce(into: "") { $0 += "\\*?[]{}!,".contains($1) ? "\\\($1)" : "\($1)" }])
+    }
+
     private init() { (branchPatterns, globs) = ([], []) }
 
     /// Pull requests only; no branch is a change.

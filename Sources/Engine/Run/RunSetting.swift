@@ -28,6 +28,10 @@ public struct RunSetting: Sendable {
     public var runLimits = Limits()
     /// Tests whose failures fail no step today.
     public var quarantine: [Quarantine] = []
+    /// Tests that were seen to fail and pass on the same tree, by their ids: see `TestRetry.timesKnown`.
+    public var knownFlaky: Set<String> = []
+    /// By the step, the tests that it was told to run, where it was told: those of them with a suite must have run.
+    public var onlyTests: [String: [KnownTest]] = [:]
     /// Where there are control groups; they count and limit all processes of a step together.
     public var controlGroups: ControlGroups?
     /// What stands for each step that can be proved: steps that pass are proofs under these.

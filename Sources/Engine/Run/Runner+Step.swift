@@ -42,6 +42,7 @@ extension Runner {
         var outcome = StepOutcome(
             record: StepRecord(
                 name: step.name, command: step.commandLine, needs: step.needs, allowsFailure: step.allowsFailure))
+        if step.testRunner != nil { outcome.record.runsNamedTests = true }
         if step.action == .approval { return await awaitApproval(of: step, stop) }
         if stop.request == nil, let known = knownReview(step) { return known }
         if stop.request == nil {
@@ -67,6 +68,7 @@ extension Runner {
             var attempt = await runAttempt(first, of: step, at: index, on: hosts, within: quota, stop: stop)
             // Before the slot is given back and anything that needs the step may start.
             await setting.journal?.end(step.name, attempt.record)
+            demand(&attempt, of: step)
             var known = attempt.tests
             // While the slot is held: what a test left in the workspace must be there for its second try.
             while let narrowed = narrowed(step, after: attempt, knowing: known, since: first, stop) {

@@ -3,7 +3,7 @@ import Pipeline
 /// Failed tests that are tried again by themselves, and those whose failures are excused for a time.
 extension Runner {
     /// The last result of each test that failed, in the order of the results.
-    static func failures(among tests: [TestResult]) -> [TestResult] {
+    public static func failures(among tests: [TestResult]) -> [TestResult] {
         var last: [String: TestResult] = [:]
         var order: [String] = []
         for test in tests {
@@ -19,27 +19,22 @@ extension Runner {
     func narrowed(
         _ step: PlannedStep, after attempt: Attempt, knowing tests: [TestResult], since first: Int, _ stop: StopSignal
     ) -> PlannedStep? {
-        guard let retry = step.testRetry, stop.request == nil, attempt.record.number < first + retry.times,
+        guard let retry = step.testRetry, stop.request == nil,
             // A crash, a time-out or a limit says nothing of the tests that never ran.
             attempt.record.status == .failed, let code = attempt.record.exitCode, code != 0, code < 126,
             attempt.record.hitLimit != true
         else { return nil }
         let failed = Self.failures(among: tests)
         guard !failed.isEmpty, failed.count <= retry.maximum, !attempt.tests.isEmpty else { return nil }
+        // Of tests that are known to come out both ways another failure says little.
+        let isKnown = failed.allSatisfy { setting.knownFlaky.contains($0.id) }
+        let times = isKnown ? max(retry.times, retry.timesKnown ?? 0) : retry.times
+        guard attempt.record.number < first + times else { return nil }
         let arguments = retry.filter.arguments(
             for: failed.map { KnownTest(suite: $0.suite, name: $0.name, file: $0.file) })
         // Without arguments, tools run everything.
         guard !arguments.isEmpty else { return nil }
-        var narrowed = step
-        switch step.action {
-        case .shell(let line):
-            let text = line.contains("\"$@\"") ? line : line.withoutEnd + " \"$@\""
-            // Names of tests are foreign text: they are words of the shell, never part of what it reads.
-            narrowed.action = .command(["/bin/sh", "-ec", text, "sh"] + arguments)
-        case .command(let words): narrowed.action = .command(words + arguments)
-        case .closure, .approval: return nil
-        }
-        return narrowed
+        return step.adding(arguments)
     }
 
     /// An attempt that was for some tests has passed if each of them was run, and passed.
@@ -62,6 +57,30 @@ extension Runner {
             attempt.record.status = .failed
             attempt.record.reason = "failed, and the second try did not run \(names(missing))"
         }
+    }
+
+    /// An attempt that was asked for some tests has not passed unless they were run.
+    func demand(_ attempt: inout Attempt, of step: PlannedStep) {
+        guard let wanted = setting.onlyTests[step.name], attempt.record.status == .passed else { return }
+        guard !step.testResults.isEmpty else {
+            attempt.findings.append(
+                Finding(
+                    rule: "tests-not-seen", severity: .warning,
+                    message: "step \"\(step.name)\" names no .testResults(…): whether the tests were run is not known",
+                    step: step.name))
+            return
+        }
+        let ran = attempt.tests.filter { $0.status != .skipped }
+        let ids = Set(ran.map(\.id))
+        // A test with parameters has a result for each of its cases.
+        let bare = Set(ran.map { $0.suite + "/" + $0.name.prefix { $0 != "(" } })
+        let missing = wanted.filter { test in
+            !test.isLoose && !ids.contains(test.id) && !bare.contains(test.suite + "/" + test.name.prefix { $0 != "(" })
+        }
+        guard !missing.isEmpty || ran.isEmpty else { return }
+        attempt.record.status = .failed
+        let names = (missing.isEmpty ? wanted : missing).prefix(3).map(\.id).joined(separator: ", ")
+        attempt.record.reason = "it ended well, and did not run \(names)\(missing.count > 3 ? " …" : "")"
     }
 
     /// Lets an attempt pass all of whose failures are in quarantine, and says so.
@@ -93,24 +112,5 @@ extension Runner {
                     message: "\(test.id) failed; it is in quarantine until \(quarantine.until): \(quarantine.reason)",
                     file: test.file, line: test.line))
         }
-    }
-}
-
-extension PlannedStep {
-    /// Whether its exit code is that of a single program, as far as that can be told without reading shell.
-    var isOneCommand: Bool {
-        switch action {
-        case .shell(let line): !line.withoutEnd.contains { "\n;&|`(){}<".contains($0) }
-        case .command: true
-        case .closure, .approval: false
-        }
-    }
-}
-
-extension String {
-    fileprivate var withoutEnd: String {
-        var text = self[...]
-        while let last = text.last, last.isWhitespace { text = text.dropLast() }
-        return String(text)
     }
 }

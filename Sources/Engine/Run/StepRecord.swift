@@ -36,6 +36,9 @@ public struct StepRecord: Sendable, Equatable, Codable, Identifiable {
     /// What it made, kept for runs that it proves.
     public var outputs: OutputRecord?
 
+    /// Whether it can be told which tests to run; nil is no.
+    public var runsNamedTests: Bool?
+
     /// What it has looked at and found in the change so far, for a step that reviews.
     public var review: ReviewRecord?
 

@@ -53,6 +53,8 @@ public struct PlannedStep: Sendable, Equatable, Codable {
     public var retry = RetryPolicy()
     /// Nil where failed tests are not tried again by themselves.
     public var testRetry: TestRetry?
+    /// How it is told which tests to run, where it says so: see ``testRunner`` for what is known besides.
+    public var testFilter: TestRetry.Filter?
     public var allowsFailure = false
     public var environment: [String: String] = [:]
     /// Relative to the workspace.

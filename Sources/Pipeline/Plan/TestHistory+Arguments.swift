@@ -52,6 +52,14 @@ extension [KnownTest] {
     }
 }
 
+extension [KnownTest] {
+    /// `-R EXPRESSION` of `ctest`, which otherwise ends well when there is no such test.
+    package var ctestArguments: [String] {
+        let patterns = compactMap { $0.isSayable && !$0.name.isEmpty ? $0.name.cmakeEscaped : nil }
+        return patterns.isEmpty ? [] : ["--no-tests=error", "-R", "^(\(patterns.uniqued.joined(separator: "|")))$"]
+    }
+}
+
 extension KnownTest {
     /// One argument has at most 128 KiB (execve(2)), and 200 of these must fit. No program can be given a NUL.
     fileprivate var isSayable: Bool {
@@ -80,6 +88,13 @@ extension String {
     }
 
     fileprivate var regexEscaped: String { escaping("\\^$.|?*+()[]{}/-", with: { "\\\($0)" }) }
+
+    /// CMake's expressions know fewer signs than others, and none that a backslash makes of a letter.
+    fileprivate var cmakeEscaped: String { escaping("\\^$.|?*+()[]", with: { "\\\($0)" }) }
+
+    /// The text as a pattern of `swift test`, and as a matcher of nextest.
+    var swiftPattern: String { regexEscaped }
+    var filtersetText: String { filtersetEscaped }
 
     /// nextest reads the text of a matcher up to its `)`: nexte.st, "Filterset DSL", escape sequences.
     fileprivate var filtersetEscaped: String { escaping("\\/),", with: { "\\\($0)" }) }

@@ -36,6 +36,9 @@ public struct KnownTest: Sendable, Hashable, Codable {
     /// How long it took, in seconds of wall-clock time, where that is known.
     public var seconds: Double?
 
+    /// As reports name it: `Suite/name`.
+    package var id: String { suite.isEmpty ? name : "\(suite)/\(name)" }
+
     public init(suite: String, name: String, file: String? = nil, seconds: Double? = nil) {
         self.suite = suite
         self.name = name

@@ -8,6 +8,8 @@ public struct TestRetry: Sendable, Equatable, Codable {
         case pytest
         /// cargo-nextest: `--filterset EXPRESSION`.
         case nextest
+        /// CTest: `-R EXPRESSION`.
+        case ctest
         /// A program of your own: `Suite/name` of each test, one argument each.
         case names
 
@@ -17,8 +19,8 @@ public struct TestRetry: Sendable, Equatable, Codable {
             case .swiftPM: tests.swiftTestArguments
             case .pytest: tests.pytestArguments
             case .nextest: tests.nextestArguments
-            case .names:
-                tests.map { $0.suite.isEmpty ? $0.name : "\($0.suite)/\($0.name)" }.filter { !$0.hasPrefix("-") }
+            case .ctest: tests.ctestArguments
+            case .names: tests.map(\.id).filter { !$0.hasPrefix("-") }
             }
         }
     }
@@ -26,12 +28,15 @@ public struct TestRetry: Sendable, Equatable, Codable {
     public var filter: Filter
     /// Further tries at most.
     public var times: Int
+    /// Further tries at most of tests that were seen to fail and pass on one tree before; nil for as many as of others.
+    public var timesKnown: Int?
     /// More failed tests than this are no accident, and are not tried again.
     public var maximum: Int
 
-    public init(filter: Filter, times: Int = 1, maximum: Int = 10) {
+    public init(filter: Filter, times: Int = 1, timesKnown: Int? = nil, maximum: Int = 10) {
         self.filter = filter
         self.times = times
+        self.timesKnown = timesKnown
         self.maximum = maximum
     }
 }
@@ -45,10 +50,15 @@ extension Step {
     ///
     /// - Parameters:
     ///   - times: Further tries of a test at most.
+    ///   - knownFlaky: The same where all that fail still are known to be flaky: in one of the last 200 runs each of them
+    ///     failed and passed on the same tree. Then another failure says little, and one more try a lot.
     ///   - maximum: If more tests failed than this, none is tried again.
-    public func retryFailedTests(_ filter: TestRetry.Filter, times: Int = 1, atMost maximum: Int = 10) -> Step {
+    public func retryFailedTests(
+        _ filter: TestRetry.Filter, times: Int = 1, knownFlaky: Int = 3, atMost maximum: Int = 10
+    ) -> Step {
         var copy = self
-        copy.planned.testRetry = TestRetry(filter: filter, times: times, maximum: maximum)
+        copy.planned.testRetry = TestRetry(
+            filter: filter, times: times, timesKnown: max(times, knownFlaky), maximum: maximum)
         return copy
     }
 }

@@ -28,6 +28,12 @@ struct Run: AsyncParsableCommand {
     var parameters: [String] = []
     @Option(name: .customLong("step"), help: "Only this step and what it needs; may be repeated.")
     var steps: [String] = []
+    @Option(
+        name: .customLong("tests"),
+        help: ArgumentHelp(
+            "Of a step that can be told, only this test, by its name in a report or a part of it; may be repeated.",
+            valueName: "suite/name"))
+    var tests: [String] = []
     @Flag(inversion: .prefixedNo, help: "Leave out steps that earlier runs have proved, or run all.")
     var proofs = true
     @Flag(help: "Begin from nothing, although there is a warm workspace to begin from.")
@@ -38,6 +44,7 @@ struct Run: AsyncParsableCommand {
     var json = false
 
     func validate() throws {
+        if tests.count > 200 { throw ValidationError("--tests may be repeated 200 times") }
         if ref != nil && change != nil { throw ValidationError("--ref and --change exclude each other") }
     }
 
@@ -56,6 +63,8 @@ struct Run: AsyncParsableCommand {
                 subject: try await RunSubject(ref: ref, change: change).resolved(in: location),
                 parameters: try ParameterOptions.values(parameters), steps: steps, isForeground: !detach)
             (request.refusesProofs, request.isClean) = (!proofs, clean)
+            request.tests = tests.isEmpty ? nil : tests
+            if change != nil { request.origin = try? await RunSubject.origin(of: location) }
             let accepted = RunNumber()
             try await access.ask(.start(request)) { reply in
                 if case .accepted(let id, _) = reply { await accepted.set(id) }

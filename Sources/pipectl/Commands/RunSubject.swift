@@ -19,6 +19,15 @@ struct RunSubject {
         return URL(fileURLWithPath: folder).standardizedFileURL.path
     }
 
+    /// Where a repository was cloned from, as the box would know it: an absolute path, or a URL; nil for nowhere.
+    static func origin(of location: String) async throws -> String? {
+        guard !WatchedRepository.isRemote(location),
+            let origin = try await withRepository(at: location, { $0.remoteURL("origin") })
+        else { return nil }
+        guard !WatchedRepository.isRemote(origin) else { return origin }
+        return URL(fileURLWithPath: origin, relativeTo: URL(fileURLWithPath: location)).standardizedFileURL.path
+    }
+
     /// What a run by hand is about; without a name a snapshot of the working tree, which is made here.
     func resolved(in location: String) async throws -> StartRequest.Subject {
         if let ref { return .revision(ref) }

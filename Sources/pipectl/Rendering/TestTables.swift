@@ -10,7 +10,7 @@ enum TestTables {
             [
                 "\(one.run)",
                 one.result.status.rawValue + (one.result.attempt > 1 ? ", try \(one.result.attempt)" : ""),
-                one.workflow, one.change.map { "change \($0)" } ?? one.branch ?? "", String(one.head.prefix(10)),
+                one.workflow, what(one), String(one.head.prefix(10)),
                 one.result.duration.map { Duration.seconds($0).inWords } ?? "", one.result.message ?? "",
             ]
         }
@@ -24,7 +24,17 @@ enum TestTables {
             text +=
                 "time     \(Sparkline.durations(of: trend))  median \(Duration.seconds(median).inWords), most \(Duration.seconds(most).inWords)\n"
         }
+        let learnt = appearances.filter { $0.upkeep == .learn }
+        if !learnt.isEmpty {
+            let passed = learnt.count { $0.result.status == .passed }
+            text += "once more in idle time, on trees where it had failed: \(passed) of \(learnt.count) passed\n"
+        }
         return text + "\n" + table
+    }
+
+    private static func what(_ one: TestAppearance) -> String {
+        let subject = one.change.map { "change \($0)" } ?? one.branch ?? "working tree"
+        return one.upkeep == .learn ? "\(subject), once more" : subject
     }
 
     static func flaky(_ tests: [FlakyTest], _ trends: [TestTrend]) -> String {

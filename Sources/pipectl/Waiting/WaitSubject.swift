@@ -53,18 +53,7 @@ struct WaitSubject {
     /// The repository that the folder is in, and all places where the daemon may know it from.
     private func place() async throws -> (top: String, locations: [String])? {
         let top = try RunSubject.top(of: folder)
-        let found = try? await withRepository(at: top) { repository in
-            (repository.gitDirectory, repository.remoteURL("origin"))
-        }
-        guard let (gitDirectory, origin) = found else { return nil }
-        var locations = [top, gitDirectory]
-        if let origin {
-            let isPath = !WatchedRepository.isRemote(origin)
-            locations.append(
-                isPath
-                    ? URL(fileURLWithPath: origin, relativeTo: URL(fileURLWithPath: top)).standardizedFileURL.path
-                    : origin)
-        }
-        return (top, locations)
+        guard let gitDirectory = try? await withRepository(at: top, { $0.gitDirectory }) else { return nil }
+        return (top, [top, gitDirectory] + [try? await RunSubject.origin(of: top)].compactMap { $0 })
     }
 }

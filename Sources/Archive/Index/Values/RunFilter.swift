@@ -55,6 +55,8 @@ public struct TestAppearance: Sendable, Equatable, Codable {
     public var endedAt: Date?
     /// The test as it came out there; without details, and with a message only for a failure.
     public var result: TestResult
+    /// What the box wanted the run for of its own accord, if it did.
+    public var upkeep: RunRequest.Upkeep?
 
     public init(
         run: RunID, workflow: String, head: String, branch: String?, change: String?, endedAt: Date?, result: TestResult

@@ -52,10 +52,11 @@ struct UsableLimits: PlanRule {
                 report(step.name, "it is retried \(step.retry.count) times; 0 to 100 are possible")
             }
             if let retry = step.testRetry {
-                if !(1...10).contains(retry.times) || !(1...200).contains(retry.maximum) {
+                let times = max(retry.times, retry.timesKnown ?? 0)
+                if retry.times < 1 || times > 10 || !(1...200).contains(retry.maximum) {
                     report(
                         step.name,
-                        "its failed tests are tried again \(retry.times) times, \(retry.maximum) of them; 1 to 10 and 1 to 200 are possible"
+                        "its failed tests are tried again \(times) times, \(retry.maximum) of them; 1 to 10 and 1 to 200 are possible"
                     )
                 }
                 if step.testResults.isEmpty {
@@ -65,6 +66,9 @@ struct UsableLimits: PlanRule {
                 case .shell, .command: break
                 case .closure, .approval: report(step.name, "it retries failed tests, which only a command can be told")
                 }
+            }
+            if step.testFilter != nil, step.action == .closure || step.action == .approval {
+                report(step.name, "it says how it is told which tests to run, which only a command can be")
             }
             let backoff = step.retry.backoff
             if !(backoff.first >= 0 && backoff.limit >= 0 && backoff.limit <= 86_400 && backoff.factor >= 1) {

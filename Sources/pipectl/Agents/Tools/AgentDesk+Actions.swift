@@ -41,14 +41,19 @@ extension AgentDesk {
                     "workflow", JSONSchema.string("The workflow's name, mostly \"test\"."), isRequired: true),
                 AgentTool.Parameter("folder", JSONSchema.string("The repository that you work in.")),
                 AgentTool.Parameter("steps", JSONSchema.strings("Only these steps and what they need.")),
+                AgentTool.Parameter(
+                    "tests",
+                    JSONSchema.strings("Of a step that can be told, only these tests, by their names in a bundle.")),
                 AgentTool.Parameter("parameters", JSONSchema.texts("Values of the workflow's parameters.")),
             ], output: Self.started
         ) { arguments, _ in
             let top = try RunSubject.top(of: try folder(arguments))
             let subject = try await RunSubject(ref: nil, change: nil).resolved(in: top)
-            let request = StartRequest(
+            var request = StartRequest(
                 location: top, workflow: try arguments.string("workflow") ?? "", subject: subject,
                 parameters: try arguments.texts("parameters"), steps: try arguments.strings("steps"))
+            let tests = try arguments.strings("tests")
+            request.tests = tests.isEmpty ? nil : tests
             return started(
                 try await order(.start(request)) { if case .accepted(let id, _) = $0 { id } else { nil } })
         }

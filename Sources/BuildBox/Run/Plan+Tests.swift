@@ -1,0 +1,92 @@
+import Archive
+import Engine
+import Pipeline
+
+extension RunRequest {
+    /// Whether it leaves out some of what the workflow runs: what is missing in its report is not gone.
+    var isPartial: Bool { onlySteps != nil || onlyTests != nil }
+}
+
+/// Runs of some tests only.
+extension Plan {
+    /// The plan whose steps run only these tests.
+    ///
+    /// - Parameter steps: The steps that were asked for; nil for the only one that can be told which tests to run.
+    /// - Throws: ``DefinitionError`` where none can, or several could.
+    func running(_ tests: [KnownTest], in steps: [String]?) throws -> Plan {
+        let wanted = steps.map(Set.init)
+        let able = self.steps.filter { $0.testRunner != nil && wanted?.contains($0.name) ?? true }
+        let names = able.map { "\"\($0.name)\"" }.joined(separator: ", ")
+        guard !able.isEmpty else {
+            let what = steps.map { $0.map { "\"\($0)\"" }.joined(separator: ", ") } ?? "no step of \"\(workflow)\""
+            throw DefinitionError(
+                .invalid,
+                "\(what) can\(steps == nil ? "" : "not") be told which tests to run: leave out --tests, or say .testFilter(…) "
+                    + "in workflows/ where the command takes names of tests")
+        }
+        guard steps != nil || able.count == 1 else {
+            throw DefinitionError(.invalid, "\(names) can be told which tests to run: name one with --step")
+        }
+        var plan = try steps == nil ? keeping(able.map(\.name)) : self
+        for index in plan.steps.indices where able.contains(where: { $0.name == plan.steps[index].name }) {
+            guard let narrowed = plan.steps[index].running(tests) else {
+                let list = tests.map(\.id).joined(separator: ", ")
+                throw DefinitionError(
+                    .invalid,
+                    "step \"\(plan.steps[index].name)\" can't be told to run \(list): no earlier run has a test of that name, "
+                        + "and its tool takes no part of one. `pipectl report RUN` lists the tests of a run")
+            }
+            let runner = plan.steps[index].testRunner
+            plan.steps[index] = narrowed
+            plan.steps[index].testFilter = runner
+            plan.steps[index].isNeverProved = true
+        }
+        return plan
+    }
+
+    /// By the step, the tests that a request told it to run.
+    func narrowed(by request: RunRequest) -> [String: [KnownTest]] {
+        guard let tests = request.onlyTests else { return [:] }
+        let asked = request.onlySteps.map(Set.init)
+        let told = steps.filter { $0.testRunner != nil && asked?.contains($0.name) ?? true }
+        return Dictionary(told.map { ($0.name, tests) }, uniquingKeysWith: { first, _ in first })
+    }
+}
+
+extension KnownTest {
+    /// As a person types it behind `--tests`: a Swift function without its parentheses, which a shell would read.
+    var typed: String { id.hasSuffix("()") ? String(id.dropLast(2)) : id }
+}
+
+extension Box {
+    /// The tests that are meant by these names, or parts of them.
+    ///
+    /// What no run has had yet stays the part of a name that it is, for the tool to look for.
+    func tests(named texts: [String], in repository: String) async throws -> [KnownTest] {
+        var found: [KnownTest] = []
+        for text in texts.prefix(200) where !text.isEmpty {
+            var exact = try await known(text, in: repository)
+            if exact.isEmpty { exact = try await known(text + "()", in: repository) }
+            if exact.isEmpty {
+                let parts = try await index.testNames(matching: text, limit: 200).filter {
+                    Quarantine(test: text, until: "", reason: "").covers("\($0.suite)/\($0.name)")
+                }
+                if parts.count == 1 { exact = try await known("\(parts[0].suite)/\(parts[0].name)", in: repository) }
+            }
+            found += exact.isEmpty ? [KnownTest(suite: "", name: text)] : exact
+        }
+        return found
+    }
+
+    /// Tests of exactly this name that a run of the repository had.
+    private func known(_ text: String, in repository: String) async throws -> [KnownTest] {
+        var found: [KnownTest] = []
+        for (suite, name) in try await index.testNames(matching: text, limit: 20)
+        where text == (suite.isEmpty ? name : "\(suite)/\(name)") {
+            let filter = TestFilter(repository: repository, limit: 1)
+            guard let last = try await index.testHistory(suite: suite, name: name, filter).first else { continue }
+            found.append(KnownTest(suite: suite, name: name, file: last.result.file))
+        }
+        return found
+    }
+}
