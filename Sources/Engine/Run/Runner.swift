@@ -178,11 +178,13 @@ public struct Runner: Sendable {
         let passed = records.count { $0.status == .passed }
         let proved = records.count { $0.provedBy != nil }
         let carried = records.compactMap(\.carriedFrom)
+        let excused = records.reduce(0) { $0 + ($1.attempts.last?.quarantinedTests ?? 0) }
         return (
             .passed,
             "\(passed) of \(records.count) steps passed"
                 + (proved > 0 ? ", \(proved == passed ? "all" : "\(proved)") proved by earlier runs" : "")
                 + (carried.first.map { ", \(carried.count) of them in run \($0.run)" } ?? "")
+                + (excused > 0 ? "; \(excused) failure\(excused == 1 ? "" : "s") in quarantine" : "")
                 + (records.contains { $0.status.isFailure } ? "; a failure was allowed" : "")
         )
     }

@@ -70,7 +70,9 @@ struct VerdictClient {
                 }
             } catch let error as DaemonError where error.passes {
                 if !wasThere, ContinuousClock.now > first { throw error }
-                if !isAway { try await each(.away(error.message)) }
+                // A wait asks for nothing that could have taken effect.
+                let isGone = error.code == .disconnected || error.code == .stopping
+                if !isAway { try await each(.away(isGone ? "The daemon went away." : error.message)) }
                 isAway = true
             }
             try await Task.sleep(for: pause * Double.random(in: 0.8...1.2))

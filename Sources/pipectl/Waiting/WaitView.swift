@@ -21,7 +21,7 @@ actor WaitView {
             state = newer
             if isLive { draw() } else { sayWhatIsNew(newer) }
         case .away(let why):
-            line("no verdict yet: \(why) It is asked again as soon as it is there.")
+            line("no verdict yet; the daemon is asked as soon as it is there. \(why)")
         case .back: line("the daemon is there again")
         }
     }

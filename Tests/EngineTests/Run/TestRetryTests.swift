@@ -26,7 +26,7 @@ import Testing
 
     private func tries(
         _ left: [String: Int], line: String = "sh tests.sh", quarantine: [Quarantine] = [],
-        retry: TestRetry? = TestRetry(filter: .names)
+        retry: TestRetry? = TestRetry(filter: .names), knownFlaky: Set<String> = []
     ) async throws -> (outcome: RunOutcome, ran: [String]) {
         let folder = RunFolder.current
         try? FileManager.default.removeItem(atPath: folder.workspace)
@@ -36,7 +36,9 @@ import Testing
             step.testResults = [.junit("results.xml")]
             step.testRetry = retry
         }
-        let setting = folder.setting(run: "run-\(UInt32.random(in: 0 ... .max))") { $0.quarantine = quarantine }
+        let setting = folder.setting(run: "run-\(UInt32.random(in: 0 ... .max))") {
+            ($0.quarantine, $0.knownFlaky) = (quarantine, knownFlaky)
+        }
         let outcome = await run([step], setting: setting)
         return (outcome, folder.text("ran.txt")?.split(separator: "\n").map(String.init) ?? [])
     }
@@ -63,6 +65,20 @@ import Testing
         let (outcome, ran) = try await tries(["shaky": 1, "broken": 2], retry: TestRetry(filter: .names, times: 3))
         #expect(outcome.verdict == .flaky)
         #expect(ran == ["S/steady S/shaky S/broken", "S/shaky S/broken", "S/broken"])
+    }
+
+    /// One more failure of a test that is known to fail by chance says little; of another one it says that it has failed.
+    @Test func testsThatAreKnownToBeFlakyAreTriedMoreOften() async throws {
+        let retry = TestRetry(filter: .names, timesKnown: 3)
+        let (known, ran) = try await tries(["shaky": 3], retry: retry, knownFlaky: ["S/shaky"])
+        #expect(known.verdict == .flaky)
+        #expect(ran == ["S/steady S/shaky S/broken", "S/shaky", "S/shaky", "S/shaky"])
+        let (unknown, once) = try await tries(["shaky": 3], retry: retry)
+        #expect(unknown.verdict == .failed && once.count == 2)
+        let (both, twice) = try await tries(["shaky": 3, "broken": 9], retry: retry, knownFlaky: ["S/shaky"])
+        #expect(both.verdict == .failed && twice.count == 2, "one of them is not known to be flaky")
+        let (broken, four) = try await tries(["broken": 9], retry: retry, knownFlaky: ["S/broken"])
+        #expect(broken.verdict == .failed && four.count == 4, "and what fails in all of them has failed")
     }
 
     @Test func tooManyFailuresAreNoAccident() async throws {

@@ -9,25 +9,44 @@ RESULTS = ('<testsuite name=\\"S\\"><testcase classname=\\"Calc\\" name=\\"adds\
            '<failure message=\\"expected 5, got 4\\">Tests/Calc.swift:12</failure></testcase></testsuite>')
 
 
-def failing(bench, name):
+def failing(bench, name, results=f"echo '{RESULTS}' > out.xml", log="true"):
     """A step whose test ends at a time that it tells; runs of other commits pass."""
-    return (f'Step("check", run: "if [ -e number ]; then sleep 0.3; echo \'{RESULTS}\' > out.xml; '
+    return (f'Step("check", run: "if [ -e number ]; then sleep 0.3; {log}; {results}; '
             f'date +%s.%N > {bench.root}/{name}-$(cat number); exit 1; fi").testResults(.junit("out.xml"))')
 
 
+def many(count, failures):
+    """A result file with so many tests, of which the first ones fail."""
+    cases = []
+    for number in range(count):
+        failure = "<failure message='expected 5, got 4'>Tests/Calc.swift:12</failure>" if number < failures else ""
+        name = "adds" if number == 0 else f"case{number}"
+        cases.append(f"<testcase classname='Calc' name='{name}' file='Tests/Calc.swift' line='12'>{failure}</testcase>")
+    return f"<testsuite name='S'>{''.join(cases)}</testsuite>"
+
+
 def measure(bench):
-    alone = bench.repository("alone", bench.workflow_set(
-        f'Workflow("test", on: .pullRequest(into: "main")) {{ {failing(bench, "alone")} }}'))
-    beside = bench.repository("beside", bench.workflow_set(
-        f'Workflow("test", on: .pullRequest(into: "main")) {{ {failing(bench, "beside")}; '
-        'Step("slow", run: "sleep 1") }'))
-    bench.daemon("state", "--no-refresh", "--no-proofs", alone, beside)
+    slow = 'Step("slow", run: "sleep 1")'
+    # Fails a little later than the first, and what it says is not waited for.
+    second = 'Step("second", run: "[ ! -e number ] || { sleep 0.5; exit 1; }")'
+    lines = "yes 'a line of the log of a test that has much to tell' | head -n 200000"
+    kinds = {
+        "alone": ("the only step: to the verdict", [failing(bench, "alone")], {}),
+        "beside": ("while a step goes on", [failing(bench, "beside"), slow], {}),
+        "several": ("several steps fail, one goes on", [failing(bench, "several"), second, slow], {}),
+        "long": ("a log of 10 MiB, 50 of 5,000 tests fail, a step goes on",
+                 [failing(bench, "long", "cp all.xml out.xml", lines), slow], {"all.xml": many(5_000, 50)}),
+    }
+    paths = {
+        name: bench.repository(name, bench.workflow_set(
+            'Workflow("test", on: .pullRequest(into: "main")) { ' + "; ".join(steps) + " }"), files)
+        for name, (_, steps, files) in kinds.items()}
+    bench.daemon("state", "--no-refresh", "--no-proofs", *paths.values())
     numbers = iter(range(1, 1_000_000))
-    found = bench.trials(
-        alone=lambda: latency(bench, alone, "alone", next(numbers)),
-        beside=lambda: latency(bench, beside, "beside", next(numbers)))
-    bench.figure("the only step: to the verdict", found["alone"], goal=MILLISECONDS.at_most(100))
-    bench.figure("while a step goes on", found["beside"], goal=MILLISECONDS.at_most(100))
+    found = bench.trials(**{
+        name: lambda name=name, path=path: latency(bench, path, name, next(numbers)) for name, path in paths.items()})
+    for name, (title, _, _) in kinds.items():
+        bench.figure(title, found[name], goal=MILLISECONDS.at_most(100))
 
 
 def latency(bench, path, name, number):

@@ -1,0 +1,176 @@
+import Archive
+import Engine
+import Foundation
+import TestSupport
+import Testing
+
+/// Tests that fail by chance: those in quarantine, those that the box learns of in idle time, and those that got slow.
+struct FlakinessTests {
+    /// Each test fails as often as its file in the meeting folder says, and takes as long as `NAME.seconds` says.
+    private static let script = """
+        [ $# -gt 0 ] || set -- S/one S/two
+        echo "ran $*"; code=0; cases=
+        for test in "$@"; do
+          name=${test#S/}; say=; seconds=$(cat "$name.seconds" 2>/dev/null || echo 0.01)
+          left=$(cat "MEET/$name" 2>/dev/null || echo 0)
+          if [ "$left" -gt 0 ]; then
+            echo $((left - 1)) > "MEET/$name"; code=1; say="<failure message='no'/>"
+          fi
+          begin=$(date +%s%N); sleep "$seconds"; end=$(date +%s%N)
+          took=$(awk "BEGIN { print ($end - $begin) / 1000000000 }")
+          cases="$cases<testcase classname='S' name='$name' time='$took'>$say</testcase>"
+        done
+        if [ -e MEET/hold ] && [ $# = 1 ]; then echo up > MEET/hold; cat MEET/go; fi
+        echo "<testsuite>$cases</testsuite>" > r.xml; exit $code
+
+        """
+
+    private static func files(_ bench: Bench, _ modifiers: String = "") -> [String: String] {
+        [
+            "workflows/x.swift": """
+            import Pipeline
+
+            let test = Workflow("test", on: .pullRequest(into: "main"), .push(to: "main")) {
+                Step("unit", run: "sh tests.sh").testResults(.junit("r.xml")).testFilter(.names).neverProved()
+            }\(modifiers)
+            @main struct Workflows: WorkflowSet { static let workflows = [test] }
+
+            """, "tests.sh": script.replacing("MEET", with: bench.meet),
+        ]
+    }
+
+    /// How often a test fails from now on.
+    private func set(_ test: String, _ count: Int, _ bench: Bench) throws {
+        let path = "\(bench.meet)/\(test)"
+        try Data("\(count)\n".utf8).write(to: URL(fileURLWithPath: path))
+        try FileManager.default.setAttributes([.posixPermissions: 0o666], ofItemAtPath: path)
+    }
+
+    private func report(_ bench: Bench, _ id: RunID) async throws -> Report {
+        let ended = try await bench.pipectl("report", "\(id)", "--format", "json")
+        return try ReportJSON.decoder().decode(Report.self, from: Data(ended.output.utf8))
+    }
+
+    private func day(_ days: Int) -> String {
+        Date(timeIntervalSinceNow: Double(days) * 86_400).formatted(.iso8601.year().month().day())
+    }
+
+    @Test(.timeLimit(.minutes(3)))
+    func aQuarantineHoldsUntilItsDayAndIsSaidLoudly() async throws {
+        try await Bench.with { bench in
+            func quarantine(_ days: Int) -> [String: String] {
+                Self.files(
+                    bench, ".quarantine(\"S/two\", until: \"\(day(days))\", because: \"a clock is being mended\")")
+            }
+            try await bench.commit(quarantine(5), "In quarantine")
+            try set("two", 1_000, bench)
+            try await bench.change(1, ["a.txt": "a\n"])
+            let held = try await bench.pipectl("run", "test", "--change", "1")
+            #expect(held.code == 0, "\(held.output)\(held.errors)")
+            #expect(held.output.contains("1 failure in quarantine"), "\(held.output)")
+            let first = try await report(bench, 1)
+            #expect(first.verdict == .passed && first.testCounts.failed == 1)
+            let finding = try #require(first.findings.first { $0.rule == "quarantined-failure" })
+            #expect(finding.message.contains("a clock is being mended") && finding.message.contains(day(5)))
+            let bundle = try await bench.pipectl("report", "1", "--bundle").output
+            #expect(bundle.contains("1 failure in quarantine") && bundle.contains("S/two failed"), "\(bundle)")
+
+            // What is not in it counts all the same.
+            try set("one", 1, bench)
+            #expect(try await bench.pipectl("run", "test", "--change", "1").code == 1)
+
+            try await bench.commit(quarantine(-1), "It has run out")
+            let expired = try await bench.pipectl("run", "test", "--change", "1")
+            #expect(expired.code == 1)
+            let last = try await report(bench, 3)
+            #expect(last.findings.contains { $0.rule == "quarantine-expired" && $0.message.contains("count again") })
+            #expect(!last.reason.contains("quarantine"))
+        }
+    }
+
+    @Test(.timeLimit(.minutes(3)))
+    func redTestsOfTheBranchAreRunAgainInIdleTime() async throws {
+        try await Bench.with { bench in
+            try await bench.commit(Self.files(bench), "Tests")
+            try await bench.withDaemon("--refresh", "--base-limit", "0") { daemon in
+                _ = try await daemon.line("baseline of")
+                // Once by chance: the first time that it is run again it passes.
+                try set("two", 1, bench)
+                try await bench.commit(["a.txt": "a\n"], "By chance")
+                #expect(try await bench.pipectl("wait", "main").code == 1)
+                _ = try await daemon.line("run 2 test, red tests of main once more")
+                #expect(try await bench.pipectl("wait", "2").code == 0)
+                #expect(try await bench.pipectl("logs", "2", "unit").output == "ran S/two\n", "and nothing else")
+                let history = try await bench.pipectl("history", "S/two").output
+                #expect(history.contains("once more in idle time, on trees where it had failed: 1 of 1 passed"))
+                #expect(history.contains("main, once more"), "\(history)")
+                #expect(try await bench.pipectl("flaky").output.contains("S/two"))
+                #expect(!(try await bench.pipectl("flaky").output.contains("S/one")))
+                // What the box tries out is no verdict of the commit.
+                #expect(try await bench.pipectl("wait", "main").code == 1)
+
+                // One that is broken is run again three times, and not for ever.
+                try set("one", 1_000, bench)
+                try await bench.commit(["a.txt": "b\n"], "Broken")
+                #expect(try await bench.pipectl("wait", "main").code == 1)
+                _ = try await daemon.line("run 6 test, red tests of main once more")
+                for id in 4...6 { #expect(try await bench.pipectl("wait", "\(id)").code == 1) }
+                try set("one", 0, bench)
+                try await bench.change(1, ["b.txt": "b\n"])
+                #expect(try await bench.pipectl("wait", "#1").code == 0)
+                #expect(try await bench.runs().count == 7, "three times are enough")
+                #expect(!(try await bench.pipectl("flaky").output.contains("S/one")))
+            }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(3)))
+    func learningGivesWayToWhatSomebodyWaitsFor() async throws {
+        try await Bench.with { bench in
+            try await bench.commit(Self.files(bench), "Tests")
+            for name in ["hold", "go"] { try bench.meetingPoint(name) }
+            try await bench.withDaemon("--refresh", "--base-limit", "0") { daemon in
+                _ = try await daemon.line("baseline of")
+                try set("two", 1, bench)
+                try await bench.commit(["a.txt": "a\n"], "By chance")
+                #expect(try await bench.pipectl("wait", "main").code == 1)
+                // It is in the middle of the test, and would never end by itself.
+                try await bench.arrival(at: "hold")
+                try await bench.change(1, ["b.txt": "b\n"])
+                #expect(try await bench.pipectl("wait", "#1").code == 0)
+                let overtaken = try await bench.pipectl("wait", "2")
+                #expect(overtaken.code == 4, "\(overtaken.output)")
+                #expect(overtaken.output.contains("somebody waits for"), "\(overtaken.output)")
+                _ = try await daemon.line("run 4 test, red tests of main once more")
+                try await bench.arrival(at: "hold")
+                try await bench.release("go")
+                #expect(try await bench.pipectl("wait", "4").code == 0)
+            }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(3)))
+    func aTestThatGotSlowIsNamedAndOneThatSwaysIsNot() async throws {
+        try await Bench.with { bench in
+            try await bench.commit(Self.files(bench), "Tests")
+            for run in 0..<6 {
+                // `two` always takes another time.
+                try await bench.commit(
+                    ["one.seconds": "0.05\n", "two.seconds": "\([0.02, 0.5, 0.05, 0.4, 0.02, 0.3][run])\n"],
+                    "Run \(run)")
+                #expect(try await bench.pipectl("run", "test", "--ref", "main").code == 0)
+            }
+            try await bench.change(1, ["one.seconds": "0.8\n", "two.seconds": "0.45\n"])
+            #expect(try await bench.pipectl("run", "test", "--change", "1").code == 0)
+            let comparison = try #require(try await report(bench, 7).comparison)
+            let slower = try #require(comparison.slower)
+            #expect(slower.map(\.test) == ["S/one"], "\(slower)")
+            #expect((slower.first?.seconds ?? 0) >= 0.8 && slower.first?.samples == 6)
+            let said = try await bench.pipectl("compare", "7")
+            #expect(said.output.contains("1 slower") && said.output.contains("S/one"), "\(said.output)")
+            #expect(try await bench.pipectl("report", "7", "--bundle").output.contains("slower test `S/one`"))
+            let slowest = try await bench.pipectl("slowest").output
+            #expect(slowest.contains("S/one") && slowest.contains("S/two"))
+        }
+    }
+}
