@@ -157,7 +157,7 @@ extension Index {
             let tests = TestCounts(
                 passed: row["tests_passed"], failed: row["tests_failed"], skipped: row["tests_skipped"],
                 expectedFailures: row["tests_expectedFailures"])
-            return RunSummary(
+            var summary = RunSummary(
                 id: row["id"], repository: row["repositoryName"], workflow: row["workflow"], event: event,
                 ref: row["ref"], branch: row["branch"], head: row["head"], testedCommit: row["testedCommit"],
                 change: row["changeName"], title: row["title"], state: state,
@@ -168,6 +168,10 @@ extension Index {
                 supersededBy: row["supersededBy"], testCounts: tests, stepCounts: counts[row["id"]] ?? StepCounts(),
                 isArchived: row["isArchived"], trust: (row["trust"] as String?).flatMap(Trust.init(rawValue:)),
                 heldFor: row["heldFor"])
+            if row["isUpkeep"] == true, let request = row["request"] as String? {
+                summary.upkeep = (try? ArchiveJSON.decode(RunRequest.self, from: request))?.upkeep
+            }
+            return summary
         }
     }
 

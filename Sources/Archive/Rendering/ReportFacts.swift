@@ -63,6 +63,11 @@ struct ReportFacts {
         self.failedSteps = failedSteps.filter { !$0.allowsFailure } + failedSteps.filter(\.allowsFailure)
     }
 
+    /// What the tested commit of a change is: where the target is in the head, nothing had to be merged.
+    static func whatIsTested(_ report: Report) -> String {
+        report.testedCommit == report.change?.head ? "the head, which has the target in it" : "the merge of both"
+    }
+
     /// The ref that was run, in one safe line; a working tree has none.
     static func ref(_ report: Report) -> String {
         report.ref.isEmpty ? "working tree" : TerminalText.name(report.ref)

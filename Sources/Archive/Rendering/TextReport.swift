@@ -51,7 +51,7 @@ struct TextReport {
             row("change", "\(title) (\(TerminalText.name(change.author)))")
             row("head", Wording.short(change.head))
             row("target", "\(TerminalText.name(change.target)) at \(Wording.short(change.targetCommit))")
-            let tested = report.testedCommit.map { "\(Wording.short($0)), the merge of both" }
+            let tested = report.testedCommit.map { "\(Wording.short($0)), \(ReportFacts.whatIsTested(report))" }
             row("tested", tested ?? "nothing: no merge was made")
         } else {
             row("ref", ReportFacts.ref(report))

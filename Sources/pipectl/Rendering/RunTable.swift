@@ -30,7 +30,14 @@ enum RunTable {
             let title = (run.title ?? "").prefix(40)
             return "change \(change)" + (title.isEmpty ? "" : ": \(title)")
         }
-        return run.branch ?? (run.ref.isEmpty ? "working tree" : run.ref.replacing("refs/tags/", with: "tag "))
+        let place = run.branch ?? (run.ref.isEmpty ? "working tree" : run.ref.replacing("refs/tags/", with: "tag "))
+        return switch run.upkeep {
+        case .refresh: "base of \(place)"
+        case .cleanRoom: "clean room of \(place)"
+        case .bisect: "\(place), for a bisection"
+        case .learn: "\(place), red tests once more"
+        case nil: place
+        }
     }
 
     /// The verdict, or what a run that waits for a person would have for one.

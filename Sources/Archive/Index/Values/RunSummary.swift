@@ -51,6 +51,8 @@ public struct RunSummary: Sendable, Equatable, Codable, Identifiable {
     public var trust: Trust?
     /// Why the run waits for a person before its first step; nil if it does not.
     public var heldFor: String?
+    /// What the box wanted the run for of its own accord; nil for a run that somebody waits for.
+    public var upkeep: RunRequest.Upkeep?
 
     /// From start to end, in seconds; nil unless both are known.
     public var duration: Double? {

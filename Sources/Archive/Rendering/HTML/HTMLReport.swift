@@ -131,7 +131,7 @@ struct HTMLReport {
             row("Head", commit(change.head))
             row("Target", "\(change.target) <span class=\"quiet\">at</span> \(commit(change.targetCommit))")
             if let tested = report.testedCommit {
-                row("Tested", "\(commit(tested)) <span class=\"quiet\">the merge of both</span>")
+                row("Tested", "\(commit(tested)) <span class=\"quiet\">\(ReportFacts.whatIsTested(report))</span>")
             } else {
                 row("Tested", "<span class=\"quiet\">nothing: no merge was made</span>")
             }
