@@ -66,7 +66,12 @@ enum RepositoryPool {
         }
         // Taken before it is opened: what changes in between makes the stamp an old one.
         let stamp = shelf.withLock { $0.places[path] }.map { RepositoryStamp($0) }
-        let repository = try Repository(opening: path)
+        let repository: Repository
+        do { repository = try Repository(opening: path) } catch {
+            // It may be for want of descriptors, which those hold that wait here.
+            empty()
+            throw error
+        }
         let places = RepositoryStamp.Places(of: repository, at: path)
         if places != stamp?.places {
             shelf.withLock { shelf in
