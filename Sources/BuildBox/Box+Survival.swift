@@ -1,6 +1,7 @@
 import Archive
 import Engine
 import Foundation
+import Git
 import Logging
 
 /// How the box gets over what passes: a full disk, no descriptors, an index that can't be written for a while.
@@ -37,6 +38,7 @@ extension Box {
             if activity != released, activity == seen, await board.all.isEmpty {
                 released = activity
                 index.releaseMemory()
+                closeIdleRepositories()
                 try? await offThread { Memory.release() }
             }
             seen = activity

@@ -15,7 +15,10 @@ extension Repository {
         var found: [String] = []
         var open = [commonDirectory + "/objects"]
         while let store = open.popLast() {
-            let absolute = URL(fileURLWithPath: store).standardizedFileURL.path
+            // Foundation takes a tenth of a millisecond to find that a path is in order.
+            let isPlain =
+                store.hasPrefix("/") && !store.contains("/.") && !store.contains("//") && !store.hasSuffix("/")
+            let absolute = isPlain ? store : URL(fileURLWithPath: store).standardizedFileURL.path
             guard !found.contains(absolute) else { continue }
             found.append(absolute)
             let text = (try? String(contentsOfFile: absolute + "/info/alternates", encoding: .utf8)) ?? ""

@@ -3,7 +3,7 @@ internal import Foundation
 
 /// An open Git repository: its refs, its objects, and what can be computed from them.
 ///
-/// Open one per task (~0.2 ms) and use it on one thread; it is not `Sendable`. ``withRepository(at:_:)`` does both.
+/// Use it on one thread; it is not `Sendable`. ``withRepository(at:_:)`` lends one that is open already.
 public final class Repository {
     /// `git_repository *`, owned.
     let pointer: OpaquePointer

@@ -1,14 +1,14 @@
 internal import Foundation
 internal import Synchronization
 
-/// Runs blocking libgit2 work off Swift's cooperative pool, with a repository opened for it alone.
+/// Runs blocking libgit2 work off Swift's cooperative pool, with an open repository that it has for itself meanwhile.
 ///
 /// A few calls run at a time, each on a thread of its own; the others wait in order. Throws what `body` throws, a
 /// ``GitError`` when `path` cannot be opened, and `CancellationError` if the task was cancelled before its turn.
 public func withRepository<T: Sendable>(
     at path: String, _ body: @Sendable @escaping (Repository) throws -> T
 ) async throws -> T {
-    try await offPool { try body(Repository(opening: path)) }
+    try await offPool { try RepositoryPool.lend(path, body) }
 }
 
 /// Runs blocking work on one of a bounded number of threads.

@@ -232,13 +232,13 @@ struct RunExecutor: Sendable {
         setting.reviews = reviews
         setting.order = await order.steps(of: prepared, run.request)
         let mayPark = prepared.plan.steps.contains { $0.action == .approval }
+        if run.request.upkeep == nil, let standbys, let wanted = enclosed.next(after: prepared, in: repository, space) {
+            setting.launched = { standbys.prepare(wanted) }
+        }
         let runner = Runner(setting: setting, pool: pool) { [board, wake] event in
             await board.take(event, of: run.id)
             if case .stepOutput = event { return }
             if mayPark, await board.isParked(run.id) { wake() }
-        }
-        if run.request.upkeep == nil, let wanted = enclosed.next(after: prepared, in: repository, space) {
-            await standbys?.prepare(wanted)
         }
         // Beside the steps, so that a long compilation costs the run nothing while its steps take longer.
         async let review = review(prepared, in: repository, stop)

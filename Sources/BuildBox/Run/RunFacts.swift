@@ -63,12 +63,15 @@ extension RunPreparation {
             }
             try store.keep(tested, as: pin(run.id))
             // The watched repository itself, now: our own store also holds what nobody merged.
-            let origin = try Repository(opening: watched)
-            let protected = ProtectedBranches.read(
-                origin, try origin.snapshot(under: "refs/heads/"), rules.policy, rules.changeRefs, target: rules.target)
-            let mergedInto = try protected.holder(of: tested, in: origin)
+            let (protected, mergedInto, isProtected) = try lendRepository(at: watched) { origin in
+                let protected = ProtectedBranches.read(
+                    origin, try origin.snapshot(under: "refs/heads/"), rules.policy, rules.changeRefs,
+                    target: rules.target)
+                let isProtected = try request.isWorkingTree || protected.holder(of: definitionCommit, in: origin) != nil
+                return (protected, try protected.holder(of: tested, in: origin), isProtected)
+            }
             var source = definitionCommit
-            if !request.isWorkingTree, try protected.holder(of: source, in: origin) == nil {
+            if !isProtected {
                 guard let tip = protected.defaultTip else {
                     throw EarlyVerdict(
                         verdict: .infrastructure,

@@ -7,7 +7,7 @@ import SystemPackage
 
 /// Keeps a sandbox ready for the next run of each repository that runs come of, so that a push does not wait for one.
 ///
-/// It is made beside the steps of a run, as that run's was: the same program, mounts and rights. It is used once, and
+/// It is made once the first step of a run has begun, as that run's was: the same program, mounts and rights. It is used once, and
 /// ended when no run has come for a while.
 actor Standbys {
     /// What decides how the sandbox of a run looks, but for the folders and the user that are its own.
@@ -33,7 +33,6 @@ actor Standbys {
     private let sandboxing: @Sendable () async -> Sandboxing
     private var waiting: [String: Waiting] = [:]
     private var made = 0
-    private var isOpen = false
     /// How long one may wait for a run.
     private let patience = Duration.seconds(300)
 
@@ -51,16 +50,14 @@ actor Standbys {
     func place(for repository: String) -> RunPlace? { waiting.removeValue(forKey: repository)?.place }
 
     /// Asks for a place for the next run like this one; returns at once. Without effect unless ``run()`` goes on.
-    func prepare(_ pattern: Pattern) { if isOpen { want.yield(pattern) } }
+    nonisolated func prepare(_ pattern: Pattern) { want.yield(pattern) }
 
     /// Makes what is wanted until the task is cancelled, and ends everything that waits then.
     func run() async {
-        isOpen = true
         for await pattern in wanted {
             if Task.isCancelled { break }
             await make(pattern)
         }
-        isOpen = false
         for one in waiting.values { await end(one.place) }
         waiting = [:]
     }

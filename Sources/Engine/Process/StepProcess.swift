@@ -72,6 +72,8 @@ struct StepProcess: Sendable {
     let host: StepHost
     /// How long everything may take to end after SIGTERM, before SIGKILL.
     let grace: Duration
+    /// Called on the attempt's own thread when the command has been handed over.
+    var launched: (@Sendable () -> Void)?
 
     /// Runs `command` to its end, or until `stop` is made or `timeout` has passed.
     ///
@@ -149,6 +151,7 @@ struct StepProcess: Sendable {
         }
         defer { closeFile(pipe.reading) }
         guard control.send(launch) else { throw StepProcessProblem.lost }
+        launched?()
         let handler = stop.onStop { _ in control.askToEnd() }
         defer { stop.removeHandler(handler) }
 

@@ -147,9 +147,8 @@ public struct ProgramCache: Sendable {
             !manifest.program.hasPrefix("/"), !manifest.program.split(separator: "/").contains(".."),
             let digest = try? FileDigest.of(file: "\(entry)/\(manifest.program)"), digest == manifest.programDigest,
             access("\(entry)/\(manifest.program)", X_OK) == 0,
-            let answer = try? Data(contentsOf: URL(fileURLWithPath: "\(entry)/description.json")),
-            FileDigest.of(answer) == manifest.descriptionDigest,
-            let description = try? decoder.decode(ProgramDescription.self, from: answer),
+            let answer = try? FileDigest.of(file: "\(entry)/description.json"), answer == manifest.descriptionDigest,
+            let description = ReadDescriptions.description(answer, in: "\(entry)/description.json"),
             keepsLibrary(of: inputs)
         else { return nil }
         // For ``removeUnused(since:dryRun:)``: this entry is in use.
