@@ -44,6 +44,9 @@ public actor Box {
     private var isDraining = false
     /// Only these may start; nil means all. A foreground run must not start what a daemon left behind.
     private var mayStart: Set<RunID>?
+    /// Whether something is to follow for fixes, and somebody sees to it.
+    var fixesAreDue = false
+    var isSettlingFixes = false
     private var spaceWarning = false
     /// Whether bases are made of the box's own accord: a daemon does, one look or one run by hand doesn't.
     var keepsBases = false
@@ -165,6 +168,7 @@ public actor Box {
 
     /// Packs the archive when many small objects have come together; libgit2 can't, so `git gc` does.
     func maintainArchive() async {
+        await sweepFixes()
         do {
             guard try store.maintenance().isNeeded else { return }
             let result = try await Tool(
@@ -240,6 +244,9 @@ public actor Box {
     /// Whether only named runs may start here: ``startOnly(_:)``.
     var isRestricted: Bool { mayStart != nil }
 
+    /// Whether this process has to do with the run at all.
+    func isMine(_ run: RunID) -> Bool { mayStart?.contains(run) ?? true }
+
     /// Tells the dispatcher that something may start.
     public func wakeUp() { wake.yield() }
 
@@ -264,7 +271,9 @@ public actor Box {
     /// - Returns: The reports of the runs that ended meanwhile.
     @discardableResult
     public func work(untilIdle: Bool = false) async throws -> [Report] {
-        try await withThrowingTaskGroup(of: Report?.self) { group in
+        // What a crash left between a run's end and what follows from it.
+        await settleFixes()
+        return try await withThrowingTaskGroup(of: Report?.self) { group in
             // One child turns wake-ups into a task that ends, so that a single `next()` waits for both.
             let wakes = self.wakes
             func listen() {
@@ -383,7 +392,8 @@ public actor Box {
                 options: options, stepInit: stepInit, sandboxing: await sandboxing(), log: log, desk: desk,
                 standbys: standbys, bases: bases, kept: kept,
                 turnedRed: { [turnedRed] in turnedRed.yield($0) },
-                wake: { [wake] in wake.yield() })
+                wake: { [wake] in wake.yield() },
+                bundle: { try await self.bundle($0) })
             let repository = try await repository(named: run.request.repository)
             let watcher = watchers[repository.name]
             let rules = TrustRules(
@@ -391,6 +401,7 @@ public actor Box {
                 target: await watcher?.target)
             let report = await executor.execute(run, in: repository, rules: rules, stop: stop)
             await makeWantedBases()
+            await settleFixes()
             return report
         } catch {
             var report = Report(starting: run, at: Date())
@@ -402,7 +413,7 @@ public actor Box {
         }
     }
 
-    private func repository(named name: String) async throws -> WatchedRepository {
+    func repository(named name: String) async throws -> WatchedRepository {
         if let known = repositories[name] { return known }
         guard let location = try await index.repositories()[name] else {
             throw BoxError(.unknownRepository, "no repository is named \"\(name)\"")
@@ -422,7 +433,10 @@ public actor Box {
     func displace(_ superseded: [Supersession], _ toCancel: [Supersession]) async {
         for one in toCancel { running[one.run]?.stop(StopRequest(.superseded, reason: one.reason)) }
         for one in superseded { await board.wake(one.run) }
-        if !superseded.isEmpty { await archiveUnstarted() }
+        if !superseded.isEmpty {
+            await archiveUnstarted()
+            await settleFixes()
+        }
         // Something may have been accepted, or seen and not wanted: who waits for a verdict looks again.
         board.news.tellAll()
     }
@@ -433,6 +447,7 @@ public actor Box {
         if try await index.cancelQueued(id, reason: reason) {
             await board.wake(id)
             await archiveUnstarted()
+            await settleFixes()
             return "run \(id) is cancelled; it had not started"
         }
         // Its verdict is given before its folders are gone, and only then is it not running here.

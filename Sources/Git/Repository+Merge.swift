@@ -12,6 +12,27 @@ extension Repository {
         return .merged(tree: OID(tree))
     }
 
+    /// Applies to the tree `ours` what `theirs` changes against `ancestor`, in memory, as ``merge(_:into:)`` does.
+    ///
+    /// All three are ids of trees.
+    public func merge(tree theirs: OID, into ours: OID, ancestor: OID) throws(GitError) -> MergeOutcome {
+        let trees = (try treeHandle(ancestor).take(), try treeHandle(ours).take(), try treeHandle(theirs).take())
+        defer {
+            git_tree_free(trees.0)
+            git_tree_free(trees.1)
+            git_tree_free(trees.2)
+        }
+        var options = git_merge_options()
+        try git("git_merge_options_init") { git_merge_options_init(&options, UInt32(GIT_MERGE_OPTIONS_VERSION)) }
+        let index = try Handle("git_merge_trees", free: git_index_free) {
+            git_merge_trees(&$0, pointer, trees.0, trees.1, trees.2, &options)
+        }
+        if git_index_has_conflicts(index.pointer) == 1 { return .conflicts(try conflicts(in: index)) }
+        var tree = git_oid()
+        try git("git_index_write_tree_to") { git_index_write_tree_to(&tree, index.pointer, pointer) }
+        return .merged(tree: OID(tree))
+    }
+
     func mergedIndex(_ head: OID, into target: OID) throws(GitError) -> Handle {
         let (ours, theirs) = (try commitHandle(target).take(), try commitHandle(head).take())
         defer {

@@ -76,6 +76,34 @@ extension Repository {
         return OID(id)
     }
 
+    /// Stores the tree that `base` becomes when files are put in, replaced, and with `nil` taken out.
+    ///
+    /// A file takes the place of a folder of its name and the other way round. Throws for a path that Git would not check
+    /// out: an empty part, ".", "..", ".git".
+    public func tree(_ base: OID, changing files: [(path: String, file: TreeFile?)]) throws(GitError) -> OID {
+        let index = try Handle("git_index_new", free: git_index_free) { git_index_new(&$0) }
+        let tree = try treeHandle(base)
+        try git("git_index_read_tree") { git_index_read_tree(index.pointer, tree.pointer) }
+        for (path, file) in files where file == nil {
+            try git("git_index_remove") { git_index_remove(index.pointer, path, 0) }
+        }
+        for (path, file) in files {
+            guard let file else { continue }
+            guard !path.utf8.contains(0) else { throw badPath([Substring(path)]) }
+            try git("git_index_add") {
+                path.withCString { path in
+                    var entry = git_index_entry()
+                    let mode = file.isExecutable ? GIT_FILEMODE_BLOB_EXECUTABLE : GIT_FILEMODE_BLOB
+                    (entry.path, entry.id, entry.mode) = (path, file.blob.raw, UInt32(mode.rawValue))
+                    return git_index_add(index.pointer, &entry)
+                }
+            }
+        }
+        var id = git_oid()
+        try git("git_index_write_tree_to") { git_index_write_tree_to(&id, index.pointer, pointer) }
+        return OID(id)
+    }
+
     /// Stores a commit; no ref is moved. Throws `.notFound` when the tree or a parent is not in the store.
     public func createCommit(
         tree: OID, parents: [OID], author: Signature, committer: Signature, message: String

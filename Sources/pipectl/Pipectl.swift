@@ -19,7 +19,7 @@ struct Pipectl: AsyncParsableCommand {
                 name: "The build box",
                 subcommands: [
                     Watch.self, Notify.self, Status.self, Wait.self, Approve.self, Cancel.self, Rerun.self, Open.self,
-                    SecretsCommand.self,
+                    FixCommand.self, SecretsCommand.self,
                 ]),
             CommandGroup(
                 name: "Reports",

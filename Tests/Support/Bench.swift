@@ -143,7 +143,8 @@ package struct Bench: Sendable {
 
     /// The command, with the meeting folder shown to steps if it runs any.
     package func sharing(_ command: [String]) -> [String] {
-        guard command.count > 1, command[0] == Bench.pipectl, ["run", "rerun", "watch", "open"].contains(command[1])
+        guard command.count > 1, command[0] == Bench.pipectl,
+            ["run", "rerun", "watch", "open", "fix"].contains(command[1])
         else {
             return command
         }

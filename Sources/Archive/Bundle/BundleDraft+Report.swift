@@ -20,7 +20,8 @@ extension BundleDraft {
                     target: Self.name($0.target, 200), targetCommit: Self.name($0.targetCommit, 64))
             }, testedCommit: report.testedCommit.map { Self.name($0, 64) }, verdict: verdict,
             reason: Self.name(report.reason, 600), exitCode: verdict?.exitCode, problems: [],
-            comparison: report.comparison.map(RunBundle.Counts.init), passed: Self.passed(facts),
+            comparison: report.comparison.map(RunBundle.Counts.init),
+            fix: report.fixes.map { RunBundle.FixFacts($0, of: report.id) }, passed: Self.passed(facts),
             reproduce: isShort ? Self.name(report.reproduce, 1_200) : "pipectl rerun \(report.id)", next: next,
             leftOut: [])
         let collector = BundleProblems(document: document, facts: facts, evidence: evidence)
@@ -57,6 +58,17 @@ extension BundleDraft {
             parts.append("\(steps.count == 1 ? "step" : "steps") \(names)\(more)")
         }
         return parts.isEmpty ? "nothing" : parts.joined(separator: "; ")
+    }
+}
+
+extension RunBundle.FixFacts {
+    init(_ series: FixSeries, of run: RunID) {
+        let chosen = series.chosen
+        self.init(
+            state: BundleDraft.name(series.state.rawValue, 40), reason: BundleDraft.name(series.reason, 400),
+            attempts: series.attempts.count, run: chosen?.check,
+            commit: chosen?.commit.map { BundleDraft.name($0, 64) },
+            command: chosen == nil || series.state == .pushed ? nil : FixWords.command(run))
     }
 }
 

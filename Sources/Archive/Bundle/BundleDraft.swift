@@ -156,6 +156,7 @@ extension RunBundle {
             change = short
         }
         passed = cut(passed, 100)
+        if let text = fix?.reason { fix?.reason = cut(text, 120) }
         if reproduce.utf8.count > 200 { reproduce = "pipectl rerun \(run)" }
         if let command = next?.command, command.utf8.count > 200 { next?.command = "pipectl show \(run)" }
         leftOut = Array(leftOut.prefix(2))

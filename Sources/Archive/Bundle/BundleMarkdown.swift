@@ -24,6 +24,11 @@ struct BundleMarkdown {
         }
         if let tested = bundle.testedCommit { text += "- tested commit \(commit(tested))\n" }
         if let counts = bundle.comparison { text += "- beside \(Self.words(counts))\n" }
+        if let fix = bundle.fix {
+            text += "- fix \(MarkdownText.inline(FixSeries.State(rawValue: fix.state).title)): "
+            text += "\(MarkdownText.inline(fix.reason, limit: 500))\n"
+            if let command = fix.command { text += "- take the fix over: \(MarkdownText.code(command))\n" }
+        }
         text += "- passed: \(MarkdownText.inline(bundle.passed, limit: 600))\n"
         return text
     }

@@ -65,6 +65,22 @@ public enum BundleSchema {
                 "newFindings": { "type": "integer" }
               }
             },
+            "fix": {
+              "description": "what the workflow's fixer did about the failure",
+              "type": "object",
+              "required": ["state", "reason", "attempts"],
+              "properties": {
+                "state": {
+                  "type": "string",
+                  "description": "working, offered, pushed, needsApproval, givenUp, stopped; more may come"
+                },
+                "reason": { "type": "string" },
+                "attempts": { "type": "integer" },
+                "run": { "type": "integer", "description": "the run in which the fix passed" },
+                "commit": { "type": "string" },
+                "command": { "type": "string", "description": "takes the fix over" }
+              }
+            },
             "passed": { "type": "string", "description": "what passed, in one line" },
             "reproduce": { "type": "string", "description": "the command that repeats the run" },
             "next": {

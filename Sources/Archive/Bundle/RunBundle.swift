@@ -28,6 +28,8 @@ public struct RunBundle: Sendable, Equatable, Codable {
     public var problems: [Problem]
     /// Beside the target; nil where nothing is known of it.
     public var comparison: Counts?
+    /// What was done about its failure by the workflow's fixer; nil for nothing.
+    public var fix: FixFacts?
     /// What passed, in one line.
     public var passed: String
     /// The command that repeats the run.
@@ -60,6 +62,18 @@ public struct RunBundle: Sendable, Equatable, Codable {
         public var newlySkipped: Int
         public var slower: Int
         public var newFindings: Int
+    }
+
+    /// How far the mending of the run is.
+    public struct FixFacts: Sendable, Equatable, Codable {
+        /// ``FixSeries/State``.
+        public var state: String
+        public var reason: String
+        public var attempts: Int
+        /// The run in which the fix passed, the commit that it is, and the command that takes it over.
+        public var run: RunID?
+        public var commit: String?
+        public var command: String?
     }
 
     public struct Next: Sendable, Equatable, Codable {

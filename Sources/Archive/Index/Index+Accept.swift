@@ -59,13 +59,14 @@ extension Index {
         try db.cachedStatement(
             sql: """
                 INSERT INTO run (repository, workflow, event, ref, branch, head, nonce, subject, changeName, title,
-                    isSerial, isUpkeep, request, state, createdAt, rerunOf)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?)
+                    isSerial, isUpkeep, fixOf, request, state, createdAt, rerunOf)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?)
                 """
         ).execute(arguments: [
             repository, request.workflow, request.event.rawValue, request.ref, request.branch, request.head,
             request.identity, request.subject, request.change?.name, request.change?.title, isSerial,
-            request.upkeep != nil, try ArchiveJSON.compactText(request), now.milliseconds, request.rerunOf,
+            request.upkeep != nil, request.fix?.of, try ArchiveJSON.compactText(request), now.milliseconds,
+            request.rerunOf,
         ])
         return db.lastInsertedRowID
     }
@@ -83,17 +84,24 @@ extension Index {
         let rows = try Row.fetchAll(
             db.cachedStatement(
                 sql: """
-                    SELECT id, state = 'running' AS isRunning FROM run
+                    SELECT id, state = 'running' AS isRunning, fixOf FROM run
                     WHERE repository = ? AND workflow = ? AND subject = ? AND state <> 'ended' ORDER BY id
                     """),
             arguments: [repository, request.workflow, request.subject])
-        let live = rows.map { Displaced(id: $0["id"], isRunning: $0["isRunning"], by: id) }
+        var live = rows.map { Displaced(id: $0["id"], isRunning: $0["isRunning"], by: id) }
+        // Nobody wants the fix of a commit that is not the change's any more, whatever becomes of other runs.
+        var outdated: [Displaced] = []
+        if request.startsAnew {
+            let fixes = Set(rows.filter { $0["fixOf"] as RunID? != nil }.map { $0["id"] as RunID })
+            outdated = live.filter { fixes.contains($0.id) }
+            live.removeAll { fixes.contains($0.id) }
+        }
         let waiting = live.filter { !$0.isRunning }
         switch request.concurrency {
-        case .supersede: return live.filter { $0.id != id }
-        case .latestOnly: return waiting.filter { $0.id != id }
+        case .supersede: return outdated + live.filter { $0.id != id }
+        case .latestOnly: return outdated + waiting.filter { $0.id != id }
         // The one that was just accepted is kept even if nothing may wait: its commit is the newest.
-        case .queue(let max): return Array(waiting.dropLast(Swift.max(max, 1)))
+        case .queue(let max): return outdated + Array(waiting.dropLast(Swift.max(max, 1)))
         }
     }
 

@@ -123,13 +123,13 @@ extension Index {
         try db.cachedStatement(
             sql: """
                 INSERT INTO run (id, repository, workflow, event, ref, branch, head, nonce, subject, changeName,
-                    title, isSerial, request, state, verdict, createdAt, endedAt, rerunOf)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, FALSE, ?, 'ended', ?, ?, ?, ?)
+                    title, isSerial, fixOf, request, state, verdict, createdAt, endedAt, rerunOf)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, FALSE, ?, ?, 'ended', ?, ?, ?, ?)
                 """
         ).execute(arguments: [
             report.id, repository, report.workflow, report.event.rawValue, report.ref, report.branch, report.head,
             try freeNonce(request, repository, report.id, db), request.subject, report.change?.name,
-            report.change?.title, try ArchiveJSON.compactText(request), report.verdict.rawValue,
+            report.change?.title, request.fix?.of, try ArchiveJSON.compactText(request), report.verdict.rawValue,
             report.createdAt.milliseconds, report.endedAt.milliseconds, report.rerunOf,
         ])
         try record(report, run.tests, run.bytes, db)

@@ -50,13 +50,14 @@ extension Index {
                 UPDATE run SET state = 'ended', verdict = ?, reason = ?, attempt = ?, startedAt = ?, endedAt = ?,
                     testedCommit = ?, testedTree = ?, tests_passed = ?, tests_failed = ?, tests_skipped = ?,
                     tests_expectedFailures = ?,
-                    isArchived = ?, archivedBytes = ?, trust = coalesce(?, trust)
+                    isArchived = ?, archivedBytes = ?, trust = coalesce(?, trust), fixState = ?, isFixDue = ?
                 WHERE id = ?
                 """
         ).execute(arguments: [
             report.verdict.rawValue, report.reason, report.attempt, report.startedAt?.milliseconds,
             report.endedAt.milliseconds, report.testedCommit, report.testedTree, counts.passed, counts.failed,
-            counts.skipped, counts.expectedFailures, bytes != nil, bytes ?? 0, report.trust?.rawValue, report.id,
+            counts.skipped, counts.expectedFailures, bytes != nil, bytes ?? 0, report.trust?.rawValue,
+            report.fixes?.state.rawValue, report.hasFixDue, report.id,
         ])
         try withdrawOpenApprovals(of: report.id, db)
         // Only a run that ends with a question has one that is open.

@@ -82,7 +82,7 @@ extension Index {
                 sql: """
                     \(Self.selectRun)
                     WHERE \(condition) AND \(repositoryColumn) = (SELECT id FROM repository WHERE name = ?2)
-                        AND run.verdict IN ('passed', 'failed', 'flaky')
+                        AND run.verdict IN ('passed', 'failed', 'flaky') AND run.fixOf IS NULL
                         AND \(Self.isWhole)
                         AND CASE WHEN ?3 IS NULL THEN run.tests_passed + run.tests_failed > 0 ELSE run.workflow = ?3 END
                     ORDER BY run.id DESC LIMIT 1
@@ -170,6 +170,10 @@ extension Index {
                 heldFor: row["heldFor"])
             if row["isUpkeep"] == true, let request = row["request"] as String? {
                 summary.upkeep = (try? ArchiveJSON.decode(RunRequest.self, from: request))?.upkeep
+            }
+            summary.fixState = (row["fixState"] as String?).map(FixSeries.State.init(rawValue:))
+            if row["fixOf"] as RunID? != nil {
+                summary.fix = try? ArchiveJSON.decode(RunRequest.self, from: row["request"] as String).fix
             }
             return summary
         }

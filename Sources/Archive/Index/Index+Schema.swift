@@ -29,6 +29,7 @@ extension Index {
             try db.execute(sql: "CREATE INDEX run_rerunOf ON run (rerunOf) WHERE rerunOf IS NOT NULL")
         }
         migrator.registerMigration("bisect") { db in try createBisect(db) }
+        migrator.registerMigration("fix") { db in try createFix(db) }
         return migrator
     }
 

@@ -95,6 +95,11 @@ struct MarkdownReport {
         let start = report.startedAt ?? report.createdAt
         text += "- \(Wording.dateAndTime(start)), took \(Wording.duration(from: start, to: report.endedAt))\n"
         if report.testCounts.total > 0 { text += "- \(Wording.counts(report.testCounts))\n" }
+        if let fix = report.fix { text += "- \(fix.role.inWords)\n" }
+        if let series = report.fixes {
+            text += "- fix \(series.state.title): \(MarkdownText.inline(series.reason, limit: 600))\n"
+            if series.chosen != nil, series.state != .pushed { text += "- `\(FixWords.command(report.id))`\n" }
+        }
         return [Block(rank: 0, kind: "head", versions: [text])]
     }
 

@@ -125,6 +125,7 @@ struct ReportFacts {
         let id = report.id
         switch report.verdict {
         case .passed, .notApplicable: return nil
+        case .failed where report.fixes?.state == .offered: return FixWords.command(id)
         case .failed:
             guard let step = failedSteps.first else { return "pipectl show \(id)" }
             return Self.logsCommand(id, step.name)
@@ -149,6 +150,7 @@ struct ReportFacts {
     /// What to do after it, in words.
     var advice: String {
         switch report.verdict {
+        case .failed where report.fixes?.state == .offered: "Take over the fix that passed, when you have read it"
         case .failed: "Read the whole log"
         case .flaky: "Try the failed steps again"
         case .infrastructure: "Find out what is wrong with the box"

@@ -27,6 +27,7 @@ struct TextReport {
         subject()
         failingTests()
         comparison()
+        fixes()
         conflicts()
         findings()
         steps()
@@ -75,6 +76,7 @@ struct TextReport {
         if report.testCounts.total > 0 { row("tests", Wording.counts(report.testCounts)) }
         if report.attempt > 1 { row("attempt", "\(report.attempt)") }
         if let repeats = facts.repeats { row("repeats", repeats) }
+        if let fix = report.fix { row("fix", fix.role.inWords) }
     }
 
     private mutating func failingTests() {
@@ -112,6 +114,12 @@ struct TextReport {
                 line("  … and \(Wording.grouped(difference.lines.count - 20)) more: pipectl compare \(report.id)")
             }
         }
+    }
+
+    private mutating func fixes() {
+        guard let series = report.fixes else { return }
+        heading("Fix")
+        for text in FixWords.lines(series, of: report.id) { line("  " + text) }
     }
 
     private mutating func conflicts() {

@@ -66,6 +66,10 @@ public struct Report: Sendable, Equatable, Codable, Identifiable {
     public var approvals: [Approval]?
     /// What the change does to its tests; nil where nothing was looked at.
     public var integrity: Integrity?
+    /// What it did for mending another run: as the fixer at work, or as the check of what that made.
+    public var fix: FixRecord?
+    /// What was done about its failure; nil where nobody tries to mend it.
+    public var fixes: FixSeries?
     public var box: Box
 
     public init(

@@ -46,6 +46,8 @@ public struct RunRequest: Sendable, Equatable, Codable {
     public var repetition: Int?
     /// What the box wants the run for of its own accord; nil for a run that somebody waits for.
     public var upkeep: Upkeep?
+    /// What it has to do with mending another run; nil for nothing.
+    public var fix: FixRole?
 
     /// For ``Upkeep/learn``, which time it is that these tests are run again, from 1.
     public var learning: Int?

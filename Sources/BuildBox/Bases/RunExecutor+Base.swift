@@ -35,6 +35,8 @@ struct RunRemains: Sendable {
     var objects: [String] = []
     /// The run whose workspace it went on with.
     var resumed: RunID?
+    /// What a fixer came to; nil in all other runs.
+    var fix: FixRecord?
 
     var base: Report.Base? { workspace.isOverBase ? beginning.use?.reported : nil }
 }

@@ -27,6 +27,8 @@ extension Box {
             report.reason = "what it changes was rejected by \(answer.by ?? "?")\(comment): \(answer.why)"
         }
         try await index.amend(report, archivedBytes: store.amend(report))
+        // What waited for the word goes on now.
+        if let role = report.fix?.role, isMine(role.of) { try await advanceFix(of: role.of) }
         guard options.writesNotes, let repository = repositories[report.repository] else { return }
         _ = try? await report.mirror(into: repository.gitDirectory)
     }

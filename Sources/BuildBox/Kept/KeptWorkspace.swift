@@ -73,6 +73,13 @@ public struct KeptWorkspace: Sendable, Codable {
         return nil
     }
 
+    /// Why a fixer can't begin with it, as the end of a sentence; nil if it can. No step is left out for it, so the files
+    /// need only be of the commit.
+    func obstacleToFix(_ prepared: RunPreparation) -> String? {
+        if prepared.tested.hex != commit { return "another commit is tested now" }
+        return layers.count > KeptWorkspace.deepest ? "it has gone on \(layers.count) layers deep" : nil
+    }
+
     /// Layers of one workspace; overlayfs has 500 at most, and each costs every look-up.
     static let deepest = 60
 }

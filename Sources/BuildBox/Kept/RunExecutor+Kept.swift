@@ -21,10 +21,13 @@ extension RunExecutor {
     /// What the run goes on with; nil, with a finding if that was wanted, where all of it is run.
     func resumption(_ prepared: RunPreparation, _ run: QueuedRun) async -> (Resumption?, Finding?) {
         guard let earlier = run.request.resumes else { return (nil, nil) }
+        let isFix = run.request.fix != nil
         func all(_ why: String) -> Finding {
             Finding(
                 rule: "not-resumed", severity: .note,
-                message: "all steps are run, also those that passed in run \(earlier): \(why)", file: nil, line: nil,
+                message: isFix
+                    ? "the fixer begins without what run \(earlier) had built: \(why)"
+                    : "all steps are run, also those that passed in run \(earlier): \(why)", file: nil, line: nil,
                 column: nil, suggestion: nil)
         }
         guard prepared.plan.steps.allSatisfy(\.secrets.isEmpty) else {
@@ -39,7 +42,8 @@ extension RunExecutor {
                 )
             )
         }
-        if let obstacle = one.obstacle(to: prepared, tools: programs.tools) {
+        if isFix, one.obstacleToFix(prepared) == nil { return (Resumption(kept: one, carried: [:]), nil) }
+        if let obstacle = isFix ? one.obstacleToFix(prepared) : one.obstacle(to: prepared, tools: programs.tools) {
             await kept.giveBack(one)
             return (nil, all(obstacle))
         }

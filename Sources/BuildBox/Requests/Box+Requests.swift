@@ -51,6 +51,10 @@ extension Box {
                 try await withoutActuallyEscaping(reply) { reply in
                     _ = try await bisect(wanted) { try await reply(.bisect($0)) }
                 }
+            case .fix(let run):
+                try await withoutActuallyEscaping(reply) { reply in
+                    try await fix(run) { try await reply(.fix($0)) }
+                }
             }
         } catch let error as BoxError {
             try await reply(.refused(code: error.code.rawValue, message: error.description))
@@ -178,6 +182,11 @@ extension Box {
             throw BoxError(.usage, "run \(id) has not ended; `pipectl cancel \(id)` ends it, then rerun it")
         }
         var request = run.request
+        if let role = request.fix, role.isMaking {
+            throw BoxError(.usage, "run \(id) is \(role.inWords); `pipectl fix \(role.of)` tries again")
+        }
+        // Repeated by hand, it decides about no fix.
+        request.fix = nil
         request.rerunOf = id
         request.refusesProofs = wanted.usesProofs ? nil : true
         request.isClean = wanted.isClean ? true : nil

@@ -42,6 +42,8 @@ public enum BoxRequest: Sendable, Codable {
     case pushArchive(remote: String)
     /// Which commit broke a test: notes as ``BoxReply/bisect(_:)``, the last one is the answer.
     case bisect(BisectRequest)
+    /// Have a failed run mended: notes as ``BoxReply/fix(_:)``, the last one is what it came to.
+    case fix(RunID)
 }
 
 /// A run that is wanted by hand.
@@ -168,6 +170,7 @@ public enum BoxReply: Sendable, Codable {
     case reasons([StepReasoning])
     case proofs(ProofStatus)
     case bisect(BisectProgress)
+    case fix(FixProgress)
     /// What was asked can't be done; `code` is ``BoxError/Code``.
     case refused(code: String, message: String)
 }

@@ -44,6 +44,8 @@ extension RunExecutor {
             repository: run.request.repository, workflow: run.request.workflow, change: change.name, states: [.ended],
             before: run.id, limit: Self.lookBack)
         for summary in (try? await index.runs(filter)) ?? [] where summary.isArchived {
+            // Of commits that nobody has taken over nothing is to be said.
+            if summary.fix != nil { continue }
             let report = try? await store.report(summary.id)
             if let record = report?.steps.first(where: { $0.name == step })?.review { return record }
         }

@@ -27,6 +27,8 @@ struct RunExecutor: Sendable {
     let turnedRed: @Sendable (BisectRequest) -> Void
     /// Tells the dispatcher that a run has come to wait for nothing but a person.
     let wake: @Sendable () -> Void
+    /// What must change before a run passes, for those who are to change it.
+    let bundle: @Sendable (BundleRequest) async throws -> String
 
     /// Executes the run and records its verdict; whatever goes wrong becomes part of the report.
     func execute(
@@ -66,6 +68,7 @@ struct RunExecutor: Sendable {
             remains = left
             report.base = left?.base
             report.resumed = left?.resumed
+            report.fix = left?.fix ?? report.fix
             report.findings += review.map { [$0] } ?? []
             report.approvals = await approvals(prepared, run.id)
             report.verdict = outcome.verdict
@@ -78,10 +81,15 @@ struct RunExecutor: Sendable {
             await locate(&report.findings, &tests, of: prepared, in: repository)
             report.testCounts = TestCounts(lastAttempts(of: tests))
             await compareWithWarm(&report, run)
-            if !run.request.isPartial { await hold(&report, tests, against: prepared, repository) }
-            report.findings += await flakyFindings(tests, report)
-            await judge(sources, &report, tests, prepared, run.request)
-            await addCauses(to: &report, tests, store: repository.store)
+            // A fixer at work runs no tests; beside its target all of them would be gone.
+            if run.request.fix?.isMaking != true {
+                if !run.request.isPartial { await hold(&report, tests, against: prepared, repository) }
+                report.findings += await flakyFindings(tests, report)
+                await judge(sources, &report, tests, prepared, run.request)
+                await addCauses(to: &report, tests, store: repository.store)
+                await judgeFix(&report, tests)
+                report.fixes = await wantedFix(report, prepared, run, store: repository.store)
+            }
             if await desk.leave(run.id), stop.request == nil, report.verdict == .cancelled {
                 switch await park(run, prepared, outcome.steps) {
                 case .putBack(let reason):
@@ -125,8 +133,11 @@ struct RunExecutor: Sendable {
             logs: hasLogs ? "\(folder)/logs" : nil, results: "\(folder)/results", resultFiles: resultFiles,
             artifacts: "\(folder)/artifacts")
         if await recorder.record(report, run.request, tests: tests, files: files) {
-            await note(report, in: repository)
-            await noteChange(report)
+            // What a fixer makes is no verdict on the change.
+            if run.request.fix == nil {
+                await note(report, in: repository)
+                await noteChange(report)
+            }
             if run.request.upkeep != .bisect, run.request.upkeep != .learn {
                 await lookForCauses(of: report, tests, isWanted: bisectsWhenRed)
             }
@@ -176,6 +187,7 @@ struct RunExecutor: Sendable {
             ? .nothing : await beginning(prepared, run, repository, isWhole: proofs.proved.isEmpty)
         let space: Workspace
         let reviews: [String: ReviewInput]
+        let fixBeginning: FixBeginning?
         do {
             if let resumption {
                 space = try await resume(resumption.kept, at: place, user: enclosed.enclosure?.user)
@@ -187,6 +199,7 @@ struct RunExecutor: Sendable {
             }
             do {
                 reviews = try await self.reviews(prepared, run, in: repository, folder: folder)
+                fixBeginning = try await beginFix(prepared, run, in: repository, space, folder: folder)
             } catch {
                 await space.close()
                 throw error
@@ -243,11 +256,13 @@ struct RunExecutor: Sendable {
         // Beside the steps, so that a long compilation costs the run nothing while its steps take longer.
         async let review = review(prepared, in: repository, stop)
         var outcome = await runner.run(prepared.plan, stop: stop)
+        let fix = await endFix(fixBeginning, &outcome, run, in: repository, space, folder: folder)
         await space.close()
-        let remains = RunRemains(
+        var remains = RunRemains(
             workspace: space, beginning: beginning, prepared: prepared, hasPassed: outcome.verdict == .passed,
             isAllEnded: outcome.isAllEnded, user: enclosed.enclosure?.user,
             objects: [repository.store, repository.gitDirectory].map { "\($0)/objects" }, resumed: resumption?.kept.run)
+        remains.fix = fix
         await kept.giveBack(resumption?.kept)
         if outcome.isAllEnded {
             enclosed.close(sandboxing)
@@ -340,6 +355,7 @@ extension Report {
         if let origin = request.origin, let number = request.repetition {
             repetition = Repetition(origin: origin, number: number)
         }
+        fix = request.fix.map(FixRecord.init)
         if run.attempt > 1 {
             findings.append(
                 Finding(
@@ -375,6 +391,7 @@ extension Report.Box {
 extension RunRequest {
     /// What is tested, as a person would say it.
     public var subjectInWords: String {
+        if let fix, let change { return "\(fix.inWords), change \(change.name) into \(change.target)" }
         if let change { return "change \(change.name) into \(change.target)" }
         switch upkeep {
         case .refresh: return "base of \(branch ?? ref)"
@@ -391,6 +408,7 @@ extension RunRequest {
 
     /// The command that repeats the run in a clone.
     var reproduction: String {
+        if let fix { return fix.isMaking ? "pipectl fix \(fix.of)" : "pipectl fix \(fix.of) --patch | git am" }
         var words = ["pipectl", "run", workflow]
         if let change {
             words += ["--change", change.name]

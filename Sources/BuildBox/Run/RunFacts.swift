@@ -105,7 +105,11 @@ extension RunPreparation {
                 },
                 lastTag: try request.event == .pullRequest ? nil : lastTag(before: tested, repository),
                 broughtPaths: brought.flatMap { [$0.path] + [$0.oldPath].compactMap { $0 } },
-                mergedInto: mergedInto, defaultBranch: protected.defaultBranch, author: try store.commit(head).author)
+                mergedInto: mergedInto, defaultBranch: protected.defaultBranch,
+                // A fix is its change's: who may bring the one may bring the other.
+                author: try store.commit(
+                    request.fix?.isMaking == false ? store.commit(head).parents.first ?? head : head
+                ).author)
         }
     }
 

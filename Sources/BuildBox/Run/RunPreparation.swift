@@ -83,6 +83,13 @@ extension RunPreparation {
             var plan = try request.onlySteps.map { try wholePlan.keeping($0) } ?? wholePlan
             if request.upkeep != nil { plan = plan.withoutActing }
             if let tests = request.onlyTests { plan = try plan.running(tests, in: request.onlySteps) }
+            if request.fix?.isMaking == true {
+                guard let fix = declaration.fix else {
+                    throw EarlyVerdict(
+                        verdict: .definitionError, reason: "the workflow names no fixer", tested: facts.tested)
+                }
+                plan = FixMaterial.plan(fix, workflow: request.workflow)
+            }
             var notes: [Finding] = []
             let edited = facts.changedFiles.filter { $0.path.hasPrefix("workflows/") }
             if request.change != nil, !edited.isEmpty {
@@ -103,7 +110,7 @@ extension RunPreparation {
                     commit: facts.definitionCommit.hex, tree: facts.definitionTree.hex,
                     toolchain: programs.toolchain.version),
                 trust: decision.trust, approval: approval,
-                editsDefinition: request.change != nil && !edited.isEmpty, notes: notes)
+                editsDefinition: request.change != nil && !edited.isEmpty && request.fix == nil, notes: notes)
         } catch let error as DefinitionError {
             throw EarlyVerdict(error, tested: facts.tested)
         }

@@ -156,7 +156,8 @@ struct WorkspaceFiles {
     }
 
     private func openBeneath(_ path: String) throws -> Int32 {
-        let parts = path.split(separator: "/").map(String.init)
+        // By bytes, as the kernel does: with a combining character after it, a slash is none to Swift.
+        let parts = path.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
         guard let name = parts.last, !parts.contains(".."), !path.hasPrefix("/") else {
             throw WorkspaceFileProblem(path: path, reason: "the path leaves the workspace")
         }

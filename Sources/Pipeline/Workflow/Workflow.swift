@@ -89,6 +89,8 @@ public struct WorkflowDeclaration: Sendable, Equatable, Codable {
     public var integrity: [IntegrityRule]?
     /// Tests whose failures fail nothing for some time; nil for none.
     public var quarantine: [Quarantine]?
+    /// Who tries to mend a change that fails; nil for nobody.
+    public var fix: Fix?
 
     public init(
         name: String, triggers: [Trigger], parameters: [ParameterDeclaration] = [], readsContext: Bool = false

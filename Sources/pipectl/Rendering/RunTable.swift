@@ -26,9 +26,11 @@ enum RunTable {
     }
 
     private static func subject(_ run: RunSummary) -> String {
+        if let fix = run.fix { return fix.inWords + (run.change.map { ", change \($0)" } ?? "") }
         if let change = run.change {
             let title = (run.title ?? "").prefix(40)
-            return "change \(change)" + (title.isEmpty ? "" : ": \(title)")
+            let fix = run.fixState.map { " [fix \($0.title)]" } ?? ""
+            return "change \(change)" + (title.isEmpty ? "" : ": \(title)") + fix
         }
         let place = run.branch ?? (run.ref.isEmpty ? "working tree" : run.ref.replacing("refs/tags/", with: "tag "))
         return switch run.upkeep {

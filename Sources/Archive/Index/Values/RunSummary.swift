@@ -53,6 +53,10 @@ public struct RunSummary: Sendable, Equatable, Codable, Identifiable {
     public var heldFor: String?
     /// What the box wanted the run for of its own accord; nil for a run that somebody waits for.
     public var upkeep: RunRequest.Upkeep?
+    /// What it has to do with mending another run; nil for nothing.
+    public var fix: FixRole?
+    /// What was done about its failure; nil where nobody tries to mend it.
+    public var fixState: FixSeries.State?
 
     /// From start to end, in seconds; nil unless both are known.
     public var duration: Double? {

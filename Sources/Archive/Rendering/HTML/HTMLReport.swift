@@ -41,6 +41,7 @@ struct HTMLReport {
         body += banner()
         body += "<main id=\"main\">\n"
         body += subject()
+        body += fixes()
         body += failures()
         body += flakyTests()
         body += conflicts()
@@ -156,6 +157,7 @@ struct HTMLReport {
         for approval in facts.approvals { row("Approval", "\(approval)") }
         if report.attempt > 1 { row("Attempt", "\(report.attempt)") }
         if let repeats = facts.repeats { row("Repeats", "\(repeats)") }
+        if let fix = report.fix { row("Fix", "\(fix.role.inWords)") }
         for (key, value) in report.parameters.sorted(by: { $0.key < $1.key }) {
             row("Parameter", "<code>\(key)=\(value)</code>")
         }
@@ -172,6 +174,18 @@ struct HTMLReport {
     }
 
     // MARK: Sections with little in them
+
+    private func fixes() -> HTML {
+        guard let series = report.fixes else { return "" }
+        var html: HTML = """
+            <section id="fix"><h2>Fix</h2>
+            <ul class="rows">
+
+            """
+        for line in FixWords.lines(series, of: report.id) { html += "<li>\(line)</li>\n" }
+        html += "</ul></section>\n"
+        return html
+    }
 
     private func conflicts() -> HTML {
         guard !report.conflicts.isEmpty else { return "" }

@@ -113,6 +113,10 @@ extension WorkflowDeclaration {
                     report("parameter", "the default of \(problem.description)")
                 }
             }
+            for problem in declaration.fix?.problems ?? [] { report("fix", problem) }
+            if declaration.fix != nil, !declaration.triggers.contains(where: { $0.event == .pullRequest }) {
+                report("fix", "only changes are fixed, and no change starts it; add on: .pullRequest(into: \"main\")")
+            }
             if case .queue(let max) = declaration.concurrency, max < 1 {
                 report("concurrency", "a queue of \(max) holds nothing; write .queue(max: 1) or more")
             }

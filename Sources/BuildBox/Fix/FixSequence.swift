@@ -1,0 +1,102 @@
+import Archive
+import Engine
+
+/// What has been tried to mend a run, and what follows from it: a value, decided about without clock, disk or process.
+struct FixSequence: Sendable {
+    /// One of the runs that were made for it.
+    struct Part: Sendable {
+        var run: RunID
+        var role: FixRole
+        /// Nil while it waits or runs.
+        var verdict: Verdict?
+        var reason: String
+        /// What its report says; nil where it has none.
+        var record: FixRecord?
+    }
+
+    enum Next: Sendable, Equatable {
+        /// Something of it goes on.
+        case wait
+        /// A run in which the fixer is at work.
+        case make(FixRole)
+        /// A run of the workflow on what the fixer made.
+        case check(FixRole, commit: String)
+        case end(FixSeries.State, reason: String)
+    }
+
+    let run: RunID
+    /// Oldest first.
+    var parts: [Part]
+
+    /// What is recorded of a run's mending.
+    static func parts(of id: RunID, _ index: Archive.Index, _ store: ArchiveStore) async throws -> [Part] {
+        var parts: [Part] = []
+        for run in try await index.fixRuns(of: id) {
+            guard let role = run.request.fix else { continue }
+            var part = Part(run: run.id, role: role, reason: run.summary.reason ?? "")
+            if run.summary.state == .ended, run.summary.isArchived {
+                let report = try await store.report(run.id)
+                (part.verdict, part.reason, part.record) = (report.verdict, report.reason, report.fix)
+            }
+            parts.append(part)
+        }
+        return parts
+    }
+
+    /// In the order of their numbers.
+    var attempts: [FixAttempt] {
+        parts.filter(\.role.isMaking).map { made in
+            let check = parts.last { $0.role.maker == made.run }
+            var attempt = FixAttempt(number: made.role.attempt, run: made.run, reason: made.reason)
+            (attempt.check, attempt.outcome) = (check?.run, made.record?.outcome)
+            attempt.verdict = check?.verdict ?? made.verdict
+            if let check {
+                attempt.reason = check.verdict.map { "\($0.title): \(check.reason)" } ?? "run \(check.run) checks it"
+            }
+            guard let record = made.record else { return attempt }
+            (attempt.commit, attempt.ref, attempt.patch) = (record.commit, record.ref, record.patch)
+            (attempt.files, attempt.additions, attempt.deletions) = (record.files, record.additions, record.deletions)
+            return attempt
+        }
+    }
+
+    /// - Parameter first: What the first attempt is, where none was made and one is wanted.
+    func next(first: FixRole?) -> Next {
+        guard let last = parts.last else {
+            return first.map { .make($0) } ?? .end(.stopped, reason: "nobody wanted it to be mended")
+        }
+        guard let verdict = last.verdict else { return .wait }
+        let role = last.role
+        switch verdict {
+        case .superseded, .cancelled: return .end(.stopped, reason: last.reason)
+        case _ where role.isMaking:
+            guard last.record?.outcome == .made, let commit = last.record?.commit else { return again(last) }
+            var check = role
+            check.maker = last.run
+            return .check(check, commit: commit)
+        case .passed:
+            return .end(.offered, reason: "attempt \(role.attempt) passes as run \(last.run)")
+        case .flaky:
+            return .end(
+                .offered, reason: "attempt \(role.attempt) passes as run \(last.run), with flaky tests: \(last.reason)")
+        case .needsApproval:
+            return .end(
+                .needsApproval,
+                reason: "attempt \(role.attempt) passes as run \(last.run), and a person must allow what it changes: "
+                    + Approval.command(last.run))
+        default: return again(last)
+        }
+    }
+
+    private func again(_ last: Part) -> Next {
+        let role = last.role
+        guard role.attempt < role.last else {
+            let count = parts.count(where: \.role.isMaking)
+            let words = count == 1 ? "the attempt did not pass" : "none of \(count) attempts passed"
+            return .end(.givenUp, reason: "\(words); the last one: \(last.reason)")
+        }
+        var next = role
+        (next.attempt, next.maker) = (role.attempt + 1, nil)
+        return .make(next)
+    }
+}

@@ -1,0 +1,61 @@
+import Archive
+import Engine
+import Git
+import Integrity
+import Logging
+import Pipeline
+
+/// Whether a failure is to be mended, and whether what mends it leaves the tests alone.
+extension RunExecutor {
+    /// What is to be done about a run that has failed; nil for nothing.
+    func wantedFix(_ report: Report, _ prepared: RunPreparation, _ run: QueuedRun, store: String) async -> FixSeries? {
+        let request = run.request
+        guard let fix = prepared.declaration.fix, report.verdict == .failed, let change = request.change,
+            request.startsAnew, request.isForeground != true, !request.isPartial
+        else { return nil }
+        func series(_ state: FixSeries.State, _ reason: String) -> FixSeries {
+            FixSeries(state: state, reason: reason, wanted: fix.attempts, mayPush: fix.push == .ownBranch)
+        }
+        do {
+            let head = request.head
+            let own = try await withRepository(at: store) { try FixCommit.count(from: head, in: $0) }
+            if own >= fix.attempts {
+                return series(
+                    .givenUp,
+                    "the last \(own == 1 ? "commit" : "\(own) commits") of the change \(own == 1 ? "is a fix" : "are fixes") "
+                        + "already, and the workflow wants no more than \(fix.attempts) in a row")
+            }
+            let isTried = try await index.hasFix(
+                repository: request.repository, workflow: request.workflow, change: change.name, head: head)
+            return isTried ? nil : series(.working, "the fixer is about to begin")
+        } catch {
+            log.warning("run \(run.id): it could not be found out whether it is to be mended: \(error)")
+            return nil
+        }
+    }
+
+    /// Whether what a fix makes of the tests is what they were in the run that it mends.
+    func judgeFix(_ report: inout Report, _ tests: [TestResult]) async {
+        guard let role = report.fix?.role, !role.isMaking, [.passed, .flaky].contains(report.verdict) else { return }
+        let breaches: [Breach]
+        do {
+            let rules = IntegrityCheck(rules: [.standard]).rules
+            breaches = ResultIntegrity(rules: rules, sources: IntegrityOutcome(breaches: []))
+                .breaches(tests, try await index.tests(of: role.of))
+        } catch {
+            (report.verdict, report.reason) = (
+                .infrastructure, "the tests of run \(role.of) can't be read, so nobody knows whether all are there"
+            )
+            return
+        }
+        guard !breaches.isEmpty else { return }
+        let findings = breaches.map { breach in
+            var finding = Finding(breach, run: report.id)
+            finding.message = breach.message.replacing("on the target", with: "in run \(role.of)")
+            return finding
+        }
+        report.findings += findings
+        report.verdict = .failed
+        report.reason = "the fix weakens tests, so it is not taken: \(findings[0].message)"
+    }
+}

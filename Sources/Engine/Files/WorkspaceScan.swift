@@ -1,0 +1,133 @@
+import SystemPackage
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// What is in a folder that untrusted code writes to, at one moment: names and stamps, no contents.
+///
+/// Two of them tell what has changed between them: a stamp holds the inode and the time of its last change, which no step
+/// can set. Nothing is followed or opened but folders, each beneath the one before.
+public struct WorkspaceScan: Sendable {
+    public enum Kind: Sendable, Equatable { case file, link, other }
+
+    /// What is at a path, but for folders.
+    public struct Entry: Sendable, Equatable {
+        public var kind: Kind
+        public var bytes: Int
+        public var isExecutable: Bool
+        var inode: UInt64
+        var seconds: Int
+        var nanoseconds: Int
+    }
+
+    /// By path, relative to the folder; names are bytes, for two that Unicode takes for equal are two files.
+    public private(set) var entries: [[UInt8]: Entry] = [:]
+    public private(set) var folders: Set<[UInt8]> = []
+
+    /// Why a folder can't be gone through.
+    public struct Problem: Error, Sendable, CustomStringConvertible {
+        public let description: String
+    }
+
+    /// Entries of all folders, and folders in folders.
+    static let mostEntries = 2_000_000
+    static let deepest = 120
+
+    /// Goes through `folder`, but for the `.git` at its top.
+    ///
+    /// - Parameter enters: Whether a folder is gone into.
+    /// - Throws: ``Problem``. What can't be read is no absence.
+    public init(_ folder: String, enters: (_ path: [UInt8]) -> Bool) throws {
+        let top = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        guard top >= 0 else { throw Self.problem("the workspace can't be opened") }
+        var count = 0
+        try walk(top, [], depth: 0, &count, enters)
+    }
+
+    /// Takes `folder` over.
+    private mutating func walk(
+        _ folder: Int32, _ prefix: [UInt8], depth: Int, _ count: inout Int, _ enters: ([UInt8]) -> Bool
+    ) throws {
+        guard let stream = fdopendir(folder) else {
+            closeFile(folder)
+            throw Self.problem("a folder can't be read")
+        }
+        defer { closedir(stream) }
+        while true {
+            errno = 0
+            guard let entry = readdir(stream) else {
+                guard errno == 0 else { throw Self.problem("a folder can't be read") }
+                return
+            }
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { field in
+                field.withMemoryRebound(to: UInt8.self, capacity: MemoryLayout.size(ofValue: field.pointee)) { start in
+                    var bytes: [UInt8] = []
+                    var next = start
+                    while next.pointee != 0 {
+                        bytes.append(next.pointee)
+                        next += 1
+                    }
+                    return bytes
+                }
+            }
+            if name == [0x2e] || name == [0x2e, 0x2e] || prefix.isEmpty && name == Array(".git".utf8) { continue }
+            count += 1
+            guard count <= Self.mostEntries else {
+                throw Problem(description: "there are more than \(grouped(Self.mostEntries)) files")
+            }
+            let path = prefix.isEmpty ? name : prefix + [0x2f] + name
+            let text = name.map { CChar(bitPattern: $0) } + [0]
+            var info = stat()
+            guard fstatat(dirfd(stream), text, &info, AT_SYMLINK_NOFOLLOW) == 0 else {
+                throw Self.problem("a file can't be looked at")
+            }
+            guard info.st_mode & S_IFMT == S_IFDIR else {
+                entries[path] = Entry(info)
+                continue
+            }
+            folders.insert(path)
+            guard enters(path) else { continue }
+            guard depth < Self.deepest else {
+                throw Problem(description: "there are folders below \(Self.deepest) others")
+            }
+            let next = openat(dirfd(stream), text, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+            guard next >= 0 else { throw Self.problem("a folder can't be opened") }
+            try walk(next, path, depth: depth + 1, &count, enters)
+        }
+    }
+
+    private static func problem(_ what: String) -> Problem {
+        Problem(description: "\(what): \(String(cString: strerror(errno)))")
+    }
+
+    /// Copies one regular file of `folder` out of it, whatever became of the path since it was looked at.
+    ///
+    /// - Throws: When it is no regular file any more, is reached through a link, or has more than `limit` bytes.
+    public static func copy(_ path: String, of folder: String, to target: String, atMost limit: Int) throws {
+        var limits = FileLimits()
+        limits.fileBytes = limit
+        _ = try WorkspaceFiles(root: FilePath(folder), limits: limits).copy(path, to: FilePath(target), masker: nil)
+    }
+}
+
+extension WorkspaceScan.Entry {
+    fileprivate init(_ info: stat) {
+        kind =
+            switch info.st_mode & S_IFMT {
+            case S_IFREG: .file
+            case S_IFLNK: .link
+            default: .other
+            }
+        bytes = Int(info.st_size)
+        isExecutable = info.st_mode & 0o100 != 0
+        inode = UInt64(info.st_ino)
+        #if os(Linux)
+            (seconds, nanoseconds) = (info.st_ctim.tv_sec, info.st_ctim.tv_nsec)
+        #else
+            (seconds, nanoseconds) = (info.st_ctimespec.tv_sec, info.st_ctimespec.tv_nsec)
+        #endif
+    }
+}

@@ -1,0 +1,125 @@
+import Archive
+import ArgumentParser
+import BuildBox
+import Engine
+import Foundation
+
+struct FixCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "fix",
+        abstract:
+            "Has a failed run of a change mended by the fixer that its workflow names, or shows what came of that.",
+        discussion: """
+            Without an option it begins a new series of attempts and waits for its end; exit code 0 when a fix passed, 1 \
+            when none did, 4 when it was stopped, 5 when a person must allow it. While a daemon runs, Ctrl-C ends the \
+            waiting only.
+            """)
+
+    @OptionGroup var state: StateOptions
+    @OptionGroup var box: BoxOptionGroup
+    @Argument(help: "The number of the run that failed.") var run: Int64
+    @Flag(help: "Show what was tried so far, and begin nothing.") var show = false
+    @Flag(help: "Print the fix as a patch for `git am`, and begin nothing.") var patch = false
+    @Option(help: "With --patch: the attempt. Default: the one that passed.") var attempt: Int?
+    @Flag(help: "Print what came of it as JSON.") var json = false
+
+    func validate() throws {
+        if show && patch { throw ValidationError("--show and --patch are two things; name one") }
+        if attempt != nil && !patch { throw ValidationError("--attempt goes with --patch") }
+    }
+
+    func run() async throws {
+        if patch { return try await printPatch() }
+        if show { return try display(try await known()) }
+        let access = try await BoxAccess.open(
+            state.folder(), purpose: "fix", options: box.options(), log: Log.quiet)
+        do {
+            let series = try await begin(access)
+            await access.close()
+            guard let series else { throw CommandEnd(code: 3, message: "the fix ended without an answer") }
+            try display(series)
+            let code: Int32 =
+                switch series.state {
+                case _ where series.state.isOffer: 0
+                case .needsApproval: 5
+                case .stopped: 4
+                default: 1
+                }
+            if code != 0 { throw CommandEnd(code: code, message: nil) }
+        } catch {
+            await access.close()
+            throw error
+        }
+    }
+
+    private func begin(_ access: BoxAccess) async throws -> FixSeries? {
+        let last = LastFix()
+        @Sendable func ask() async throws {
+            try await access.ask(.fix(run)) { reply in
+                guard case .fix(let progress) = reply else { return }
+                switch progress {
+                case .note(let text): Terminal.say(TerminalText.name(text, limit: 1_000))
+                case .ended(let series): await last.set(series)
+                }
+            }
+        }
+        guard case .own(let box) = access else {
+            try await ask()
+            return await last.series
+        }
+        // Nothing that a daemon left waiting is started here.
+        await box.startOnly([])
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await box.serve() }
+            defer { group.cancelAll() }
+            try await ask()
+            await box.drain()
+            try await group.waitForAll()
+        }
+        return await last.series
+    }
+
+    private func known() async throws -> FixSeries {
+        let folder = try state.folder()
+        try folder.create()
+        guard let series = try await ArchiveStore(home: folder.path).report(run).fixes else {
+            throw CommandEnd(
+                code: 2,
+                message: "nobody tried to mend run \(run); `pipectl fix \(run)` does, if its workflow names a fixer"
+            )
+        }
+        return series
+    }
+
+    private func printPatch() async throws {
+        let series = try await known()
+        let wanted = attempt.map { number in series.attempts.first { $0.number == number } } ?? series.chosen
+        guard let wanted else {
+            throw CommandEnd(
+                code: 2,
+                message: "run \(run) has no fix that passed (\(series.state.title)); --attempt N prints what was tried")
+        }
+        let store = try ArchiveStore(home: state.folder().path)
+        guard let digest = wanted.patch, let path = store.artifact(digest),
+            let bytes = FileManager.default.contents(atPath: path)
+        else {
+            throw CommandEnd(code: 2, message: "attempt \(wanted.number) of run \(run) made no patch")
+        }
+        guard Terminal.outputIsTerminal else {
+            // For a pipe to `git am`: a patch that was cleaned for a terminal would be another one.
+            try FileHandle.standardOutput.write(contentsOf: bytes)
+            return
+        }
+        Terminal.put(TerminalText.clean(bytes, colours: false))
+    }
+
+    private func display(_ series: FixSeries) throws {
+        if json { return try JSONOutput.print(series) }
+        for line in FixWords.lines(series, of: run) { Terminal.print(line) }
+    }
+}
+
+private actor LastFix {
+    private(set) var series: FixSeries?
+    func set(_ series: FixSeries) { self.series = series }
+}

@@ -1,0 +1,105 @@
+import Archive
+import Engine
+import Foundation
+import TestSupport
+import Testing
+
+/// Stand-ins for fixers that behave badly, slowly and maliciously: nothing of them is offered, and nothing of them stays.
+struct FixHostileTests {
+    @Test(.timeLimit(.minutes(5)), arguments: FixHostility.cases)
+    func nothingOfItIsTaken(_ one: FixHostility) async throws {
+        try await Bench.with { bench in
+            let limits =
+                one.words == "workspace" ? ", limits: .workspace(.mebibytes(200))" : ", limits: .output(.mebibytes(8))"
+            try await Fixing.begin(bench, one.script, ", within: .seconds(5)\(limits)")
+            let series = try await Fixing.series(bench)
+            let attempt = try #require(series.attempts.first)
+            if let outcome = one.outcome {
+                #expect(series.state == .givenUp, "\(series)")
+                #expect(attempt.outcome == outcome && attempt.check == nil, "\(attempt)")
+                #expect(attempt.reason.contains(one.words), "\(attempt.reason)")
+                #expect(attempt.commit == nil && attempt.patch == nil)
+                #expect(!attempt.reason.unicodeScalars.contains { $0.value < 0x20 })
+            } else {
+                // Whatever it did to its own .git, what is in the files counts and nothing else.
+                #expect(attempt.outcome == .made && series.state == .givenUp && attempt.verdict == .failed, "\(series)")
+                #expect(try await Fixing.changes(bench, attempt) == ["M value.txt"])
+            }
+            #expect(!FileManager.default.fileExists(atPath: "/tmp/ran"))
+            // Nothing of it is anywhere: no ref of the repository, no run that goes on, no leftovers.
+            let refs = try await bench.git(["for-each-ref", "--format=%(refname)"])
+            #expect(refs.split(separator: "\n").sorted() == ["refs/heads/main", "refs/pull/1/head"])
+            for folder in ["workspaces", "live"] {
+                #expect(try FileManager.default.contentsOfDirectory(atPath: "\(bench.home)/\(folder)") == [])
+            }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(4)))
+    func pathsThatTheTargetProtectsAreNotTaken() async throws {
+        try await Bench.with { bench in
+            try await Fixing.begin(bench, FixHostility.good, integrity: ".testIntegrity(.untouched(\"value.*\"))")
+            let series = try await Fixing.series(bench)
+            #expect(series.state == .givenUp && series.attempts.first?.outcome == .refused, "\(series)")
+            #expect(series.reason.contains("value.txt"), "\(series.reason)")
+        }
+    }
+
+    @Test(.timeLimit(.minutes(4)))
+    func whatAFixerStartsDoesNotOutliveIt() async throws {
+        try await Bench.with { bench in
+            let name = "stay\(UInt32.random(in: 0 ... .max))"
+            try await Fixing.begin(
+                bench,
+                """
+                cp /bin/sleep "$TMPDIR/\(name)"; (setsid "$TMPDIR/\(name)" 1000 > /dev/null 2>&1 &) ; "$TMPDIR/\(name)" 1000 &
+                \(FixHostility.good)
+                """)
+            let series = try await Fixing.series(bench)
+            #expect(series.state == .offered, "\(series)")
+            let left = try await bench.command(["sh", "-c", "cat /proc/[0-9]*/comm 2> /dev/null | grep -c \(name)"])
+            #expect(left.output == "0\n")
+        }
+    }
+
+    @Test(.timeLimit(.minutes(4)))
+    func noSecretReachesAFixer() async throws {
+        try await Bench.with { bench in
+            let set = try await bench.command(
+                ["sh", "-c", "echo hunter2hunter2 | \"$0\" secrets set TOKEN --repository repo", Bench.pipectl],
+                in: bench.repository)
+            #expect(set.code == 0, "\(set.errors)")
+            try await Fixing.begin(
+                bench, "env > \(bench.meet)/env; ls -R /run > \(bench.meet)/run || true; \(FixHostility.good)")
+            _ = try await Fixing.series(bench)
+            let seen = try String(contentsOfFile: "\(bench.meet)/env", encoding: .utf8)
+            #expect(seen.contains("PIPECTL_FIX_PROMPT=") && !seen.contains("hunter2"), "\(seen)")
+            #expect(!seen.contains(bench.home), "nothing says where the box has its state: \(seen)")
+        }
+    }
+
+    @Test(.timeLimit(.minutes(4)))
+    func aTestThatIsGoneFromTheResultsIsSeen() async throws {
+        try await Bench.with { bench in
+            var files = Fixing.files(bench)
+            files["workflows/x.swift"] = files["workflows/x.swift"]?.replacing(
+                "run: \"sh check.sh\")", with: "run: \"sh check.sh\").testResults(.junit(\"results.xml\"))")
+            // The runner takes its tests from a list, of which no rule about sources knows.
+            files["check.sh"] = """
+                { echo '<testsuite>'; while read t; do
+                if [ "$t" = sums ] && ! grep -qx good value.txt; then echo "<testcase classname='C' name='$t'><failure/></testcase>"
+                else echo "<testcase classname='C' name='$t'/>"; fi; done < list; echo '</testsuite>'; } > results.xml
+                ! grep -q '<failure' results.xml
+
+                """
+            files["list"] = "adds\nsums\n"
+            try await bench.commit(files, "Fix")
+            try Fixing.write(bench, "echo adds > list")
+            let series = try await Fixing.series(bench)
+            #expect(series.state == .givenUp, "\(series)")
+            #expect(
+                series.attempts.first?.reason.contains("C/sums ran in run 1 and is not there any more") == true,
+                "\(series)")
+        }
+    }
+}

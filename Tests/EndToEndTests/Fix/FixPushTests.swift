@@ -1,0 +1,177 @@
+import Archive
+import Engine
+import Foundation
+import TestSupport
+import Testing
+
+/// What passes is pushed only where the target's definition says so, and over nobody's work.
+struct FixPushTests {
+    private static let changes = ["--changes", "agent/*"]
+
+    /// A change that is a branch.
+    private func push(_ bench: Bench, _ files: [String: String], from base: String = "main") async throws -> String {
+        try await bench.git(["checkout", "-q", "-B", "agent/one", base])
+        let head = try await bench.commit(files, "Change")
+        try await bench.git(["checkout", "-q", "main"])
+        return head
+    }
+
+    private func tip(_ bench: Bench) async throws -> String { try await bench.git(["rev-parse", "agent/one"]) }
+
+    @Test(.timeLimit(.minutes(4)))
+    func aFixIsPushedToTheChangesOwnBranchAndTestedThere() async throws {
+        try await Bench.with { bench in
+            try await Fixing.begin(bench, "echo good > value.txt", ", push: .ownBranch")
+            _ = try await bench.look("--changes", "agent/*")
+            let head = try await push(bench, ["value.txt": "bad\n"])
+            _ = try await bench.look("--changes", "agent/*")
+            let series = try #require(try await Fixing.report(bench, 1).fixes)
+            #expect(series.state == .pushed && series.reason.contains("pushed to agent/one"), "\(series)")
+            let fix = try #require(series.attempts.first?.commit)
+            #expect(try await tip(bench) == fix)
+            #expect(try await bench.git(["rev-parse", "agent/one~1"]) == head)
+            #expect(try await bench.git(["rev-parse", "main"]) != fix)
+
+            // What was pushed gets a verdict of its own, as any push does, and lands as any change.
+            _ = try await bench.look("--changes", "agent/*")
+            let own = try await bench.runs().filter { $0.head == fix && $0.fix == nil }
+            #expect(own.map(\.verdict) == [.passed])
+            try await bench.withDaemon("--changes", "agent/*") { daemon in
+                let wait = try await bench.pipectl("wait", fix)
+                #expect(wait.code == 0, "\(wait.errors)")
+                #expect(await daemon.stop() == 0)
+            }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(4)))
+    func aPushedFixThatFailsStartsNoCircle() async throws {
+        try await Bench.with { bench in
+            // It passes where it is checked, and from then on never again.
+            var files = Fixing.files(bench, ", push: .ownBranch")
+            files["check.sh"] = """
+                grep -qx good value.txt || exit 1
+                test -e \(bench.meet)/once && exit 1
+                touch \(bench.meet)/once
+
+                """
+            files["workflows/x.swift"] = files["workflows/x.swift"]?.replacing(
+                "Step(\"check\", needs: build, run: \"sh check.sh\")",
+                with: "Step(\"check\", needs: build, run: \"sh check.sh\").neverProved()")
+            try await bench.commit(files, "Fix")
+            try Fixing.write(bench, "echo good > value.txt; date > new.txt")
+            _ = try await bench.look("--changes", "agent/*")
+            _ = try await push(bench, ["value.txt": "bad\n"])
+            for _ in 1...3 { _ = try await bench.look("--changes", "agent/*") }
+            let runs = try await bench.runs()
+            #expect(runs.count == 4, "\(runs.map { "\($0.id) \($0.fix?.inWords ?? "-") \($0.reason ?? "")" })")
+            let fixes = try #require(try await Fixing.report(bench, 4).fixes)
+            #expect(fixes.state == .givenUp && fixes.reason.contains("is a fix already"), "\(fixes)")
+        }
+    }
+
+    @Test(.timeLimit(.minutes(4)))
+    func withoutAKnownBranchOrThePolicyItIsKept() async throws {
+        try await Bench.with { bench in
+            try await Fixing.begin(bench, "echo good > value.txt", ", push: .ownBranch")
+            let series = try await Fixing.series(bench)
+            #expect(
+                series.state == .offered && series.reason.contains("not pushed: the branch behind refs/pull/1/head"))
+            let refs = try await bench.git(["for-each-ref", "--format=%(refname)"])
+            #expect(refs.split(separator: "\n").sorted() == ["refs/heads/main", "refs/pull/1/head"])
+        }
+        try await Bench.with { bench in
+            try await Fixing.begin(bench, "echo good > value.txt")
+            _ = try await bench.look("--changes", "agent/*")
+            // The change says that it may be pushed; the target does not.
+            let head = try await push(
+                bench, Fixing.files(bench, ", push: .ownBranch").merging(["value.txt": "bad\n"]) { $1 })
+            _ = try await bench.look("--changes", "agent/*")
+            #expect(try await Fixing.report(bench, 1).fixes?.state == .offered)
+            #expect(try await tip(bench) == head)
+        }
+    }
+
+    @Test(.timeLimit(.minutes(4)))
+    func aRepositoryThatRefusesKeepsItsBranch() async throws {
+        try await Bench.with { bench in
+            try await Fixing.begin(bench, "echo good > value.txt", ", push: .ownBranch")
+            _ = try await bench.look("--changes", "agent/*")
+            let head = try await push(bench, ["value.txt": "bad\n"])
+            let hook = "\(bench.repository)/.git/hooks/update"
+            try Data("#!/bin/sh\necho nobody pushes here; exit 1\n".utf8).write(to: URL(fileURLWithPath: hook))
+            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: hook)
+            _ = try await bench.look("--changes", "agent/*")
+            let series = try #require(try await Fixing.report(bench, 1).fixes)
+            #expect(series.state == .offered && series.reason.contains("not pushed: git push"), "\(series)")
+            #expect(try await tip(bench) == head)
+        }
+    }
+
+    @Test(.timeLimit(.minutes(4)))
+    func aRemoteIsPushedToAsWell() async throws {
+        try await Bench.with { bench in
+            try await Fixing.begin(bench, "echo good > value.txt", ", push: .ownBranch")
+            let look = bench.sharing([
+                Bench.pipectl, "watch", "--once", "--minimum-free", "0", "--changes", "agent/*",
+                "file://\(bench.repository)",
+            ])
+            #expect(try await bench.command(look).code == 0)
+            let head = try await push(bench, ["value.txt": "bad\n"])
+            _ = try await bench.command(look)
+            let series = try #require(try await Fixing.report(bench, 1).fixes)
+            #expect(series.state == .pushed, "\(series)")
+            #expect(try await bench.git(["rev-parse", "agent/one~1"]) == head)
+            #expect(try await tip(bench) == series.attempts.first?.commit)
+        }
+    }
+
+    @Test(.timeLimit(.minutes(4)))
+    func whatRulesProtectWaitsForAPersonOnceMore() async throws {
+        try await Bench.with { bench in
+            try await Fixing.begin(bench, "echo good > value.txt", ", push: .ownBranch")
+            let options = ["--changes", "agent/*", "--protect-paths", "more.txt"]
+            try await bench.withDaemon(options[0], options[1], options[2], options[3]) { daemon in
+                _ = try await daemon.line("baseline of")
+                let head = try await push(bench, ["value.txt": "bad\n", "more.txt": "more\n"])
+                _ = try await bench.pipectl("notify", bench.repository)
+                _ = try await daemon.line("run 1 needs approval")
+                #expect(try await bench.pipectl("approve", "1").code == 0)
+                // The word holds for the fixer, which works on the same commit, and not for what it makes.
+                _ = try await daemon.line("run 3 needs approval")
+                #expect(try await tip(bench) == head)
+                #expect(try await bench.run(1).fixState == .working)
+                #expect(try await bench.pipectl("approve", "3").code == 0)
+                _ = try await daemon.line("run 1: fix pushed")
+                #expect(try await tip(bench) != head)
+                #expect(await daemon.stop() == 0)
+            }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(4)))
+    func aNewPushEndsTheFixerAndIsNeverOverwritten() async throws {
+        try await Bench.with { bench in
+            try bench.meetingPoint("started")
+            try await Fixing.begin(
+                bench, "echo up > \(bench.meet)/started; echo good > value.txt; sleep 300", ", push: .ownBranch")
+            try await bench.withDaemon("--changes", "agent/*") { daemon in
+                _ = try await daemon.line("baseline of")
+                _ = try await push(bench, ["value.txt": "bad\n"])
+                _ = try await bench.pipectl("notify", bench.repository)
+                try await bench.arrival(at: "started")
+                try Fixing.write(bench, "true")
+                let newer = try await push(bench, ["value.txt": "good\n", "more.txt": "more\n"])
+                _ = try await bench.pipectl("notify", bench.repository)
+                #expect(try await bench.pipectl("wait", newer).code == 0)
+                _ = try await daemon.line("run 1: fix stopped")
+                let runs = try await bench.runs()
+                #expect(runs.map(\.verdict) == [.passed, .superseded, .failed], "\(runs.map(\.reason))")
+                #expect(try await tip(bench) == newer)
+                let fixes = try #require(try await Fixing.report(bench, 1).fixes)
+                #expect(fixes.state == .stopped && fixes.attempts.first?.verdict == .superseded, "\(fixes)")
+                #expect(await daemon.stop() == 0)
+            }
+        }
+    }
+}
