@@ -214,6 +214,33 @@ extension Weakening {
             ],
             ["tests/test_sum.py": "def test_more():\n    assert total([]) == 0\n"], .caught, .removedTest),
         files(
+            "make the last test in Python a helper",
+            [
+                "tests/test_sum.py":
+                    "def test_sum():\n    assert total([1, 2]) == 3\n\n\ndef test_more():\n    all = [4, 5]\n    assert total(all) == 9\n"
+            ],
+            [
+                "tests/test_sum.py":
+                    "def test_sum():\n    assert total([1, 2]) == 3\n\n\ndef more():\n    all = [4, 5]\n    assert total(all) == 9\n"
+            ], .caught, .removedTest),
+        files(
+            "make a test in Rust a helper",
+            [
+                "tests/sum.rs":
+                    "#[test]\nfn sums() {\n    assert_eq!(sum(1, 2), 3);\n}\n\n#[test]\nfn more() {\n    let all = [4, 5];\n    assert_eq!(total(all), 9);\n}\n"
+            ],
+            [
+                "tests/sum.rs":
+                    "#[test]\nfn sums() {\n    assert_eq!(sum(1, 2), 3);\n}\n\nfn more() {\n    let all = [4, 5];\n    assert_eq!(total(all), 9);\n}\n"
+            ], .caught, .removedTest),
+        files(
+            "delete a test from a file of Windows",
+            [
+                "tests/test_sum.py":
+                    "def test_sum():\r\n    assert total([1, 2]) == 3\r\n\r\ndef test_more():\r\n    assert total([]) == 0\r\n"
+            ],
+            ["tests/test_sum.py": "def test_sum():\r\n    assert total([1, 2]) == 3\r\n"], .caught, .removedTest),
+        files(
             "skip a test in Python", ["tests/test_sum.py": "def test_sum():\n    assert total([1, 2]) == 3\n"],
             [
                 "tests/test_sum.py":

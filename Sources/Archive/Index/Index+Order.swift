@@ -54,25 +54,33 @@ extension Index {
             var candidates = TestCandidates(runs: runs.count)
             if let change {
                 let failing = try Self.runs(of: change, workflow, in: id, db)
-                let rows = try Row.fetchAll(
-                    db,
-                    sql: """
-                        \(Self.selectKnownTest("INDEXED BY test_failure")) WHERE test.run IN (\(Self.list(failing)))
-                            AND test.status IN ('failed', 'errored') ORDER BY test.run DESC, test.position LIMIT 2000
-                        """)
+                // Of an empty list SQLite makes a constant, and then can't use the index that it is told to.
+                let rows =
+                    failing.isEmpty
+                    ? []
+                    : try Row.fetchAll(
+                        db,
+                        sql: """
+                            \(Self.selectKnownTest("INDEXED BY test_failure")) WHERE test.run IN (\(Self.list(failing)))
+                                AND test.status IN ('failed', 'errored') ORDER BY test.run DESC, test.position LIMIT 2000
+                            """)
                 candidates.failedBefore = rows.map(Self.knownTest)
             }
-            candidates.failing = try Row.fetchAll(
-                db,
-                sql: """
-                    SELECT testCase.suite, testCase.name, testFile.path, avg(test.duration),
-                        count(DISTINCT test.run) AS failures
-                    FROM test INDEXED BY test_failure JOIN testCase ON testCase.id = test.testCase LEFT JOIN testFile ON testFile.id = test.file
-                    WHERE test.run IN (\(Self.list(runs.filter { $0.failures > 0 }.map(\.id))))
-                        AND test.status IN ('failed', 'errored')
-                    GROUP BY test.testCase ORDER BY failures DESC, test.testCase LIMIT 1000
-                    """
-            ).map { TestCandidates.Candidate(Self.knownTest($0), failures: $0["failures"]) }
+            let failed = runs.filter { $0.failures > 0 }.map(\.id)
+            candidates.failing =
+                failed.isEmpty
+                ? []
+                : try Row.fetchAll(
+                    db,
+                    sql: """
+                        SELECT testCase.suite, testCase.name, testFile.path, avg(test.duration),
+                            count(DISTINCT test.run) AS failures
+                        FROM test INDEXED BY test_failure JOIN testCase ON testCase.id = test.testCase LEFT JOIN testFile ON testFile.id = test.file
+                        WHERE test.run IN (\(Self.list(failed)))
+                            AND test.status IN ('failed', 'errored')
+                        GROUP BY test.testCase ORDER BY failures DESC, test.testCase LIMIT 1000
+                        """
+                ).map { TestCandidates.Candidate(Self.knownTest($0), failures: $0["failures"]) }
             // A run that broke off early knows few tests; one that ran most of them is looked for.
             let most = runs.map(\.tests).max() ?? 0
             candidates.knowsTests = most > 0

@@ -32,8 +32,9 @@ struct PythonReading {
 
     private mutating func traceback(_ line: Substring) -> Finding? {
         // What faulthandler prints when the interpreter itself dies, its frames the other way round.
-        if line.hasPrefix("Fatal Python error: ") {
-            (fatal, fatalLines, isInside) = (line.dropFirst(20), 0, true)
+        // pytest has written the test's name on that line.
+        if let mark = line.place(of: "Fatal Python error: ") {
+            (fatal, fatalLines, isInside) = (line[mark.upperBound...], 0, true)
             return nil
         }
         if let message = fatal {

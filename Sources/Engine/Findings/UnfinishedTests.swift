@@ -62,9 +62,12 @@ public enum UnfinishedTests {
         return nil
     }
 
-    /// `tests/test_a.py::test_x` with nothing after it.
+    /// `tests/test_a.py::test_x` with nothing after it, or with what a shell says of a process that was killed.
     private static func pytest(_ line: Substring) -> Substring? {
         var text = line
+        for ending in ["Killed", "Terminated", "Aborted", "Segmentation fault"] {
+            if let end = text.place(of: " \(ending)"), text.place(of: ".py::") != nil { text = text[..<end.lowerBound] }
+        }
         while text.last == " " { text.removeLast() }
         guard text.place(of: ".py::") != nil, !text.contains(" ") else { return nil }
         return text

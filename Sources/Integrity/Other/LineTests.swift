@@ -24,8 +24,8 @@ enum LineTests {
             starts.append(index)
         }
         for (place, start) in starts.enumerated() {
-            let end = place + 1 < starts.count ? starts[place + 1] : lines.count
-            let body = lines[start..<min(end, start + 400)]
+            let next = place + 1 < starts.count ? starts[place + 1] : lines.count
+            let body = lines[start..<end(of: start, in: lines, before: min(next, start + 400))]
             for line in body.dropFirst() where language.skipsInside(line) { tests[place].skips.append(trimmed(line)) }
             // The name's own line is left out, so that a renamed test is known again.
             var words: [String] = []
@@ -35,6 +35,20 @@ enum LineTests {
             tests[place].words = WordBag(words)
         }
         return tests
+    }
+
+    /// The line after a body that begins at `start`, by its indentation: what follows a test and is none must not pass for
+    /// the rest of it, or a test that becomes a helper would seem to live on in the one before.
+    private static func end(of start: Int, in lines: [String], before limit: Int) -> Int {
+        let indent = lines[start].prefix { $0 == " " || $0 == "\t" }.count
+        var at = start + 1
+        while at < limit {
+            let text = lines[at].drop { $0 == " " || $0 == "\t" }
+            // Brackets that close the signature or the body, and a brace on a line of its own, belong to it.
+            if let first = text.first, lines[at].count - text.count <= indent, !"{})]".contains(first) { return at }
+            at += 1
+        }
+        return limit
     }
 
     fileprivate static func trimmed(_ line: String) -> String {

@@ -55,6 +55,10 @@ import Testing
             }
         }
         try await finish(index, Sample.request(change: nil, head: 1), [], tests: results())
+        let untroubled = try await index.testCandidates(
+            repository: "alpha", workflow: "test", change: "1",
+            nearness: TestNearness(changedFiles: [ChangedFile(status: .modified, path: "Sources/B.swift")]))
+        #expect(untroubled.failing.isEmpty && untroubled.failedBefore.isEmpty && untroubled.near.count == 1)
         try await finish(
             index, Sample.request(change: "1", head: 2), [], tests: results(failing: "a"), verdict: .failed)
         try await finish(

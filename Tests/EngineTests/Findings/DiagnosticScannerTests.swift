@@ -143,6 +143,14 @@ import Testing
         #expect(scanner.findings(in: Array(crash.utf8)).map(\.file) == ["A.swift"])
     }
 
+    @Test(arguments: ["", " ", " Killed\n", " Terminated\n\n"])
+    func aTestThatThePytestRunDiedInIsUnfinished(ending: String) {
+        let text = "tests/test_a.py::test_b PASSED   [ 20%]\ntests/test_a.py::T::test_c\(ending)"
+        let found = UnfinishedTests.findings(in: Array(text.utf8)).compactMap(UnfinishedTests.name)
+        #expect(found == ["tests/test_a.py::T::test_c"])
+        #expect(UnfinishedTests.findings(in: Array("tests/test_a.py::test_b PASSED   [ 20%]\n".utf8)).isEmpty)
+    }
+
     @Test func passagesAreBoundedAndInOrder() {
         var random = SystemRandomNumberGenerator()
         for _ in 0..<200 {
