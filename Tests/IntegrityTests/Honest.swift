@@ -8,6 +8,20 @@ extension Weakening {
 
     static let honest: [Weakening] = [
         honest(
+            "assertions move into a closure that is called", "@Test func sums() { #expect(sum(1, 2) == 3) }",
+            "@Test func sums() { let check = { #expect(sum(1, 2) == 3) }\ncheck() }"),
+        honest(
+            "assertions move into a function that is called", "@Test func sums() { #expect(sum(1, 2) == 3) }",
+            "@Test func sums() { func check() { #expect(sum(1, 2) == 3) }\ncheck() }"),
+        honest(
+            "assertions move into a closure that is called at once", "@Test func sums() { #expect(sum(1, 2) == 3) }",
+            "@Test func sums() { let done: Void = { #expect(sum(1, 2) == 3) }()\n_ = done }"),
+        file(
+            "tests are invoked in a frame", xctest("func testSums() { XCTAssertEqual(sum(1, 2), 3) }"),
+            xctest(
+                "override func invokeTest() { withDependencies { super.invokeTest() } }\nfunc testSums() { XCTAssertEqual(sum(1, 2), 3) }"
+            ), .unseen, nil),
+        honest(
             "another layout", "@Test func sums() { #expect(sum(1, 2) == 3) }",
             "@Test\nfunc sums() {\n    #expect(\n        sum(1, 2) == 3)\n}"),
         honest(

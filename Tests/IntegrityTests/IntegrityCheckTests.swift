@@ -1,3 +1,4 @@
+import Foundation
 import Pipeline
 import Testing
 
@@ -69,5 +70,43 @@ import Testing
         #expect(Set(way.breaches().map(\.kind)) == [.weakerTest, .addedSleep])
         #expect(way.breaches(rules: [.noAddedSleeps]).map(\.kind) == [.addedSleep])
         #expect(way.breaches(rules: [.noRemovedTests]).isEmpty)
+    }
+}
+
+/// docs/weakenings.md has a line for each way that is tested, with what comes of it, and no other.
+@Suite struct WeakeningTableTests {
+    private static let path = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().appending(path: "docs/weakenings.md")
+
+    private static var table: String {
+        let words: [Weakening.Outcome: String] = [
+            .caught: "caught", .person: "needs a person", .unseen: "not detectable",
+        ]
+        let rows = [
+            ("Tests", Weakening.inTests), ("Bodies", Weakening.inBodies), ("Other files", Weakening.inOtherFiles),
+        ]
+        .map { title, ways in
+            "\n## \(title)\n\n| Way | Outcome | Finding |\n| --- | --- | --- |\n"
+                + ways.map { way in
+                    let name = way.name.replacing("|", with: "\\|")
+                    let kind = way.kind.map { "`integrity-\($0.rawValue)`" } ?? "–"
+                    return "| \(name) | \(words[way.outcome] ?? "") | \(way.outcome == .unseen ? "–" : kind) |\n"
+                }.joined()
+        }
+        return """
+            # Ways to weaken tests
+
+            What `pipectl integrity` and a workflow with `.testIntegrity()` make of each, by their sources alone; what a \
+            run's results tell beyond that is in [integrity.md](integrity.md). The tests in `Tests/IntegrityTests` check \
+            each line and write this page: `PIPECTL_WRITE_TABLES=1 swift test --filter WeakeningTableTests`.
+
+            """ + rows.joined()
+    }
+
+    @Test func thePageIsWhatIsTested() throws {
+        if ProcessInfo.processInfo.environment["PIPECTL_WRITE_TABLES"] == "1" {
+            try Data(Self.table.utf8).write(to: Self.path)
+        }
+        #expect(try String(decoding: Data(contentsOf: Self.path), as: UTF8.self) == Self.table)
     }
 }

@@ -26,6 +26,27 @@ extension Weakening {
             "take the class out of XCTest", xctest("func testSums() { XCTAssertEqual(sum(1, 2), 3) }"),
             xctest("func testSums() { XCTAssertEqual(sum(1, 2), 3) }", head: "final class SumTests {")),
         file(
+            "available nowhere yet", suite("@Test func sums() { \(sums) }"),
+            suite("@available(macOS 99, *)\n@Test func sums() { \(sums) }"), .person, .skippedTest, line: 5),
+        file(
+            "skip in setUp", xctest("func testSums() { XCTAssertEqual(sum(1, 2), 3) }"),
+            xctest(
+                "override func setUpWithError() throws { throw XCTSkip() }\nfunc testSums() { XCTAssertEqual(sum(1, 2), 3) }"
+            ), .caught, .skippedTest),
+        file(
+            "tests that are not invoked", xctest("func testSums() { XCTAssertEqual(sum(1, 2), 3) }"),
+            xctest("override func invokeTest() {}\nfunc testSums() { XCTAssertEqual(sum(1, 2), 3) }"), .caught,
+            .skippedTest),
+        file(
+            "an empty default suite", xctest("func testSums() { XCTAssertEqual(sum(1, 2), 3) }"),
+            xctest(
+                "override class var defaultTestSuite: XCTestSuite { XCTestSuite(name: \"x\") }\nfunc testSums() { XCTAssertEqual(sum(1, 2), 3) }"
+            ), .caught, .skippedTest),
+        file(
+            "an assertion of XCTest is hidden", xctest("func testSums() { XCTAssertEqual(sum(1, 2), 3) }"),
+            xctest("func testSums() { XCTAssertEqual(sum(1, 2), 3) }")
+                + "\nfunc XCTAssertEqual<T>(_ one: T, _ other: T) {}\n", .person, .weakerTest),
+        file(
             "remove the attribute @Test", suite("@Test func sums() { #expect(sum(1, 2) == 3) }"),
             suite("func sums() { #expect(sum(1, 2) == 3) }")),
         file(
@@ -102,6 +123,11 @@ extension Weakening {
     ]
 
     static let inBodies: [Weakening] = [
+        body("in a closure that nobody calls", sums, "let check = { \(sums) }"),
+        body("in a closure that is dropped", sums, "_ = { \(sums) }"),
+        body("in a function that nobody calls", sums, "func check() { \(sums) }"),
+        body("the process ends well before", sums, "exit(0)\n\(sums)"),
+        body("the process may end well before", sums, "if isCI { exit(EXIT_SUCCESS) }\n\(sums)"),
         body("delete an assertion", sums, "#expect(sum(1, 2) == 3)"),
         body("delete all assertions", sums, "_ = sum(1, 2)\n_ = sum(0, 0)"),
         body("empty the body", sums, ""),

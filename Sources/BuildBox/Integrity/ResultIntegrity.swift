@@ -81,6 +81,7 @@ struct ResultIntegrity {
 
     private static func breach(_ kind: Breach.Kind, _ tests: [TestResult], _ message: String) -> Breach {
         let place = tests.first { $0.file != nil }
-        return Breach(kind, message: message, file: place?.file ?? "", line: place?.line)
+        return Breach(
+            kind, test: tests.first.map { name(key($0)) }, message: message, file: place?.file ?? "", line: place?.line)
     }
 }

@@ -29,7 +29,7 @@ extension RunExecutor {
     /// Adds what was found to the report, and makes a run that passed wait for a person's word if something was.
     func judge(
         _ sources: IntegrityOutcome?, _ report: inout Report, _ tests: [TestResult], _ prepared: RunPreparation,
-        _ request: RunRequest
+        _ request: RunRequest, in repository: WatchedRepository
     ) async {
         guard let sources, let rules = prepared.declaration.integrity, let change = report.change else { return }
         let expanded = IntegrityCheck(rules: rules).rules
@@ -42,7 +42,8 @@ extension RunExecutor {
             target.id != report.id, let targetTests = try? await index.tests(of: target.id), !targetTests.isEmpty
         {
             integrity.heldAgainst = target.id
-            breaches += ResultIntegrity(rules: expanded, sources: sources).breaches(tests, targetTests)
+            let found = ResultIntegrity(rules: expanded, sources: sources).breaches(tests, targetTests)
+            breaches += await located(found, prepared.tested, target: change.targetCommit, in: repository)
         }
         integrity.breaches = breaches.count
         report.integrity = integrity
@@ -69,6 +70,30 @@ extension RunExecutor {
                 Approval(
                     why: why, head: request.head, definition: definition, binding: binding, askedAt: Date())
             ]
+    }
+}
+
+extension RunExecutor {
+    /// With the lines that declare the tests, where results name no file: of one that is gone, the line on the target.
+    private func located(
+        _ breaches: [Breach], _ tested: OID, target: String, in repository: WatchedRepository
+    ) async -> [Breach] {
+        guard let target = OID(hex: target), breaches.contains(where: \.file.isEmpty) else { return breaches }
+        let located = try? await withRepository(at: repository.store) { store in
+            let lost = breaches.filter(\.file.isEmpty)
+            func places(_ kinds: (Breach.Kind) -> Bool, _ commit: OID) throws -> [String: BundleEvidence.Place] {
+                try TestLocator(store, commit).places(of: lost.filter { kinds($0.kind) }.compactMap(\.test))
+            }
+            let gone = try places({ $0 == .removedTest }, target)
+            let there = try places({ $0 != .removedTest }, tested)
+            return breaches.map { breach in
+                var breach = breach
+                let place = breach.test.flatMap { breach.kind == .removedTest ? gone[$0] : there[$0] }
+                if breach.file.isEmpty, let place { (breach.file, breach.line) = (place.file, place.line) }
+                return breach
+            }
+        }
+        return located ?? breaches
     }
 }
 

@@ -85,7 +85,7 @@ struct RunExecutor: Sendable {
             if run.request.fix?.isMaking != true {
                 if !run.request.isPartial { await hold(&report, tests, against: prepared, repository) }
                 report.findings += await flakyFindings(tests, report)
-                await judge(sources, &report, tests, prepared, run.request)
+                await judge(sources, &report, tests, prepared, run.request, in: repository)
                 await addCauses(to: &report, tests, store: repository.store)
                 await judgeFix(&report, tests)
                 report.fixes = await wantedFix(report, prepared, run, store: repository.store)

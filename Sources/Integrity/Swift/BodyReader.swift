@@ -38,6 +38,8 @@ struct BodyReader {
         var (deadUntil, exitsBefore) = (-1, false)
         // What functions inside the body assert is counted where it stands, not where they are called.
         let own = Set(range.dropFirst().filter { tokens[$0 - 1].isWord("func") }.map { tokens[$0].text })
+        let mentions = Dictionary(
+            range.lazy.filter { tokens[$0].kind == .identifier }.map { (tokens[$0].text, 1) }, uniquingKeysWith: +)
         let outer = words.facts(at: range.lowerBound == 0 ? 0 : range.lowerBound - 1)
         let silence = Silence()
         var index = range.lowerBound
@@ -49,7 +51,7 @@ struct BodyReader {
             let isConditional =
                 exitsBefore || blocks.contains(where: \.isConditional) || facts.open > outer.open
             if token.isPunctuation("{") {
-                blocks.append(coming.removeValue(forKey: index) ?? closure(at: index))
+                blocks.append(coming.removeValue(forKey: index) ?? closure(at: index, mentions))
                 index += 1
                 continue
             }
@@ -105,6 +107,20 @@ struct BodyReader {
                 if let body = brace(after: index, before: range.upperBound) {
                     coming[body] = loop(body, header: (index + 1)..<body)
                 }
+            case "func":
+                // What nobody calls asserts nothing.
+                if index + 1 < range.upperBound, mentions[tokens[index + 1].text] == 1,
+                    let body = brace(after: index, before: range.upperBound),
+                    // Not the same function again, begun in another branch of `#if`.
+                    !words.shared.contains(words.partner[body])
+                {
+                    coming[body] = Block(end: words.partner[body], isVoid: true, isClosure: true)
+                }
+            case "exit", "_exit", "quick_exit":
+                // The process ends well, whatever was still to be asserted.
+                if endsWell(index, in: range), !blocks.contains(where: \.isClosure) {
+                    if blocks.isEmpty { deadUntil = range.upperBound } else { exitsBefore = true }
+                }
             case "return", "continue", "break":
                 leave(token.text, at: index, in: range, blocks, silence, &deadUntil, &exitsBefore)
             case "try":
@@ -144,6 +160,14 @@ struct BodyReader {
         let next = tokens[index + 1]
         return (next.isPunctuation("(") && !next.isSpaced || next.isPunctuation("{"))
             && !(index > 0 && tokens[index - 1].isWord("func"))
+    }
+
+    /// `exit(0)`, `exit(EXIT_SUCCESS)`
+    private func endsWell(_ index: Int, in range: Range<Int>) -> Bool {
+        guard !isMember(index), index + 3 < range.upperBound, tokens[index + 1].isPunctuation("("),
+            words.partner[index + 1] == index + 3
+        else { return false }
+        return ["0", "EXIT_SUCCESS"].contains(tokens[index + 2].text)
     }
 
     private func hasClosure(_ index: Int, in range: Range<Int>) -> Bool {
@@ -193,8 +217,17 @@ struct BodyReader {
         return block
     }
 
-    private func closure(at brace: Int) -> Block {
+    private func closure(at brace: Int, _ mentions: [String: Int]) -> Block {
         var block = Block(end: words.partner[brace], isClosure: true)
+        // `let check = { … }` or `_ = { … }`, called by nobody.
+        let next = words.partner[brace] + 1
+        if brace > 1, tokens[brace - 1].text == "=", tokens[brace - 2].kind == .identifier,
+            !(next < tokens.count && tokens[next].isPunctuation("(") && !tokens[next].isSpaced)
+        {
+            let name = tokens[brace - 2].text
+            let isNew = brace > 2 && (tokens[brace - 3].isWord("let") || tokens[brace - 3].isWord("var"))
+            block.isVoid = name == "_" || isNew && mentions[name] == 1
+        }
         var callee = brace - 1
         if callee >= 0, tokens[callee].isPunctuation(")") { callee = words.partner[callee] - 1 }
         if callee >= 0, ["withKnownIssue", "XCTExpectFailure"].contains(tokens[callee].text) { block.isVoid = true }

@@ -9,6 +9,8 @@ struct SwiftFile: Sendable {
     var path: String
     var tests: [TestShape] = []
     var helpers: [Helper] = []
+    /// Functions with the names of XCTest's own assertions: tests may call them instead.
+    var shadows: [Helper] = []
 
     init(path: String, bytes: [UInt8]) throws(SwiftLexer.Problem) {
         self.path = path
@@ -17,6 +19,7 @@ struct SwiftFile: Sendable {
         reader.read()
         tests = reader.tests
         helpers = reader.helpers
+        shadows = reader.shadows
     }
 }
 
@@ -26,6 +29,9 @@ private struct DeclarationReader {
     let path: String
     var tests: [TestShape] = []
     var helpers: [SwiftFile.Helper] = []
+    var shadows: [SwiftFile.Helper] = []
+    /// By suite, what keeps all its tests from running.
+    private var suiteSkips: [String: [String]] = [:]
     private var tokens: [SwiftToken] { words.tokens }
     private var literals: [String: LiteralCounts.Named]
     private let importsXCTest: Bool
@@ -37,6 +43,7 @@ private struct DeclarationReader {
         var isExtension: Bool
         var inherits: Bool
         var skips: [String]
+        var availability: [String]
     }
 
     private struct Attribute {
@@ -96,6 +103,12 @@ private struct DeclarationReader {
                 while index < tokens.count, !tokens[index].startsLine, !tokens[index].isPunctuation(";") { index += 1 }
                 (attributes, modifiers) = ([], [])
                 continue
+            case "var" where index + 1 < tokens.count && tokens[index + 1].isWord("defaultTestSuite"):
+                if isWithoutSuper(after: index) {
+                    suiteSkips[scopes.map(\.name).joined(separator: "."), default: []].append(
+                        "its own defaultTestSuite")
+                }
+                modifiers = []
             case "func":
                 index = function(at: index, attributes, modifiers, in: scopes)
                 (attributes, modifiers) = ([], [])
@@ -110,6 +123,27 @@ private struct DeclarationReader {
                 }
             }
             index += 1
+        }
+        for index in tests.indices where tests[index].framework == .xcTest {
+            tests[index].skips += suiteSkips[tests[index].suite] ?? []
+        }
+    }
+
+    /// Whether the next body does without what it overrides.
+    private func isWithoutSuper(after index: Int) -> Bool {
+        guard let brace = (index..<min(tokens.count, index + 30)).first(where: { tokens[$0].isPunctuation("{") }),
+            words.partner[brace] > brace
+        else { return false }
+        return !(brace..<words.partner[brace]).contains { tokens[$0].isWord("super") }
+    }
+
+    /// `@available(macOS 99, *)`, not what is deprecated only: such a test does not run everywhere.
+    private func availability(_ attributes: [Attribute]) -> [String] {
+        attributes.compactMap { attribute in
+            guard attribute.name == "available", let range = attribute.arguments, !range.isEmpty,
+                !range.contains(where: { tokens[$0].isWord("deprecated") })
+            else { return nil }
+            return "@available(\(words.text(of: range.lowerBound...(range.upperBound - 1), limit: 100)))"
         }
     }
 
@@ -156,7 +190,8 @@ private struct DeclarationReader {
         return (
             Scope(
                 name: name, end: words.partner[at], isClass: kind == "class", isExtension: kind == "extension",
-                inherits: inherits, skips: suite.flatMap { skips(in: $0.arguments) }), at + 1
+                inherits: inherits, skips: suite.flatMap { skips(in: $0.arguments) },
+                availability: availability(attributes)), at + 1
         )
     }
 
@@ -187,14 +222,21 @@ private struct DeclarationReader {
         let body = (at + 1)..<end
         let shape = BodyReader(words: words, literals: literals).shape(of: body)
         let suite = scopes.map(\.name).joined(separator: ".")
+        if words.isAlive(index) {
+            noteSuite(name, suite, index, body, modifiers)
+            if Assertion.ofXCTest.contains(name) {
+                shadows.append(SwiftFile.Helper(name: name, line: tokens[index].line, body: shape))
+            }
+        }
+        let available = scopes.flatMap(\.availability) + availability(attributes)
         if let attribute = attributes.first(where: { $0.name == "Test" }) {
-            add(name, suite, index, body, shape, attribute, scopes, hasParameters: hasParameters)
+            add(name, suite, index, body, shape, attribute, scopes, available, hasParameters: hasParameters)
         } else if name.hasPrefix("test"), !hasParameters,
             modifiers.isDisjoint(with: ["private", "fileprivate", "static"]),
             let scope = scopes.last, scope.isExtension || scope.isClass && scope.inherits,
             importsXCTest || scope.isClass
         {
-            var test = self.test(name, suite, index, end, shape, .xcTest)
+            var test = self.test(name, suite, index, end, shape, .xcTest, available)
             test.words = WordBag(tokens[body].map(\.text))
             test.skips += skips(in: body, of: "XCTSkip")
             if words.isAlive(index) { tests.append(test) }
@@ -204,23 +246,37 @@ private struct DeclarationReader {
         return end + 1
     }
 
+    /// Notes a function of a test class that keeps all its tests from running.
+    private mutating func noteSuite(
+        _ name: String, _ suite: String, _ index: Int, _ body: Range<Int>, _ modifiers: Set<String>
+    ) {
+        if ["setUp", "setUpWithError"].contains(name), let skip = skips(in: body, of: "XCTSkip").first {
+            suiteSkips[suite, default: []].append(skip)
+        }
+        if ["invokeTest", "run", "perform"].contains(name), modifiers.contains("override"), isWithoutSuper(after: index)
+        {
+            suiteSkips[suite, default: []].append("an override of \(name)() that runs no test")
+        }
+    }
+
     private func test(
-        _ name: String, _ suite: String, _ index: Int, _ end: Int, _ shape: BodyShape, _ framework: TestShape.Framework
+        _ name: String, _ suite: String, _ index: Int, _ end: Int, _ shape: BodyShape, _ framework: TestShape.Framework,
+        _ available: [String]
     ) -> TestShape {
         var conditions = words.conditions(at: index)
         // Where each branch begins the same body in its own way, one of them is compiled.
         if words.shared.contains(end) { conditions = words.conditions(at: end) }
         return TestShape(
             framework: framework, suite: suite, name: name, file: path, line: tokens[index].line,
-            conditions: conditions.filter { Condition.value($0) != true }, body: shape)
+            conditions: conditions.filter { Condition.value($0) != true } + available, body: shape)
     }
 
     private mutating func add(
         _ name: String, _ suite: String, _ index: Int, _ body: Range<Int>, _ shape: BodyShape, _ attribute: Attribute,
-        _ scopes: [Scope], hasParameters: Bool
+        _ scopes: [Scope], _ available: [String], hasParameters: Bool
     ) {
         guard words.isAlive(index) else { return }
-        var test = self.test(name, suite, index, body.upperBound, shape, .swiftTesting)
+        var test = self.test(name, suite, index, body.upperBound, shape, .swiftTesting, available)
         test.skips = scopes.flatMap(\.skips) + skips(in: attribute.arguments)
         test.hasArguments = hasParameters
         let given = attribute.arguments ?? body.lowerBound..<body.lowerBound

@@ -36,7 +36,8 @@ struct TestComparison {
         }
         let conditions = new.conditions.filter { !old.conditions.contains($0) }
         if !hasTwin, new.conditions.count > old.conditions.count, let first = conditions.first {
-            breaches.append(breach(.skippedTest, "is now compiled only #if \(first)", .unclear))
+            let what = first.hasPrefix("@") ? "runs now only where \(first) holds" : "is now compiled only #if \(first)"
+            breaches.append(breach(.skippedTest, what, .unclear))
         }
         return breaches
     }

@@ -117,7 +117,16 @@ struct TestsComparison {
             for helper in file.helpers { new["\(helper.name)", default: []].append(helper) }
         }
         let (before, after) = (HelperIndex(reading.oldHelpers), HelperIndex(reading.newHelpers))
-        var breaches: [Breach] = []
+        let shadowed = Set(reading.oldHelpers.flatMap { $0.shadows.map(\.name) })
+        var breaches = reading.newHelpers.flatMap { file in
+            file.shadows.filter { !shadowed.contains($0.name) }.map { shadow in
+                Breach(
+                    .weakerTest, .unclear, test: shadow.name,
+                    message: "\(shadow.name)() is declared here: tests may call it instead of XCTest's",
+                    file: file.path,
+                    line: shadow.line)
+            }
+        }
         for file in reading.oldHelpers {
             for helper in file.helpers {
                 let then = before.promise(of: helper.body)
