@@ -111,8 +111,12 @@ struct BundleProblems {
                 case .note: 60
                 }
             if isIntegrity { rank = 13 }
+            // Where it crashed says more than which test it took along.
+            if finding.rule == "crash", finding.severity == .error, finding.file != nil { rank = 9 }
             // The same again, as the compiler has it.
             if finding.rule == "workflow-compiler" { rank = 21 }
+            // A result file that ends in the middle is what a crash or a time-out leaves, not what is wrong.
+            if finding.rule == "result-file" { rank = max(rank, 22) }
             if standing == .alsoOnTarget { rank += 20 }
             if isAllowed(finding.step) { rank += 30 }
             return item(
