@@ -93,7 +93,10 @@ struct BundleProblems {
         let new = report.comparison?.newFindings.map(Set.init)
         return report.findings.map { finding in
             var standing = RunBundle.Problem.Standing.unknown
-            if let new { standing = new.contains(finding.fingerprint) ? .newHere : .alsoOnTarget }
+            // Findings about the run itself are not held against the target's.
+            if let new, finding.step != nil {
+                standing = new.contains(finding.fingerprint) ? .newHere : .alsoOnTarget
+            }
             let isIntegrity = finding.rule.hasPrefix("integrity")
             if isIntegrity { standing = .newHere }
             var problem = RunBundle.Problem(
