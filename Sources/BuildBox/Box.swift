@@ -326,7 +326,7 @@ public actor Box {
     /// Ends runs that only learn; they are wanted again when the box is idle again.
     private func stopLearning(for id: RunID) {
         for one in learning {
-            running[one]?.stop(StopRequest(.cancelled, reason: "run \(id) came, which somebody waits for"))
+            running[one]?.stop(StopRequest(.cancelled, reason: "run \(id) came, \(RunExecutor.overtaken)"))
         }
     }
 

@@ -25,13 +25,15 @@ struct FlakinessTests {
 
         """
 
-    private static func files(_ bench: Bench, _ modifiers: String = "") -> [String: String] {
+    private static func files(
+        _ bench: Bench, _ modifiers: String = "", step: String = ".testFilter(.names)"
+    ) -> [String: String] {
         [
             "workflows/x.swift": """
             import Pipeline
 
             let test = Workflow("test", on: .pullRequest(into: "main"), .push(to: "main")) {
-                Step("unit", run: "sh tests.sh").testResults(.junit("r.xml")).testFilter(.names).neverProved()
+                Step("unit", run: "sh tests.sh").testResults(.junit("r.xml"))\(step).neverProved()
             }\(modifiers)
             @main struct Workflows: WorkflowSet { static let workflows = [test] }
 
@@ -85,6 +87,28 @@ struct FlakinessTests {
             let last = try await report(bench, 3)
             #expect(last.findings.contains { $0.rule == "quarantine-expired" && $0.message.contains("count again") })
             #expect(!last.reason.contains("quarantine"))
+        }
+    }
+
+    /// One that passes at its second try is flaky; known as that, it gets two more before it has failed.
+    @Test(.timeLimit(.minutes(3)))
+    func aTestThatIsKnownToBeFlakyIsTriedMoreOften() async throws {
+        try await Bench.with { bench in
+            try await bench.commit(Self.files(bench, step: ".retryFailedTests(.names)"), "Tests")
+            try await bench.change(1, ["a.txt": "a\n"])
+            try set("two", 1, bench)
+            let first = try await bench.pipectl("run", "test", "--change", "1")
+            #expect(first.code == 6, "\(first.output)")
+            #expect(first.output.contains("See how it came out before: pipectl history S/two"), "\(first.output)")
+            #expect(try await bench.pipectl("history", "S/two").code == 0)
+            try set("two", 3, bench)
+            #expect(try await bench.pipectl("run", "test", "--change", "1").code == 6)
+            #expect(try await report(bench, 2).steps.first?.attempts.map(\.retriedTests) == [nil, 1, 1, 1])
+            try set("two", 4, bench)
+            #expect(try await bench.pipectl("run", "test", "--change", "1").code == 1, "in all of them it has failed")
+            try set("one", 3, bench)
+            #expect(try await bench.pipectl("run", "test", "--change", "1").code == 1)
+            #expect(try await report(bench, 4).steps.first?.attempts.count == 2, "nobody knows it to be flaky")
         }
     }
 

@@ -18,7 +18,7 @@ PIPECTL = sys.argv[1]
 WORKFLOW = """
 import Pipeline
 let test = Workflow("test", on: .pullRequest(into: "main")) {
-    Step("check", run: "sh check.sh").testResults(.junit("out.xml"))
+    Step("check", run: "sh check.sh").testResults(.junit("out.xml")).testFilter(.names)
     Step("slow", run: "sh slow.sh")
 }
 @main struct Workflows: WorkflowSet { static let workflows = [test] }
@@ -127,6 +127,7 @@ async def session(bench, mode):
         check(not waited.is_error and waited.structured_content["verdict"] == "failed", "the verdict is failed")
         check(waited.structured_content["exitCode"] == 1 and waited.structured_content["isEarly"], "at the first failure")
         check("Calc/adds" in text(waited) and "Tests/Calc.swift:12" in text(waited), "the bundle names test, file and line")
+        check("pipectl run test --step check --tests Calc/adds" in text(waited), "and the command that repeats it alone")
         check(len(text(waited).encode()) <= 16384, f"{len(text(waited).encode())} bytes, {time.monotonic() - started:.1f} s")
         check(len(told) >= 1 and [d for d, _ in told] == sorted({d for d, _ in told}), f"progress grows: {told[-1][1]!r}")
         run = waited.structured_content["run"]
@@ -206,6 +207,12 @@ async def session(bench, mode):
         tree = await client.call_tool("run_working_tree", {"workflow": "test"})
         tried = await client.call_tool("wait_for_verdict", {"what": str(tree.structured_content["run"])})
         check(tried.structured_content["verdict"] == "passed", "run_working_tree passes before the push")
+        tree = await client.call_tool("run_working_tree", {"workflow": "test", "steps": ["check"], "tests": ["Calc/adds"]})
+        tried = await client.call_tool("wait_for_verdict", {"what": str(tree.structured_content["run"])})
+        check(tried.structured_content["verdict"] == "passed", "so does the one test that failed")
+        tree = await client.call_tool("run_working_tree", {"workflow": "test", "steps": ["check"], "tests": ["Calc/nine"]})
+        tried = await client.call_tool("wait_for_verdict", {"what": str(tree.structured_content["run"])})
+        check("did not run Calc/nine" in text(tried), "a test that is not run has not passed")
         bench.git("commit", "-qam", "Mend it")
         mended = await client.call_tool("wait_for_verdict", {})
         check(mended.structured_content["verdict"] == "passed", "and the commit that is checked out passes")

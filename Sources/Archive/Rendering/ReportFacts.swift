@@ -129,9 +129,10 @@ struct ReportFacts {
         case .failed:
             guard let step = failedSteps.first else { return "pipectl show \(id)" }
             return Self.logsCommand(id, step.name)
-        case .flaky: return "pipectl rerun \(id) --failed"
+        // No step of it failed in the end: there is nothing to go on with.
+        case .flaky: return shownFlaky.map { "pipectl history \($0.shellWord)" } ?? "pipectl rerun \(id)"
         case .infrastructure: return "pipectl doctor"
-        case .superseded: return "pipectl runs"
+        case .superseded: return "pipectl show \(successor ?? id)"
         case .cancelled: return "pipectl rerun \(id)"
         case .needsApproval: return Approval.command(id)
         case .conflict:
@@ -139,6 +140,19 @@ struct ReportFacts {
             return "git merge \(Wording.short(change.targetCommit))"
         case .definitionError: return "pipectl validate"
         }
+    }
+
+    /// The first flaky test, if its name can be typed as it is shown.
+    private var shownFlaky: String? {
+        flaky.first.map(\.result.id).flatMap {
+            TerminalText.name($0, limit: 400) == $0 && !$0.hasPrefix("-") ? $0 : nil
+        }
+    }
+
+    /// The run that took the place of this one, which its reason names first.
+    private var successor: RunID? {
+        let words = report.reason.split(separator: " ", maxSplits: 2)
+        return words.count == 3 && words[0] == "Run" && words[2].hasPrefix("took its place") ? RunID(words[1]) : nil
     }
 
     /// The command that prints a step's log. A name that can't be shown as it is can't be typed either.
@@ -152,7 +166,7 @@ struct ReportFacts {
         switch report.verdict {
         case .failed where report.fixes?.state == .offered: "Take over the fix that passed, when you have read it"
         case .failed: "Read the whole log"
-        case .flaky: "Try the failed steps again"
+        case .flaky: shownFlaky == nil ? "Run it again" : "See how it came out before"
         case .infrastructure: "Find out what is wrong with the box"
         case .superseded: "See the run that took its place"
         case .cancelled: "Run it again"

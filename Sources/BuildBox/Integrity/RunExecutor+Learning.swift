@@ -9,6 +9,8 @@ extension RunExecutor {
     /// How often the tests of one red run are run again, and how many of a step: more do not fail by chance.
     static let mostLearning = 3
     static let mostLearnt = 10
+    /// How the reason ends for which such a run gives way.
+    static let overtaken = "which somebody waits for"
 
     /// Asks for the red tests of a run of the branch itself to be run again, step by step, while the box has nothing else
     /// to do.
@@ -19,8 +21,10 @@ extension RunExecutor {
                 ? true : report.verdict == .failed && !request.isPartial && request.upkeep != .bisect
         else { return }
         if request.upkeep == .learn, report.verdict == .cancelled {
-            // Overtaken by work that somebody waits for: the same again. A newer red run takes its place.
-            return await bases.wantTarget(request)
+            // The same again where work came that somebody waits for, until a newer red run takes its place. What a person
+            // has cancelled stays so.
+            if report.reason.hasSuffix(Self.overtaken) { await bases.wantTarget(request) }
+            return
         }
         let number = (request.learning ?? 0) + 1
         guard number <= Self.mostLearning else { return }

@@ -1,3 +1,9 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
 /// Makes what a step printed, or a change named, safe to show on a terminal.
 ///
 /// Colours and weights (SGR) stay when asked for. Every other escape sequence is removed; other control characters
@@ -55,7 +61,10 @@ public struct TerminalText: Sendable {
     private mutating func scanLines(of bytes: UnsafeBufferPointer<UInt8>, into sink: inout Sink) -> Int {
         sink.output.reserveCapacity(bytes.count + bytes.count / 8)
         var start = 0
-        while let end = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) {
+        while let base = bytes.baseAddress, start < bytes.count,
+            let found = memchr(base + start, 0x0A, bytes.count - start)
+        {
+            let end = UnsafeRawPointer(found) - UnsafeRawPointer(base)
             let line = UnsafeBufferPointer(rebasing: bytes[start..<end])
             if heldBack.isEmpty {
                 scanner.scan(line, into: &sink)

@@ -51,7 +51,10 @@ extension AgentDesk {
     var testHistory: AgentTool {
         AgentTool(
             name: "test_history", title: "How a test came out before",
-            summary: "How one test came out in earlier runs, newest first; shows whether it is flaky or broke lately.",
+            summary: """
+                How one test came out in earlier runs, newest first; shows whether it is flaky or broke lately. once_more: \
+                the box ran it again by itself, on a tree where it had failed.
+                """,
             effect: .reads,
             parameters: [
                 AgentTool.Parameter(
@@ -76,6 +79,7 @@ extension AgentDesk {
                 members["head"] = .string(one.head)
                 members["change"] = one.change.map { .string($0) }
                 members["branch"] = one.branch.map { .string($0) }
+                if one.upkeep == .learn { members["once_more"] = true }
                 members["ended"] = one.endedAt.map { .string($0.formatted(.iso8601)) }
                 return JSON.object(members)
             }
