@@ -33,7 +33,10 @@ public struct Server: Sendable {
         self.shelf = shelf
     }
 
-    /// Answers until the input ends; what is worked on then is cancelled.
+    /// How long requests are still worked on when the input has ended: most are answered at once, and a wait is for nobody.
+    static let afterEnd = Duration.seconds(1)
+
+    /// Answers until the input ends; what is worked on then has ``afterEnd`` to be answered, and is cancelled.
     public func run(input: LineInput = LineInput(), output: LineOutput = LineOutput()) async {
         let session = Session()
         await withDiscardingTaskGroup { group in
@@ -71,6 +74,12 @@ public struct Server: Sendable {
                         }
                     }
                 }
+            }
+            await withTaskGroup(of: Void.self) { end in
+                end.addTask { await session.drained() }
+                end.addTask { try? await Task.sleep(for: Self.afterEnd) }
+                await end.next()
+                end.cancelAll()
             }
             group.cancelAll()
         }
@@ -121,6 +130,8 @@ final class Session: Sendable {
     private struct State {
         var agreed: Revision?
         var calls: [RequestID: CallStop] = [:]
+        /// Who waits until there are none.
+        var waiter: CheckedContinuation<Void, Never>?
     }
 
     private let state = Mutex(State())
@@ -164,7 +175,35 @@ final class Session: Sendable {
         }
     }
 
-    func end(_ id: RequestID) { state.withLock { $0.calls[id] = nil } }
+    func end(_ id: RequestID) {
+        let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
+            state.calls[id] = nil
+            guard state.calls.isEmpty else { return nil }
+            defer { state.waiter = nil }
+            return state.waiter
+        }
+        waiter?.resume()
+    }
+
+    /// Returns when no request is worked on, or the task is cancelled. One task at a time may wait.
+    func drained() async {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+                let isOver = state.withLock { state in
+                    guard !state.calls.isEmpty, !Task.isCancelled else { return true }
+                    state.waiter = continuation
+                    return false
+                }
+                if isOver { continuation.resume() }
+            }
+        } onCancel: {
+            let waiter = state.withLock { state in
+                defer { state.waiter = nil }
+                return state.waiter
+            }
+            waiter?.resume()
+        }
+    }
 
     func stop(_ id: RequestID) { state.withLock { $0.calls[id] }?.stop() }
 }
