@@ -63,6 +63,15 @@ extension Box {
         return ReportDocument(report: report, tests: tests) { [logs] in logs[$0] }
     }
 
+    /// The head of a change that has its target in it: that is what is tested, with nothing to merge.
+    private func headAsItIs(of report: Report) async -> String? {
+        guard let change = report.change, let head = OID(hex: change.head), let target = OID(hex: change.targetCommit),
+            let objects = await comparing(report.repository).objects
+        else { return nil }
+        let isAhead = try? await withRepository(at: objects) { try $0.isAncestor(target, of: head) }
+        return isAhead == true ? change.head : nil
+    }
+
     /// A run as far as it has come: the steps that have ended, with what is in their logs.
     private func liveDocument(_ run: IndexedRun, _ live: LiveRun) async -> ReportDocument {
         var report = Report(
@@ -71,6 +80,7 @@ extension Box {
             at: live.startedAt)
         report.steps = live.steps.map(\.record)
         report.testedCommit = run.summary.testedCommit
+        if report.testedCommit == nil { report.testedCommit = await headAsItIs(of: report) }
         let left = await board.evidence(of: run.id)
         report.findings = left.findings
         let done = live.steps.count { $0.record.status.isFinal }
