@@ -26,6 +26,9 @@ extension Box {
                     try await index.fixDone(id)
                 }
                 clearTrouble("a fix can't go on")
+            } catch is CancellationError {
+                // It stays due for the next process.
+                return
             } catch {
                 noteTrouble("a fix can't go on", error)
             }
@@ -135,6 +138,8 @@ extension Box {
                     try await withRepository(at: store) { try $0.deleteRef(name) }
                 }
             }
+        } catch is CancellationError {
+            return
         } catch {
             log.warning("refs of old fixes can't be removed: \(error)")
         }

@@ -72,7 +72,14 @@ struct FixCommand: AsyncParsableCommand {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await box.serve() }
             defer { group.cancelAll() }
-            try await ask()
+            do {
+                try await ask()
+            } catch {
+                // Not cut off in its beginning, which it would say as trouble of the box.
+                await box.drain()
+                try? await group.waitForAll()
+                throw error
+            }
             await box.drain()
             try await group.waitForAll()
         }
