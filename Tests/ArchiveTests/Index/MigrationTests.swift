@@ -39,7 +39,10 @@ import Testing
         try await queue.write { db in try db.execute(sql: "CREATE TABLE intent (x INTEGER)") }
         try queue.close()
         #expect(throws: (any Error).self) { try Index(path: path) }
-        let after = try DatabaseQueue(path: path)
+        // The index that could not be opened may still be closing.
+        var patient = Configuration()
+        patient.busyMode = .timeout(30)
+        let after = try DatabaseQueue(path: path, configuration: patient)
         let (applied, nonces) = try await after.read { db in
             (
                 try String.fetchAll(db, sql: "SELECT identifier FROM grdb_migrations"),

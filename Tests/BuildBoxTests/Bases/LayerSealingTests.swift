@@ -20,7 +20,7 @@ struct LayerSealingTests {
 
         func git(_ arguments: String...) async throws -> String {
             let who = ["-c", "user.name=Ada", "-c", "user.email=ada@example.com"]
-            let result = try await Tool("git", who + ["-C", "\(root)/repo"] + arguments, deadline: .seconds(30)).run()
+            let result = try await Tool("git", who + ["-C", "\(root)/repo"] + arguments, deadline: .seconds(100)).run()
             try #require(result.succeeded, "\(result.text)")
             return result.text.trimmingCharacters(in: .whitespacesAndNewlines)
         }

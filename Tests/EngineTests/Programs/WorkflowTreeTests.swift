@@ -21,10 +21,10 @@ import Testing
             if isExecutable { try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: file) }
         }
         for words in [["init", "-q"], ["add", "-A"]] {
-            #expect(try await Tool("git", ["-C", folder] + words, deadline: .seconds(30)).run().succeeded)
+            #expect(try await Tool("git", ["-C", folder] + words, deadline: .seconds(100)).run().succeeded)
         }
         let written = try await Tool(
-            "git", ["-C", folder, "write-tree", "--prefix=workflows/"], deadline: .seconds(30)
+            "git", ["-C", folder, "write-tree", "--prefix=workflows/"], deadline: .seconds(100)
         ).run()
         let sources = WorkflowSources(
             files: contents.shuffled().map {
