@@ -29,6 +29,8 @@ struct RepositoryStamp: Equatable {
     private struct Facts: Equatable {
         var device: UInt64
         var inode: UInt64
+        /// libgit2 refuses what belongs to another user, when it is opened.
+        var owner: UInt32
         var size: Int64 = 0
         var changed: [Int] = []
     }
@@ -47,7 +49,8 @@ struct RepositoryStamp: Equatable {
     private static func facts(_ path: String, isContent: Bool) -> Facts? {
         var info = stat()
         guard stat(path, &info) == 0 else { return nil }
-        var facts = Facts(device: UInt64(truncatingIfNeeded: info.st_dev), inode: UInt64(info.st_ino))
+        var facts = Facts(
+            device: UInt64(truncatingIfNeeded: info.st_dev), inode: UInt64(info.st_ino), owner: info.st_uid)
         guard isContent else { return facts }
         facts.size = Int64(info.st_size)
         #if canImport(Darwin)

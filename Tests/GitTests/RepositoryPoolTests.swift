@@ -66,6 +66,14 @@ import Testing
         #expect(code { try lendRepository(at: path) { _ in } } == .unsupported)
     }
 
+    @Test(.enabled(if: geteuid() == 0, "only root can give a folder away"))
+    func noticesAnotherOwner() throws {
+        let path = try fixture.repository()
+        try warm(path)
+        for name in ["", "/.git"] { #expect(chown(path + name, 12345, 12345) == 0) }
+        #expect(code { try lendRepository(at: path) { _ in } } == .owner)
+    }
+
     @Test func noticesAnotherLender() throws {
         let first = try fixture.repository("first")
         try fixture.repository("second")

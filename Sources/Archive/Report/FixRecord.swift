@@ -55,15 +55,6 @@ public struct FixOutcome: RawRepresentable, Sendable, Hashable, Codable {
     public let rawValue: String
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    public init(from decoder: any Decoder) throws {
-        rawValue = try decoder.singleValueContainer().decode(String.self)
-    }
-
-    public func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(rawValue)
-    }
-
     /// There is a commit, which is yet to be checked.
     public static let made = FixOutcome(rawValue: "made")
     /// It ended well and changed nothing that is tracked.
@@ -83,15 +74,6 @@ public struct FixSeries: Sendable, Equatable, Codable {
     public struct State: RawRepresentable, Sendable, Hashable, Codable {
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
-
-        public init(from decoder: any Decoder) throws {
-            rawValue = try decoder.singleValueContainer().decode(String.self)
-        }
-
-        public func encode(to encoder: any Encoder) throws {
-            var container = encoder.singleValueContainer()
-            try container.encode(rawValue)
-        }
 
         /// A fixer is at work, or will be, or what it made is being checked.
         public static let working = State(rawValue: "working")

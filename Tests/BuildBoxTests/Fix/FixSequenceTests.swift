@@ -1,5 +1,6 @@
 import Archive
 import Engine
+import Foundation
 import Testing
 
 @testable import BuildBox
@@ -64,5 +65,15 @@ struct FixSequenceTests {
         #expect(attempts.map(\.number) == [1, 2] && attempts.map(\.check) == [3, nil])
         #expect(attempts[0].verdict == .failed && attempts[0].commit == "c2" && attempts[0].reason == "failed: r3")
         #expect(attempts[1].verdict == nil)
+    }
+
+    @Test func reportsHoldStatesAsWords() throws {
+        let series = FixSeries(state: .needsApproval, reason: "why", wanted: 2, mayPush: false)
+        let data = try JSONEncoder().encode(series)
+        let object = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+        #expect(object["state"] as? String == "needsApproval")
+        #expect(try JSONDecoder().decode(FixSeries.self, from: data) == series)
+        let later = String(decoding: data, as: UTF8.self).replacing("needsApproval", with: "ofALaterVersion")
+        #expect(try JSONDecoder().decode(FixSeries.self, from: Data(later.utf8)).state.rawValue == "ofALaterVersion")
     }
 }
