@@ -78,15 +78,17 @@ extension Index {
                 case .branch(let branch): ("run.branch = ?1 AND run.changeName IS NULL", "run.repository", branch)
                 }
             let row = try Row.fetchOne(
-                db,
-                sql: """
-                    \(Self.selectRun)
-                    WHERE \(condition) AND \(repositoryColumn) = (SELECT id FROM repository WHERE name = ?2)
-                        AND run.verdict IN ('passed', 'failed', 'flaky') AND run.fixOf IS NULL
-                        AND \(Self.isWhole)
-                        AND CASE WHEN ?3 IS NULL THEN run.tests_passed + run.tests_failed > 0 ELSE run.workflow = ?3 END
-                    ORDER BY run.id DESC LIMIT 1
-                    """, arguments: [value, repository, workflow])
+                db.cachedStatement(
+                    sql: """
+                        \(Self.selectRun)
+                        WHERE \(condition) AND \(repositoryColumn) = (SELECT id FROM repository WHERE name = ?2)
+                            AND run.verdict IN ('passed', 'failed', 'flaky') AND run.fixOf IS NULL
+                            AND \(Self.isWhole)
+                            AND CASE
+                                WHEN ?3 IS NULL THEN run.tests_passed + run.tests_failed > 0 ELSE run.workflow = ?3
+                            END
+                        ORDER BY run.id DESC LIMIT 1
+                        """), arguments: [value, repository, workflow])
             return try row.map { try Self.summaries([$0], db) }?.first
         }
     }

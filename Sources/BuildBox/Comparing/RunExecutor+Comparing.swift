@@ -10,9 +10,11 @@ extension RunExecutor {
         _ report: inout Report, _ tests: [TestResult], against prepared: RunPreparation, _ repository: WatchedRepository
     ) async {
         guard let change = report.change, report.verdict != .cancelled, report.verdict != .superseded else { return }
+        let hasFindings = report.findings.contains { $0.step != nil }
+        // What passed and told of nothing has nothing to be held against.
+        guard !tests.isEmpty || hasFindings || report.verdict == .failed else { return }
         let comparing = TargetComparison(index: index, store: store, objects: repository.store)
         let target = try? await comparing.target(of: report)
-        let hasFindings = report.findings.contains { $0.step != nil }
         if let target, !tests.isEmpty || hasFindings {
             report.comparison = try? await comparing.comparison(of: report, tests, with: target.run)
         }
