@@ -395,10 +395,7 @@ public actor Box {
                 wake: { [wake] in wake.yield() },
                 bundle: { try await self.bundle($0) })
             let repository = try await repository(named: run.request.repository)
-            let watcher = watchers[repository.name]
-            let rules = TrustRules(
-                policy: options.trust, changeRefs: await watcher?.changeRefs ?? .standard,
-                target: await watcher?.target)
+            let rules = await watchers[repository.name]?.trustRules ?? TrustRules(policy: options.trust)
             let report = await executor.execute(run, in: repository, rules: rules, stop: stop)
             await makeWantedBases()
             await settleFixes()
@@ -425,12 +422,13 @@ public actor Box {
     func accept(_ request: RunRequest) async throws -> EnqueueOutcome {
         let outcome = try await index.enqueue(request)
         await displace(outcome.superseded, outcome.toCancel)
-        wake.yield()
         return outcome
     }
 
-    /// Carries out what the index decided about older runs: those that waited have ended, those that run are stopped.
+    /// Carries out what the index decided when it took runs in: those that waited have ended, those that run are stopped,
+    /// and the new ones may start.
     func displace(_ superseded: [Supersession], _ toCancel: [Supersession]) async {
+        wake.yield()
         for one in toCancel { running[one.run]?.stop(StopRequest(.superseded, reason: one.reason)) }
         for one in superseded { await board.wake(one.run) }
         if !superseded.isEmpty {

@@ -28,17 +28,34 @@ extension Index {
         }
     }
 
-    /// One change; nil if no look has seen it.
-    public func change(_ name: String, of repository: String) async throws -> ChangeRecord? {
-        try await read { db in
-            try Row.fetchOne(
+    static func changes(of repository: String, _ selection: ChangeSelection, _ db: Database) throws -> [ChangeRecord] {
+        switch selection {
+        case .all:
+            try Row.fetchAll(
                 db.cachedStatement(
                     sql: """
                         SELECT change.* FROM change JOIN repository ON repository.id = change.repository
-                        WHERE repository.name = ? AND change.name = ?
-                        """), arguments: [repository, name]
-            ).flatMap(Self.change)
+                        WHERE repository.name = ?
+                        """), arguments: [repository]
+            ).compactMap(change)
+        case .named(let names):
+            try names.compactMap { try change($0, of: repository, db) }
         }
+    }
+
+    /// One change; nil if no look has seen it.
+    public func change(_ name: String, of repository: String) async throws -> ChangeRecord? {
+        try await read { db in try Self.change(name, of: repository, db) }
+    }
+
+    private static func change(_ name: String, of repository: String, _ db: Database) throws -> ChangeRecord? {
+        try Row.fetchOne(
+            db.cachedStatement(
+                sql: """
+                    SELECT change.* FROM change JOIN repository ON repository.id = change.repository
+                    WHERE repository.name = ? AND change.name = ?
+                    """), arguments: [repository, name]
+        ).flatMap(change)
     }
 
     /// The watched repositories, by name, with where each is.

@@ -19,46 +19,56 @@ extension Index {
         }
     }
 
-    /// What moved since the last look, sorted by name; nil before the baseline.
+    /// What moved since the last look, sorted by name, and the changes that it concerns; nil before the baseline.
     ///
     /// Both sides are walked once, in the same order: no ref that stayed becomes a string.
-    public func moves(of repository: String, to refs: RefTable) async throws -> [RefChange]? {
+    ///
+    /// - Parameter about: Which changes are wanted for what moved; not asked where nothing did.
+    public func news(
+        of repository: String, refs: RefTable, about: @escaping @Sendable ([RefChange]) -> ChangeSelection
+    ) async throws -> RefNews? {
         try await read { db in
-            let row = try Row.fetchOne(
-                db.cachedStatement(sql: "SELECT id, baselineAt FROM repository WHERE name = ?"), arguments: [repository]
-            )
-            guard let row, row["baselineAt"] as Int64? != nil else { return nil }
-            let id: Int64 = row["id"]
-            let rows = try Row.fetchCursor(
-                db.cachedStatement(sql: "SELECT ref, commitID FROM refCursor WHERE repository = ? ORDER BY ref"),
-                arguments: [id])
-            var moves: [RefChange] = []
-            var here = 0
-            while let row = try rows.next() {
-                let old = try row.withUnsafeData(atIndex: 1) { $0?.withUnsafeBytes { OID(hex: $0) } }
-                var order = -1
-                while here < refs.count {
-                    order =
-                        try row.withUnsafeData(atIndex: 0) { data in
-                            data?.withUnsafeBytes { refs.order(at: here, $0) }
-                        } ?? 0
-                    if order >= 0 { break }
-                    moves.append(RefChange(name: refs.name(at: here), old: nil, new: refs.id(at: here)))
-                    here += 1
-                }
-                let isThere = here < refs.count && order == 0
-                if !isThere {
-                    moves.append(RefChange(name: row[0], old: old, new: nil))
-                } else if refs.id(at: here) != old {
-                    moves.append(RefChange(name: refs.name(at: here), old: old, new: refs.id(at: here)))
-                }
-                if isThere { here += 1 }
-            }
-            for index in here..<refs.count {
-                moves.append(RefChange(name: refs.name(at: index), old: nil, new: refs.id(at: index)))
-            }
-            return moves
+            guard let moves = try Self.moves(of: repository, to: refs, db) else { return nil }
+            let known = moves.isEmpty ? [] : try Self.changes(of: repository, about(moves), db)
+            return RefNews(moves: moves, known: known)
         }
+    }
+
+    private static func moves(of repository: String, to refs: RefTable, _ db: Database) throws -> [RefChange]? {
+        let row = try Row.fetchOne(
+            db.cachedStatement(sql: "SELECT id, baselineAt FROM repository WHERE name = ?"), arguments: [repository]
+        )
+        guard let row, row["baselineAt"] as Int64? != nil else { return nil }
+        let id: Int64 = row["id"]
+        let rows = try Row.fetchCursor(
+            db.cachedStatement(sql: "SELECT ref, commitID FROM refCursor WHERE repository = ? ORDER BY ref"),
+            arguments: [id])
+        var moves: [RefChange] = []
+        var here = 0
+        while let row = try rows.next() {
+            let old = try row.withUnsafeData(atIndex: 1) { $0?.withUnsafeBytes { OID(hex: $0) } }
+            var order = -1
+            while here < refs.count {
+                order =
+                    try row.withUnsafeData(atIndex: 0) { data in
+                        data?.withUnsafeBytes { refs.order(at: here, $0) }
+                    } ?? 0
+                if order >= 0 { break }
+                moves.append(RefChange(name: refs.name(at: here), old: nil, new: refs.id(at: here)))
+                here += 1
+            }
+            let isThere = here < refs.count && order == 0
+            if !isThere {
+                moves.append(RefChange(name: row[0], old: old, new: nil))
+            } else if refs.id(at: here) != old {
+                moves.append(RefChange(name: refs.name(at: here), old: old, new: refs.id(at: here)))
+            }
+            if isThere { here += 1 }
+        }
+        for index in here..<refs.count {
+            moves.append(RefChange(name: refs.name(at: index), old: nil, new: refs.id(at: index)))
+        }
+        return moves
     }
 
     /// The first look: all refs as they are, which starts nothing. Repeated, it replaces what was known.

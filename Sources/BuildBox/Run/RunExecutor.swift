@@ -172,7 +172,7 @@ struct RunExecutor: Sendable {
         }
         let contextFile = RunEnclosure.contextFile(in: folder)
         try await offThread {
-            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            if !isOpen { try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true) }
             try SmallFile.write(WorkflowProgram.contextData(prepared.context), to: contextFile, isForAll: true)
         }
         let secrets = try await secrets(for: prepared, of: run)

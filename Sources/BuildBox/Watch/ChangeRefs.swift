@@ -43,6 +43,19 @@ public struct ChangeRefs: Sendable, Equatable {
         ["+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"]
         + forges.map { "+\($0.0)*\($0.1):\($0.0)*\($0.1)" }
 
+    /// The changes that a look at these moves asks about: all where a branch moved, which may have taken any in.
+    func changes(in moves: [RefChange]) -> ChangeSelection {
+        var names: [String] = []
+        for move in moves {
+            switch kind(of: move.name) {
+            case .branch where move.new != nil: return .all
+            case .change(let name): names.append(name)
+            case .branch, .tag, .other: continue
+            }
+        }
+        return .named(names)
+    }
+
     public func kind(of ref: String) -> Kind {
         if let name = ChangeRefs.part(of: ref, after: "refs/heads/") {
             return globs.contains { $0.matches(name) } ? .change(name) : .branch(name)

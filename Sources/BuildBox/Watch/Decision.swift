@@ -15,6 +15,12 @@ struct Decision: Sendable, Equatable {
         case broken
         /// The commit has no `workflows/`.
         case none
+
+        /// Whether a trigger wants to know which files changed.
+        var asksForPaths: Bool {
+            guard case .workflows(let declarations) = self else { return false }
+            return declarations.contains { $0.triggers.contains { !$0.paths.isEmpty || !$0.ignoredPaths.isEmpty } }
+        }
     }
 
     /// The name under which a broken definition is reported, because no workflow's name is known.

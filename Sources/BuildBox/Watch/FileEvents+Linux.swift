@@ -144,10 +144,12 @@
                 let isFolder = has(IN_ISDIR)
                 if name.hasSuffix(".lock") && !isFolder { continue }
                 if place.role == .root && !RefFolders.isInteresting(name) { continue }
-                changes.repositories.insert(place.repository)
                 if isFolder && has(IN_CREATE, IN_MOVED_TO) && (place.role == .refs || name == "refs") {
-                    watchTree(place.path + "/" + name, place.repository)
+                    let isEmpty = watchTree(place.path + "/" + name, place.repository)
+                    // Git makes the folder of a new ref first; a look would only delay the one that sees the ref.
+                    if isEmpty && place.role == .refs { continue }
                 }
+                changes.repositories.insert(place.repository)
             }
         }
 
@@ -197,12 +199,22 @@
 
         /// Watches `path` and everything below it. The watch comes before the look: what is made in between is seen
         /// by one or the other.
-        private func watchTree(_ path: String, _ index: Int) {
+        ///
+        /// - Returns: Whether all of it is watched and no ref was in it when that began.
+        @discardableResult
+        private func watchTree(_ path: String, _ index: Int) -> Bool {
             var folders = [path]
+            var isEmpty = true
             while let folder = folders.popLast() {
-                guard add(folder, index, .refs) else { continue }
-                folders += subfolders(of: folder)
+                guard add(folder, index, .refs) else {
+                    isEmpty = false
+                    continue
+                }
+                let content = content(of: folder)
+                folders += content.folders
+                if content.hasRefs { isEmpty = false }
             }
+            return isEmpty
         }
 
         /// `false` if `path` is no folder (any more), or no watch is left.
@@ -253,20 +265,22 @@
             pending.append(RefHint(gitDirectory: name, cause: .limited, limit: text))
         }
 
-        private func subfolders(of path: String) -> [String] {
-            guard let folder = opendir(path) else { return [] }
+        private func content(of path: String) -> (folders: [String], hasRefs: Bool) {
+            guard let folder = opendir(path) else { return ([], false) }
             defer { closedir(folder) }
             var found: [String] = []
+            var hasRefs = false
             while let entry = readdir(folder) {
                 let type = Int(entry.pointee.d_type)
-                guard type == DT_DIR || type == DT_UNKNOWN else { continue }
                 let name = withUnsafePointer(to: &entry.pointee.d_name) {
                     $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
                 }
+                if name == "." || name == ".." { continue }
                 // Where the file system does not tell the type, the watch (IN_ONLYDIR) finds out.
-                if name != "." && name != ".." { found.append(path + "/" + name) }
+                if type == DT_DIR || type == DT_UNKNOWN { found.append(path + "/" + name) }
+                if type != DT_DIR && !name.hasSuffix(".lock") { hasRefs = true }
             }
-            return found
+            return (found, hasRefs)
         }
     }
 

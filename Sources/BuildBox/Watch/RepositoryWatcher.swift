@@ -57,10 +57,8 @@ actor RepositoryWatcher {
         (wakes, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// The branch that changes want into, where the user named one.
-    var target: String? { options.target }
-    /// Which refs are changes.
-    var changeRefs: ChangeRefs { rules }
+    /// By what its runs are judged.
+    var trustRules: TrustRules { TrustRules(policy: box.options.trust, changeRefs: rules, target: options.target) }
 
     /// Asks for a look as soon as possible.
     nonisolated func wakeUp() { wake.yield() }
@@ -176,23 +174,24 @@ actor RepositoryWatcher {
     @discardableResult
     func look() async throws -> [QueuedRun] {
         if repository.isRemote { try await Mirror(repository, deadline: options.fetchDeadline).fetch() }
-        let (directory, rules, target) = (repository.gitDirectory, rules, options.target)
-        let stamp = try await offThread { RefStamp(gitDirectory: directory) }
-        if let stamp, stamp == settled { return [] }
+        let seen = try await RefLook(at: repository.gitDirectory, since: settled)
+        guard let snapshot = seen.snapshot else { return [] }
         settled = nil
         await box.noteActivity()
-        let snapshot = try await withRepository(at: directory) { try $0.snapshot() }
         let started: [QueuedRun]
-        if let changes = try await box.index.moves(of: repository.name, to: snapshot.refs) {
-            if changes.isEmpty && scheduledTree != nil {
-                settled = stamp
+        let rules = rules
+        if let news = try await box.index.news(
+            of: repository.name, refs: snapshot.refs, about: { rules.changes(in: $0) })
+        {
+            if news.moves.isEmpty && scheduledTree != nil {
+                settled = seen.stamp
                 return []
             }
-            started = changes.isEmpty ? [] : try await decide(changes, snapshot, target, rules)
+            started = news.moves.isEmpty ? [] : try await decide(news, snapshot)
         } else {
             started = try await baseline(snapshot)
         }
-        if await readSchedules(snapshot) { settled = stamp }
+        if await readSchedules(snapshot) { settled = seen.stamp }
         return started
     }
 
@@ -216,7 +215,9 @@ actor RepositoryWatcher {
         )
         if older.count == snapshot.refs.count { return [] }
         let old = RefSnapshot(refs: older, head: snapshot.head)
-        return try await decide(snapshot.changes(since: old), snapshot, options.target, rules)
+        let news = RefNews(
+            moves: snapshot.changes(since: old), known: try await box.index.changes(of: repository.name))
+        return try await decide(news, snapshot)
     }
 
     /// Keeps ``schedules`` as the default branch says; compiling also warms the cache for the first change.
@@ -271,53 +272,68 @@ actor RepositoryWatcher {
         }
     }
 
-    private func decide(
-        _ refChanges: [RefChange], _ snapshot: RefSnapshot, _ target: String?, _ rules: ChangeRefs
-    ) async throws -> [QueuedRun] {
-        let policy = box.options.trust
-        let sighting = try await withRepository(at: repository.gitDirectory) { repository in
-            try Sighting.gather(
-                repository, snapshot: snapshot, refChanges: refChanges, rules: rules, target: target, policy: policy)
+    private func decide(_ news: RefNews, _ snapshot: RefSnapshot) async throws -> [QueuedRun] {
+        let (rules, target, policy) = (rules, options.target, box.options.trust)
+        let programs = try? await box.programs()
+        let (sighting, kept) = try await withRepository(at: repository.gitDirectory) { repository in
+            let sighting = try Sighting.gather(
+                repository, snapshot: snapshot, refChanges: news.moves, rules: rules, target: target, policy: policy)
+            return (sighting, programs.map { Self.kept(sighting, $0) } ?? [:])
         }
-        let definitions = try await definitions(sighting)
-        let known = try await box.index.changes(of: repository.name)
+        let definitions = try await definitions(sighting, kept)
         let name = repository.name
         let refreshes = await box.keepsBases
-        let decision = try await withRepository(at: repository.gitDirectory) { repository in
+        @Sendable func decision(_ paths: (_ from: OID?, _ to: OID) -> [String]) -> Decision {
             Decision.make(
-                repository: name, sighting: sighting, known: known, refreshes: refreshes,
-                definition: { commit in definitions[commit] ?? .none },
-                paths: { from, to in
+                repository: name, sighting: sighting, known: news.known, refreshes: refreshes,
+                definition: { commit in definitions[commit] ?? .none }, paths: paths)
+        }
+        let made: Decision
+        if definitions.values.contains(where: \.asksForPaths) {
+            made = try await withRepository(at: repository.gitDirectory) { repository in
+                decision { from, to in
                     // What the change itself does: from where it left the target.
                     let base = from.flatMap { (try? repository.mergeBase($0, to)) ?? $0 }
                     return ((try? repository.diff(from: base, to: to)) ?? []).flatMap {
                         [$0.path] + [$0.oldPath].compactMap { $0 }
                     }
-                })
+                }
+            }
+        } else {
+            made = decision { _, _ in [] }
         }
         let outcome = try await box.index.recordLook(
-            repository: name, moved: sighting.moved, requests: decision.requests, changes: decision.changes)
+            repository: name, moved: sighting.moved, requests: made.requests, changes: made.changes)
+        await box.displace(outcome.superseded, outcome.toCancel)
         for run in outcome.queued {
             log.info("\(name): run \(run.id) \(run.request.workflow), \(run.request.subjectInWords)")
         }
-        await box.displace(outcome.superseded, outcome.toCancel)
-        await box.wakeUp()
         return outcome.queued
     }
 
-    /// The workflows at each commit that may define a run.
-    private func definitions(_ sighting: Sighting) async throws -> [OID: Decision.Definition] {
-        var byTree: [OID: Decision.Definition] = [:]
+    /// What the cache has of the workflows that are wanted, by their trees.
+    private static func kept(_ sighting: Sighting, _ programs: ProgramCache) -> [OID: Decision.Definition] {
+        var kept: [OID: Decision.Definition] = [:]
         for tree in Set(sighting.definitions.values) {
+            // What is wrong with one is said where it would be compiled.
+            guard let program = try? programs.program(keptFor: tree.hex) else { continue }
+            kept[tree] = .workflows(program.description.workflows)
+        }
+        return kept
+    }
+
+    /// The workflows at each commit that may define a run.
+    ///
+    /// - Parameter kept: Of the trees that are compiled already.
+    private func definitions(
+        _ sighting: Sighting, _ kept: [OID: Decision.Definition]
+    ) async throws -> [OID: Decision.Definition] {
+        var byTree = kept
+        for tree in Set(sighting.definitions.values) where byTree[tree] == nil {
             do {
                 let programs = try await box.programs()
-                let program: WorkflowProgram
-                if let kept = try programs.program(keptFor: tree.hex) {
-                    program = kept
-                } else {
-                    let sources = try await RunPreparation.sources(tree: tree, gitDirectory: repository.gitDirectory)
-                    program = try await programs.program(for: sources)
-                }
+                let sources = try await RunPreparation.sources(tree: tree, gitDirectory: repository.gitDirectory)
+                let program = try await programs.program(for: sources)
                 byTree[tree] = .workflows(program.description.workflows)
             } catch let error as DefinitionError {
                 log.error("\(repository.name): workflows/ can't be used: \(error)")

@@ -67,7 +67,7 @@ struct Workspace: Sendable {
     ) async throws -> Workspace {
         // Shown in a sandbox already, it must stay the folder that it is.
         if !isOpen || base != nil || keepsLayers { try? await remove(folder) }
-        try await offThread {
+        @Sendable func makeParent() throws {
             try FileManager.default.createDirectory(
                 atPath: URL(fileURLWithPath: folder).deletingLastPathComponent().path,
                 withIntermediateDirectories: true)
@@ -75,6 +75,7 @@ struct Workspace: Sendable {
         var problem: String?
         if let layering, base != nil || keepsLayers {
             do {
+                try await offThread { try makeParent() }
                 return try await layered(
                     at: folder, commit: commit, store: store, base: base, user: user, layering: layering)
             } catch let error as CancellationError {
@@ -85,7 +86,10 @@ struct Workspace: Sendable {
                 try await remove(folder)
             }
         }
-        try await withRepository(at: store) { try $0.checkout(commit, into: folder) }
+        try await withRepository(at: store) { repository in
+            if !isOpen { try makeParent() }
+            try repository.checkout(commit, into: folder)
+        }
         var made = Workspace(plain: folder)
         made.problem = problem
         return made

@@ -9,12 +9,16 @@ struct PlanFile {
         path = "\(directory)/plans/\(FileDigest.of(parts: [workflow]))"
     }
 
+    private static let plans = DecodedFiles<Plan>()
+
     /// The kept plan; nil when there is none or a byte of it is wrong.
     func read() -> Plan? {
-        guard let data = try? Data(contentsOf: URL(fileURLWithPath: path)), data.count > 65 else { return nil }
-        // 64 digits, a line end, and what they are the digest of.
-        guard String(decoding: data.prefix(64), as: UTF8.self) == FileDigest.of(data.dropFirst(65)) else { return nil }
-        return try? JSONDecoder().decode(Plan.self, from: data.dropFirst(65))
+        Self.plans.value(in: path) { data in
+            // 64 digits, a line end, and what they are the digest of.
+            guard data.count > 65, String(decoding: data.prefix(64), as: UTF8.self) == FileDigest.of(data.dropFirst(65))
+            else { return nil }
+            return try? JSONDecoder().decode(Plan.self, from: data.dropFirst(65))
+        }
     }
 
     /// Best effort: without it the program is only asked again.

@@ -141,19 +141,29 @@ public struct ProgramCache: Sendable {
     /// The program of an entry whose every byte is as it was written; nil means: build it.
     func kept(_ inputs: ProgramManifest.Inputs) -> WorkflowProgram? {
         let entry = "\(directory)/\(inputs.key)"
-        let decoder = JSONDecoder()
-        guard let written = try? Data(contentsOf: URL(fileURLWithPath: "\(entry)/manifest.json")),
-            let manifest = try? decoder.decode(ProgramManifest.self, from: written), manifest.inputs == inputs,
+        guard
+            let manifest = Self.manifests.value(
+                in: "\(entry)/manifest.json", { try? JSONDecoder().decode(ProgramManifest.self, from: $0) }),
+            manifest.inputs == inputs,
             !manifest.program.hasPrefix("/"), !manifest.program.split(separator: "/").contains(".."),
             let digest = try? FileDigest.of(file: "\(entry)/\(manifest.program)"), digest == manifest.programDigest,
             access("\(entry)/\(manifest.program)", X_OK) == 0,
-            let answer = try? FileDigest.of(file: "\(entry)/description.json"), answer == manifest.descriptionDigest,
-            let description = ReadDescriptions.description(answer, in: "\(entry)/description.json"),
+            let description = Self.descriptions.value(
+                in: "\(entry)/description.json", digest: manifest.descriptionDigest,
+                { try? JSONDecoder().decode(ProgramDescription.self, from: $0) }),
             keepsLibrary(of: inputs)
         else { return nil }
-        // For ``removeUnused(since:dryRun:)``: this entry is in use.
-        utimes("\(entry)/manifest.json", nil)
+        noteUse(of: "\(entry)/manifest.json")
         return program(inputs, executable: "\(entry)/\(manifest.program)", description, in: entry)
+    }
+
+    private static let manifests = DecodedFiles<ProgramManifest>()
+    private static let descriptions = DecodedFiles<ProgramDescription>()
+
+    /// For ``removeUnused(since:dryRun:)``: this entry is in use. Not at each use, after which it would be read again.
+    private func noteUse(of manifest: String) {
+        guard let stamp = FileStamp(path: manifest), abs(time(nil) - Int(stamp.modifiedSeconds)) > 600 else { return }
+        utimes(manifest, nil)
     }
 
     func program(

@@ -23,7 +23,11 @@ public struct RefStamp: Sendable, Equatable {
     /// - Returns: nil when something is there that only a snapshot can judge.
     public init?(gitDirectory: String) {
         let common = RefStamp.commonFolder(of: gitDirectory)
-        let refs = LooseRefs(in: common)
+        self.init(gitDirectory: gitDirectory, common: common, LooseRefs(in: common))
+    }
+
+    /// - Parameter refs: All loose refs of `common`, which were read just before.
+    init?(gitDirectory: String, common: String, _ refs: LooseRefs) {
         guard !refs.hasOthers else { return nil }
         loose = refs.digest
         head = try? String(contentsOfFile: "\(gitDirectory)/HEAD", encoding: .utf8)

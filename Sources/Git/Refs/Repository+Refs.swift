@@ -6,12 +6,16 @@ extension Repository {
     ///
     /// - Parameter prefix: Only those of this folder of refs, with a slash at its end, as `refs/heads/`.
     public func snapshot(under prefix: String = "refs/") throws(GitError) -> RefSnapshot {
-        RefSnapshot(refs: try table(prefix), head: try symbolicTarget("HEAD"))
+        // The loose ones first: a ref that is packed meanwhile is in the file before its own is gone.
+        try snapshot(under: prefix, LooseRefs(in: commonDirectory, under: prefix))
     }
 
-    private func table(_ prefix: String) throws(GitError) -> RefTable {
-        // The loose ones first: a ref that is packed meanwhile is in the file before its own is gone.
-        let loose = LooseRefs(in: commonDirectory, under: prefix)
+    /// - Parameter loose: The loose refs of this folder, which were read just before.
+    func snapshot(under prefix: String, _ loose: LooseRefs) throws(GitError) -> RefSnapshot {
+        RefSnapshot(refs: try table(prefix, loose), head: try symbolicTarget("HEAD"))
+    }
+
+    private func table(_ prefix: String, _ loose: LooseRefs) throws(GitError) -> RefTable {
         guard !loose.hasOthers, let packed = PackedRefs("\(commonDirectory)/packed-refs", under: prefix) else {
             let all = try tableOfLibrary()
             return prefix == "refs/" ? all : RefTable(all.entries(under: prefix))

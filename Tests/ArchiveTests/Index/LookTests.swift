@@ -2,6 +2,7 @@ import Archive
 import Engine
 import Git
 import Pipeline
+import Synchronization
 import Testing
 
 @Suite struct LookTests {
@@ -20,26 +21,55 @@ import Testing
     @Test func movesAreWhatTheSnapshotHasOtherwise() async throws {
         let index = try Index.inMemory()
         func id(_ number: Int) throws -> OID { try #require(OID(hex: Sample.commit(number))) }
-        #expect(try await index.moves(of: "alpha", to: [:]) == nil)
+        func moves(to refs: RefTable) async throws -> [RefChange]? {
+            try await index.news(of: "alpha", refs: refs) { _ in .all }?.moves
+        }
+        #expect(try await moves(to: [:]) == nil)
         // In the order of bytes: upper case first, and a slash before digits.
         let known: RefTable = try [
             "refs/heads/B": id(1), "refs/heads/a": id(2), "refs/heads/a/b": id(3), "refs/heads/é": id(4),
         ]
         try await index.recordBaseline(of: "alpha", location: "/srv/alpha.git", refs: known)
         try await index.recordBaseline(of: "beta", location: "/srv/beta.git", refs: ["refs/heads/b": id(1)])
-        #expect(try await index.moves(of: "alpha", to: known) == [])
+        #expect(try await moves(to: known) == [])
         let now: RefTable = try [
             "refs/heads/A": id(9), "refs/heads/B": id(1), "refs/heads/a": id(5), "refs/heads/é": id(4),
             "refs/pull/1/head": id(6),
         ]
         #expect(
-            try await index.moves(of: "alpha", to: now) == [
+            try await moves(to: now) == [
                 RefChange(name: "refs/heads/A", old: nil, new: id(9)),
                 RefChange(name: "refs/heads/a", old: id(2), new: id(5)),
                 RefChange(name: "refs/heads/a/b", old: id(3), new: nil),
                 RefChange(name: "refs/pull/1/head", old: nil, new: id(6)),
             ])
-        #expect(try await index.moves(of: "alpha", to: [:])?.count == 4)
+        #expect(try await moves(to: [:])?.count == 4)
+    }
+
+    @Test func newsComeWithTheChangesThatWereAskedFor() async throws {
+        let index = try Index.inMemory()
+        let head = try #require(OID(hex: Sample.commit(1)))
+        for name in ["alpha", "beta"] {
+            try await index.recordBaseline(of: name, location: "/srv/\(name).git", refs: ["refs/heads/main": head])
+        }
+        for (number, state) in [(1, ChangeRecord.State.open), (2, .landed), (3, .closed)] {
+            try await index.setChange(Sample.change("\(number)", state), of: "alpha")
+        }
+        try await index.setChange(Sample.change("2", .open), of: "beta")
+        func names(_ refs: RefTable, _ selection: ChangeSelection) async throws -> [String]? {
+            let asked = Mutex<[[RefChange]]>([])
+            let news = try await index.news(of: "alpha", refs: refs) { moves in
+                asked.withLock { $0.append(moves) }
+                return selection
+            }
+            #expect(asked.withLock { $0 } == (news?.moves.isEmpty == false ? [news?.moves ?? []] : []))
+            return news?.known.map { "\($0.name) \($0.state.rawValue)" }.sorted()
+        }
+        let moved: RefTable = ["refs/heads/main": head, "refs/pull/2/head": head]
+        #expect(try await names(moved, .all) == ["1 open", "2 landed", "3 closed"])
+        #expect(try await names(moved, .named(["2", "9"])) == ["2 landed"])
+        #expect(try await names(moved, .named([])) == [])
+        #expect(try await names(["refs/heads/main": head], .all) == [])
     }
 
     @Test func aLookBeforeTheBaselineIsRefused() async throws {

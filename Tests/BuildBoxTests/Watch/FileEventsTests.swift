@@ -170,7 +170,7 @@ private struct BareRepository {
                     "git branch feature/x/y main", Self.update("refs/heads/feature/x/y"),
                     "git update-ref refs/pull/7/head main", Self.update("refs/pull/7/head"),
                     "git branch -D feature/x/y", "git branch feature/x/y main", Self.update("refs/heads/feature/x/y"),
-                    "rm -r refs/heads/feature", "mkdir -p refs/heads/feature/x", "git branch feature/x/z main",
+                    "rm -r refs/heads/feature", "mkdir -p refs/heads/feature/x && git branch feature/x/z main",
                     "cp -r refs refs2; rm -r refs; mv refs2 refs", Self.update("refs/heads/feature/x/z"),
                     "rm -rf refs/pull && git update-ref refs/pull/7/head main", Self.update("refs/pull/7/head"),
                 ] {
@@ -190,6 +190,8 @@ private struct BareRepository {
             try await withHints(repository.path, work) { log in
                 try await repository.sh(
                     "git log -1; git for-each-ref; echo x | git hash-object -w --stdin; git gc -q --auto")
+                // As Git does before it writes a ref; what follows is seen, see the other tests.
+                try await repository.sh("mkdir -p refs/heads/empty/deep refs/pull/9; touch refs/pull/9/head.lock")
                 try await runCommand("sh", "-ec", "cd '\(work)'; echo x > f; git add f; git status; git diff --cached")
                 try await runCommand("sh", "-ec", "cd '\(work)'; git config a.b c; git stash list; git fetch -q")
                 #expect(await log.next(within: .milliseconds(300)) == nil)
