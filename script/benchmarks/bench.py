@@ -78,14 +78,14 @@ class Bench:
         proofs = ["--no-proofs"] if words[1] == "run" else []
         return [*words[:2], *proofs, "--shared", self.root, *words[2:]]
 
-    def run(self, words, cwd=None, home="state", codes=(0,), **more):
+    def run(self, words, cwd=None, home="state", codes=(0,), variables=None, **more):
         """Runs a command to its end; another exit code than `codes` ends the part."""
         words = self._sharing(words)
         more.setdefault("stdin", None if "input" in more else subprocess.DEVNULL)
         more = {key: value for key, value in more.items() if value is not None}
         done = subprocess.run(
-            words, cwd=cwd or self.root, env=self.environment(home), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            **more)
+            words, cwd=cwd or self.root, env={**self.environment(home), **(variables or {})}, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, **more)
         if done.returncode not in codes:
             raise Problem(f"{' '.join(words)} ended with {done.returncode}: {done.stderr.decode()[-2000:]}")
         return done
@@ -140,10 +140,10 @@ class Bench:
 
     # Daemons
 
-    def start(self, words, cwd=None, home="state"):
+    def start(self, words, cwd=None, home="state", variables=None, output=subprocess.DEVNULL):
         process = subprocess.Popen(
-            self._sharing(words), cwd=cwd or self.root, env=self.environment(home), stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            self._sharing(words), cwd=cwd or self.root, env={**self.environment(home), **(variables or {})},
+            stdin=subprocess.DEVNULL, stdout=output, stderr=output)
         self.processes.append(process)
         return process
 

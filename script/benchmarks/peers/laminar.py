@@ -1,0 +1,63 @@
+"""Laminar (https://laminar.ohwg.net): one daemon, jobs are scripts; no steps, no sandbox, no checkout of its own."""
+
+import os
+import shlex
+import shutil
+import sqlite3
+import subprocess
+import time
+
+from peers.peer import Peer
+
+
+class Laminar(Peer):
+    """laminard in a folder of its own, on Unix sockets; `jobs` are shell scripts by their names."""
+
+    title = "Laminar"
+    programs = ("laminard", "laminarc")
+
+    def __init__(self, bench, jobs, home="laminar", executors=2):
+        super().__init__(bench, home)
+        self.address = f"unix:{self.home}/rpc"
+        self.client = shutil.which("laminarc")
+        self.process = self.attempt(lambda: self._begin(jobs, executors))
+
+    def _begin(self, jobs, executors):
+        for name, text in jobs.items():
+            self.write(f"cfg/jobs/{name}.run", f"#!/bin/sh\n{text}\n", 0o755)
+        self.write("cfg/contexts/default.conf", f"EXECUTORS={executors}\n")
+        process = self.start(
+            [shutil.which("laminard")],
+            {"LAMINAR_HOME": self.home, "LAMINAR_BIND_RPC": self.address, "LAMINAR_BIND_HTTP": f"unix:{self.home}/http"})
+        self.until(self._answers, "laminard does not answer", 20)
+        return process
+
+    def _answers(self):
+        done = subprocess.run(
+            [self.client, "show-jobs"], env={**os.environ, "LAMINAR_HOST": self.address}, stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=20)
+        return done.returncode == 0
+
+    def queue(self, job, variables):
+        """Shell text that queues a run of the job; the values of `variables` are shell text too, in double quotes."""
+        given = " ".join(f'{name}="{value}"' for name, value in variables.items())
+        return f"LAMINAR_HOST={shlex.quote(self.address)} {shlex.quote(self.client)} queue {job} {given} >/dev/null"
+
+    def run(self, job, times=1, seconds=300):
+        """Seconds from the start of a laminarc that queues so many runs until the last of them is over.
+
+        laminarc is told when a run's process has ended; that it passed is then read where Laminar keeps it.
+        """
+        started = time.perf_counter()
+        self.bench.run(
+            [self.client, "run", *[job] * times], variables={"LAMINAR_HOST": self.address}, timeout=seconds)
+        taken = time.perf_counter() - started
+        self.until(lambda: self._unfinished() == 0, "runs are not in Laminar's database", 20)
+        return taken
+
+    def _unfinished(self):
+        database = sqlite3.connect(f"file:{self.home}/laminar.sqlite?mode=ro", uri=True, timeout=10)
+        try:
+            return database.execute("SELECT count(*) FROM builds WHERE completedAt IS NULL").fetchone()[0]
+        finally:
+            database.close()
