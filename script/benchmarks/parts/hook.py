@@ -54,13 +54,13 @@ def measure(bench):
             f'{{ Step("one", run: "{SAY.format(mark, "$PIPECTL_HEAD")}") }}'))
     bare, ours = Target(bench, path, "bare"), Target(bench, path, "ours")
     # The peers know nothing of the repository; a step of ours has the commit's files around it.
-    queued, checked_out = Target(bench, path, "queued"), Target(bench, path, "files")
+    queued, enclosed = Target(bench, path, "queued"), Target(bench, path, "enclosed")
     laminar = Laminar(bench, {
         "test": SAY.format(queued.mark, "$commit"),
-        "files": f"git -C {checked_out.bare} archive $commit | tar -x && {SAY.format(checked_out.mark, '$commit')}"})
+        "enclosed": Laminar.enclosed(enclosed.bare, "$commit", bench.root, SAY.format(enclosed.mark, "$commit"))})
     if not laminar.trouble:
         queued.act(laminar.queue("test", {"commit": "$new"}))
-        checked_out.act(laminar.queue("files", {"commit": "$new"}))
+        enclosed.act(laminar.queue("enclosed", {"commit": "$new"}))
     posted, sent = Target(bench, path, "posted"), Target(bench, path, "sent")
     buildbot = Buildbot(bench, {
         "posted": [SAY.format(posted.mark, "$COMMIT")], "sent": [SAY.format(sent.mark, "$COMMIT")]}, executors=1)
@@ -93,7 +93,7 @@ def measure(bench):
         bare=lambda: bare.push(*commit())[0],
         ours=lambda: first(ours),
         **laminar.trial("queued", lambda: first(queued)),
-        **laminar.trial("files", lambda: first(checked_out)),
+        **laminar.trial("enclosed", lambda: first(enclosed)),
         **buildbot.trial("posted", lambda: first(posted, buildbot.settled)),
         **buildbot.trial("sent", lambda: first(sent, buildbot.settled)))
 
@@ -107,15 +107,16 @@ def measure(bench):
     bench.figure(name, whole, beside=found["bare"], of="the push", goal=MILLISECONDS.at_most(25))
     bench.figure(hook_name, rest, goal=MILLISECONDS.at_most(10))
     for peer, key, what in (
-            (laminar, "queued", "laminarc queue"), (laminar, "files", "laminarc queue, git archive"),
-            (buildbot, "posted", "curl"), (buildbot, "sent", "buildbot sendchange")):
+            (laminar, "queued", "laminarc queue, no sandbox"),
+            (laminar, "enclosed", "laminarc queue, git archive and bwrap in the job"),
+            (buildbot, "posted", "curl, no sandbox"), (buildbot, "sent", "buildbot sendchange, no sandbox")):
         theirs, hooks = split(key)
         of = f"{peer.title}, {what}"
-        peer.figure(f"push to first step: {what}, no sandbox", theirs)
+        peer.figure(f"push to first step: {what}", theirs)
         peer.figure(f"hook's first line to first step: {what}", hooks)
         is_goal = key == "queued" and theirs
         peer.compare(
             name, whole, theirs, of, goal=MILLISECONDS.at_most(statistics.median(theirs) * 1_000) if is_goal else None)
         peer.compare(hook_name, rest, hooks, of)
-    for target in (bare, ours, queued, checked_out, posted, sent):
+    for target in (bare, ours, queued, enclosed, posted, sent):
         shutil.rmtree(target.bare, ignore_errors=True)

@@ -1,7 +1,10 @@
-"""Lines of a step on their way to the log file, with their times beside them."""
+"""Lines of a step on their way to the log file, with their times; through daemons, beside Laminar and Buildbot."""
 
-from figures import MEGABYTES_PER_SECOND
+from bench import growth
+from figures import MEBIBYTES, MEGABYTES_PER_SECOND
 from parts._logs import file, rates, through
+from peers.buildbot import Buildbot
+from peers.laminar import Laminar
 
 
 def measure(bench):
@@ -26,3 +29,58 @@ def measure(bench):
         bench.figure(
             f"pipectl run, {what}", rates(size, found[name], found["idle"]), MEGABYTES_PER_SECOND, beside=pipe,
             of="cat through a pipe", goal=MEGABYTES_PER_SECOND.at_least(500))
+    through_daemons(bench)
+
+
+def through_daemons(bench):
+    """The same path for all: a run that prints the file, less one that prints nothing; each keeps the whole log."""
+    log, size = file(bench, bench.amount(200_000_000, 50_000_000))
+    jobs = {"log": f"cat {log}", "one": "true"}
+    path = bench.repository("log-daemon", bench.workflow_set(
+        *(f'Workflow("{name}") {{ Step("step", run: "{text}") }}' for name, text in jobs.items())))
+    daemons = {
+        name: bench.daemon(f"log-{name}", "--interval", "3600", "--no-refresh", *limit, path)
+        for name, limit in {"bounded": [], "whole": ["--log-limit", str(size // 1_000_000 + 64)]}.items()}
+    laminar = Laminar(bench, jobs)
+    buildbot = Buildbot(bench, {name: [text] for name, text in jobs.items()}, executors=1)
+
+    def ours(name, workflow):
+        return bench.call([bench.pipectl, "run", "--ref", "main", workflow], cwd=path, home=f"log-{name}")
+
+    def trial(processes, run):
+        """MB/s, and the growth of the processes in MiB."""
+        idle = run("one")
+        taken, more = growth([process.pid for process in processes], lambda: run("log"))
+        return rates(size, [taken], [idle])[0], more
+
+    for body in (*(lambda name=name: ours(name, "one") for name in daemons), lambda: laminar.attempt(
+            lambda: laminar.run("one")), lambda: buildbot.attempt(lambda: buildbot.run("one"))):
+        body()  # the first run of each compiles or loads what later ones have
+    found = bench.trials(
+        max(bench.count // 2, 2),
+        bounded=lambda: trial([daemons["bounded"]], lambda job: ours("bounded", job)),
+        whole=lambda: trial([daemons["whole"]], lambda job: ours("whole", job)),
+        **laminar.trial("laminar", lambda: trial(laminar.processes, laminar.run)))
+    # A minute for each: once.
+    slow = buildbot.attempt(lambda: trial(buildbot.processes, buildbot.run))
+    found["buildbot"] = [slow] if slow else []
+
+    def split(name):
+        return tuple(zip(*(pair for pair in found.get(name, []) if pair))) or ((), ())
+
+    amount = f"{size // 1_000_000:,} MB"
+    kept = {
+        "bounded": f"{amount} through a daemon, sandboxed, with times, 16 + 16 MiB kept",
+        "whole": f"{amount} through a daemon, sandboxed, with times, all kept"}
+    for name, title in kept.items():
+        speeds, sizes = split(name)
+        bench.figure(title, speeds, MEGABYTES_PER_SECOND)
+        bench.figure("growth of the daemon, most", sizes, MEBIBYTES, goal=MEBIBYTES.at_most(32))
+    for peer, key, what in (
+            (laminar, "laminar", "growth of the daemon, most"),
+            (buildbot, "buildbot", "growth of master and worker, most")):
+        speeds, sizes = split(key)
+        peer.figure(f"{amount}, all kept, no sandbox, no times", speeds, MEGABYTES_PER_SECOND)
+        peer.figure(what, sizes, MEBIBYTES)
+        for name, title in kept.items():
+            peer.compare(title, split(name)[0], speeds, unit=MEGABYTES_PER_SECOND)

@@ -71,12 +71,13 @@ def measure(bench):
 
 
 def one_place(bench, path, where, root, serial, number, few):
-    ours = Ours(bench, os.path.join(root, "throughput"), path, serial)
-    laminar = Laminar(bench, {"test": "true"}, os.path.join(root, "laminar"))
+    ours = Ours(bench, os.path.join(root, "throughput-state"), path, serial)
+    laminar = Laminar(bench, {"test": "true", "enclosed": Laminar.enclosed(path, "main", root, "true")}, os.path.join(root, "laminar"))
     buildbot = Buildbot(bench, {"test": ["true"]}, os.path.join(root, "buildbot"))
     time.sleep(2)
     ours.burst(10)
     laminar.attempt(lambda: laminar.run("test", 10))
+    laminar.attempt(lambda: laminar.run("enclosed", 10))
     buildbot.attempt(lambda: buildbot.run("test", 2))
 
     def trial(burst, processes, many):
@@ -86,7 +87,8 @@ def one_place(bench, path, where, root, serial, number, few):
     trials = max(bench.count // 2, 3)
     bodies = {
         "ours": lambda: trial(ours.burst, [ours.process], number),
-        **laminar.trial("laminar", lambda: trial(lambda n: laminar.run("test", n), laminar.processes, number)),
+        **laminar.trial("test", lambda: trial(lambda n: laminar.run("test", n), laminar.processes, number)),
+        **laminar.trial("enclosed", lambda: trial(lambda n: laminar.run("enclosed", n), laminar.processes, number)),
         **buildbot.trial("buildbot", lambda: trial(lambda n: buildbot.run("test", n), buildbot.processes, few))}
     found = {name: [] for name in bodies}
     for _ in range(trials):
@@ -100,13 +102,16 @@ def one_place(bench, path, where, root, serial, number, few):
     name, used_name = f"{number} runs, sandboxed, durable, state {where}", f"processor for each, state {where}"
     bench.figure(name, runs, PER_SECOND, goal=PER_SECOND.at_least(100) if where == "on disk" else None)
     bench.figure(used_name, used)
-    for peer, key, many in ((laminar, "laminar", number), (buildbot, "buildbot", few)):
+    for peer, key, many, what in (
+            (laminar, "test", number, "no sandbox"), (laminar, "enclosed", number, "git archive and bwrap in the job"),
+            (buildbot, "buildbot", few, "no sandbox")):
         theirs, their_used = split(key)
-        peer.figure(f"{many} runs, no sandbox, state {where}", theirs, PER_SECOND)
+        peer.figure(f"{many} runs, {what}, state {where}", theirs, PER_SECOND)
         peer.figure(used_name, their_used)
-        is_goal = peer is laminar and theirs
-        peer.compare(
-            name, runs, theirs, unit=PER_SECOND, goal=PER_SECOND.at_least(statistics.median(theirs)) if is_goal else None)
-        peer.compare(used_name, used, their_used)
+        of = f"{peer.title}, {what}"
+        least = PER_SECOND.at_least(statistics.median(theirs)) if key == "test" and theirs else None
+        peer.compare(name, runs, theirs, of, unit=PER_SECOND, goal=least)
+        peer.compare(used_name, used, their_used, of)
+    for peer in (laminar, buildbot):
         peer.stop()
     bench.stop(ours.process)

@@ -31,6 +31,8 @@ c = BuildmasterConfig = {
     "workers": [worker.Worker(name, "bench", max_builds=1) for name in given["workers"]],
     "schedulers": [], "builders": [],
 }
+if given["poll"]:
+    c["change_source"].append(changes.GitPoller(repourl=given["poll"], branches=True, pollInterval=1, project="polled"))
 for name, commands in given["jobs"].items():
     factory = util.BuildFactory([
         steps.ShellCommand(name=f"step {number}", command=command, env={"COMMIT": util.Interpolate("%(src::revision)s")})
@@ -54,22 +56,25 @@ def free_ports(count):
 
 
 class Buildbot(Peer):
-    """A master and as many workers as there are executors, on loopback; `jobs` are lists of shell steps by name."""
+    """A master and as many workers as there are executors, on loopback; `jobs` are lists of shell steps by name.
+
+    `poll` is a repository that the master looks at every second, which is as often as it can.
+    """
 
     title = "Buildbot"
     programs = ("buildbot", "buildbot-worker")
 
-    def __init__(self, bench, jobs, home="buildbot", executors=2):
+    def __init__(self, bench, jobs, home="buildbot", executors=2, poll=""):
         super().__init__(bench, home)
-        self.attempt(lambda: self._begin(jobs, [f"worker{number}" for number in range(executors)]))
+        self.attempt(lambda: self._begin(jobs, [f"worker{number}" for number in range(executors)], poll))
 
-    def _begin(self, jobs, workers):
+    def _begin(self, jobs, workers, poll):
         self.http, self.pb = free_ports(2)
         os.makedirs(self.home)
         master = os.path.join(self.home, "master")
         self.bench.run(["buildbot", "create-master", "--quiet", "--relocatable", master], timeout=120)
         self.write("master/master.cfg", CONFIGURATION)
-        given = {"www": self.http, "pb": self.pb, "workers": workers, "jobs": jobs}
+        given = {"www": self.http, "pb": self.pb, "workers": workers, "jobs": jobs, "poll": poll}
         self.write("master/given.json", json.dumps(given))
         self.start([shutil.which("buildbot"), "start", "--nodaemon", master])
         self.until(self._answers, "the master does not answer", 60)

@@ -38,6 +38,18 @@ class Laminar(Peer):
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=20)
         return done.returncode == 0
 
+    @staticmethod
+    def enclosed(repository, commit, root, command):
+        """The text of a job that does for itself what pipectl does for a step: the commit's files, and a sandbox.
+
+        The sandbox is a plain one, which shows the whole machine read-only and `root` writable. `commit` and `command`
+        are shell text; `command` has no single quotes in it.
+        """
+        return (
+            f"git -C {shlex.quote(repository)} archive {commit} | tar -x && bwrap --unshare-pid --unshare-ipc "
+            f"--unshare-uts --unshare-net --ro-bind / / --bind {root} {root} --proc /proc --dev /dev -- "
+            f"sh -c '{command}'")
+
     def queue(self, job, variables):
         """Shell text that queues a run of the job; the values of `variables` are shell text too, in double quotes."""
         given = " ".join(f'{name}="{value}"' for name, value in variables.items())
