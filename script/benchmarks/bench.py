@@ -225,14 +225,13 @@ class Memory:
         self.private = (int(rollup["Private_Dirty"].split()[0]) + int(rollup["Private_Clean"].split()[0])) / 1024
 
 
-def growth(pids, body):
-    """What `body` returns, and by how many MiB the processes were larger at their peaks than before, together."""
+def peak(pids, body):
+    """What `body` returns, and how many MiB the processes had at their peaks meanwhile, together."""
     for pid in pids:
         with open(f"/proc/{pid}/clear_refs", "w") as file:
             file.write("5")  # the peak is counted anew from here (proc(5))
-    before = [Memory(pid).resident for pid in pids]
     value = body()
-    return value, sum(Memory(pid).peak - resident for pid, resident in zip(pids, before))
+    return value, sum(Memory(pid).peak for pid in pids)
 
 
 def processor_seconds(pid):

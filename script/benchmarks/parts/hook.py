@@ -82,15 +82,19 @@ def measure(bench):
         tree = bench.git("write-tree", cwd=path)
         return number, bench.git("commit-tree", tree, "-p", tip, "-m", f"Push {number}", cwd=path)
 
-    def first(target, settle=lambda: None):
-        found = target.first(*commit())
+    def rested(found, settle=lambda: None):
         settle()
-        time.sleep(0.6)  # the run before is archived meanwhile, and the next one's sandbox made
+        # The run before is archived meanwhile, and the next one's sandbox made; so that nobody comes after less of a
+        # rest than the others, everybody has it.
+        time.sleep(0.6)
         return found
+
+    def first(target, settle=lambda: None):
+        return rested(target.first(*commit()), settle)
 
     first(ours)  # compiles the workflows
     found = bench.trials(
-        bare=lambda: bare.push(*commit())[0],
+        bare=lambda: rested(bare.push(*commit())[0]),
         ours=lambda: first(ours),
         **laminar.trial("queued", lambda: first(queued)),
         **laminar.trial("enclosed", lambda: first(enclosed)),

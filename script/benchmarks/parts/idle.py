@@ -51,7 +51,7 @@ def peers_at_rest(bench, path, seconds):
     """Laminar and Buildbot that are told of pushes and watch nothing, and a Buildbot that polls; all in one time."""
     laminar = Laminar(bench, {"test": "true"})
     told = Buildbot(bench, {"test": ["true"]}, executors=1)
-    polls = Buildbot(bench, {"test": ["true"]}, home="buildbot-polls", executors=1, poll=path)
+    polls = Buildbot(bench, {"test": ["true"]}, executors=1, poll=path)
     for peer in (laminar, told, polls):
         peer.attempt(lambda peer=peer: peer.run("test"))
     time.sleep(20)

@@ -1,6 +1,8 @@
 """Lines of a step on their way to the log file, with their times; through daemons, beside Laminar and Buildbot."""
 
-from bench import growth
+import statistics
+
+from bench import peak
 from figures import MEBIBYTES, MEGABYTES_PER_SECOND
 from parts._logs import file, rates, through
 from peers.buildbot import Buildbot
@@ -33,40 +35,39 @@ def measure(bench):
 
 
 def through_daemons(bench):
-    """The same path for all: a run that prints the file, less one that prints nothing; each keeps the whole log."""
+    """The same path for all: a run that prints the file, less one that prints nothing."""
     log, size = file(bench, bench.amount(200_000_000, 50_000_000))
     jobs = {"log": f"cat {log}", "one": "true"}
     path = bench.repository("log-daemon", bench.workflow_set(
         *(f'Workflow("{name}") {{ Step("step", run: "{text}") }}' for name, text in jobs.items())))
-    daemons = {
-        name: bench.daemon(f"log-{name}", "--interval", "3600", "--no-refresh", *limit, path)
-        for name, limit in {"bounded": [], "whole": ["--log-limit", str(size // 1_000_000 + 64)]}.items()}
     laminar = Laminar(bench, jobs)
     buildbot = Buildbot(bench, {name: [text] for name, text in jobs.items()}, executors=1)
+    daemons = {}
+    for name, limit in {"bounded": [], "whole": ["--log-limit", str(size // 1_000_000 + 64)]}.items():
+        daemons[name] = bench.daemon(f"log-{name}", "--interval", "3600", "--no-refresh", *limit, path)
 
-    def ours(name, workflow):
-        return bench.call([bench.pipectl, "run", "--ref", "main", workflow], cwd=path, home=f"log-{name}")
+    def ours(name, job):
+        return bench.call([bench.pipectl, "run", "--ref", "main", job], cwd=path, home=f"log-{name}")
 
     def trial(processes, run):
-        """MB/s, and the growth of the processes in MiB."""
-        idle = run("one")
-        taken, more = growth([process.pid for process in processes], lambda: run("log"))
-        return rates(size, [taken], [idle])[0], more
+        """Seconds of a run that prints nothing, of one that prints all, and MiB of the processes meanwhile."""
+        return run("one"), *peak([process.pid for process in processes], lambda: run("log"))
 
-    for body in (*(lambda name=name: ours(name, "one") for name in daemons), lambda: laminar.attempt(
-            lambda: laminar.run("one")), lambda: buildbot.attempt(lambda: buildbot.run("one"))):
-        body()  # the first run of each compiles or loads what later ones have
     found = bench.trials(
-        max(bench.count // 2, 2),
         bounded=lambda: trial([daemons["bounded"]], lambda job: ours("bounded", job)),
         whole=lambda: trial([daemons["whole"]], lambda job: ours("whole", job)),
         **laminar.trial("laminar", lambda: trial(laminar.processes, laminar.run)))
+    buildbot.attempt(lambda: buildbot.run("one"))
     # A minute for each: once.
-    slow = buildbot.attempt(lambda: trial(buildbot.processes, buildbot.run))
-    found["buildbot"] = [slow] if slow else []
+    found["buildbot"] = [buildbot.attempt(lambda: trial(buildbot.processes, buildbot.run))]
 
     def split(name):
-        return tuple(zip(*(pair for pair in found.get(name, []) if pair))) or ((), ())
+        """MB/s of each trial, and the most that the daemon had."""
+        taken = [value for value in found.get(name, []) if value]
+        if not taken:
+            return [], []
+        idle = statistics.median(one for one, _, _ in taken)
+        return rates(size, [seconds for _, seconds, _ in taken], [idle] * len(taken)), [most for _, _, most in taken]
 
     amount = f"{size // 1_000_000:,} MB"
     kept = {
@@ -75,12 +76,10 @@ def through_daemons(bench):
     for name, title in kept.items():
         speeds, sizes = split(name)
         bench.figure(title, speeds, MEGABYTES_PER_SECOND)
-        bench.figure("growth of the daemon, most", sizes, MEBIBYTES, goal=MEBIBYTES.at_most(32))
-    for peer, key, what in (
-            (laminar, "laminar", "growth of the daemon, most"),
-            (buildbot, "buildbot", "growth of master and worker, most")):
+        bench.figure("the daemon meanwhile, at most", sizes, MEBIBYTES)
+    for peer, key, what in ((laminar, "laminar", "the daemon"), (buildbot, "buildbot", "master and worker")):
         speeds, sizes = split(key)
-        peer.figure(f"{amount}, all kept, no sandbox, no times", speeds, MEGABYTES_PER_SECOND)
-        peer.figure(what, sizes, MEBIBYTES)
+        peer.figure(f"{amount}, no sandbox, no times, all kept", speeds, MEGABYTES_PER_SECOND)
+        peer.figure(f"{what} meanwhile, at most", sizes, MEBIBYTES)
         for name, title in kept.items():
             peer.compare(title, split(name)[0], speeds, unit=MEGABYTES_PER_SECOND)

@@ -72,8 +72,8 @@ def measure(bench):
 
 def one_place(bench, path, where, root, serial, number, few):
     ours = Ours(bench, os.path.join(root, "throughput-state"), path, serial)
-    laminar = Laminar(bench, {"test": "true", "enclosed": Laminar.enclosed(path, "main", root, "true")}, os.path.join(root, "laminar"))
-    buildbot = Buildbot(bench, {"test": ["true"]}, os.path.join(root, "buildbot"))
+    laminar = Laminar(bench, {"test": "true", "enclosed": Laminar.enclosed(path, "main", root, "true")}, root)
+    buildbot = Buildbot(bench, {"test": ["true"]}, root)
     time.sleep(2)
     ours.burst(10)
     laminar.attempt(lambda: laminar.run("test", 10))

@@ -64,13 +64,12 @@ class Buildbot(Peer):
     title = "Buildbot"
     programs = ("buildbot", "buildbot-worker")
 
-    def __init__(self, bench, jobs, home="buildbot", executors=2, poll=""):
-        super().__init__(bench, home)
+    def __init__(self, bench, jobs, folder=None, executors=2, poll=""):
+        super().__init__(bench, folder)
         self.attempt(lambda: self._begin(jobs, [f"worker{number}" for number in range(executors)], poll))
 
     def _begin(self, jobs, workers, poll):
         self.http, self.pb = free_ports(2)
-        os.makedirs(self.home)
         master = os.path.join(self.home, "master")
         self.bench.run(["buildbot", "create-master", "--quiet", "--relocatable", master], timeout=120)
         self.write("master/master.cfg", CONFIGURATION)

@@ -16,8 +16,8 @@ class Laminar(Peer):
     title = "Laminar"
     programs = ("laminard", "laminarc")
 
-    def __init__(self, bench, jobs, home="laminar", executors=2):
-        super().__init__(bench, home)
+    def __init__(self, bench, jobs, folder=None, executors=2):
+        super().__init__(bench, folder)
         self.address = f"unix:{self.home}/rpc"
         self.client = shutil.which("laminarc")
         self.process = self.attempt(lambda: self._begin(jobs, executors))

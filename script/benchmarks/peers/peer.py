@@ -4,19 +4,20 @@ import os
 import shutil
 import sqlite3
 import subprocess
+import tempfile
 import time
 
 from bench import Problem
 
 
 class Peer:
-    """A daemon of another tool in a folder of its own; `trouble` says why it has no figures."""
+    """A daemon of another tool in a folder of its own below `folder`; `trouble` says why it has no figures."""
 
     title = ""
     programs = ()
 
-    def __init__(self, bench, home):
-        self.bench, self.home = bench, os.path.join(bench.root, home)
+    def __init__(self, bench, folder):
+        self.bench, self.home = bench, tempfile.mkdtemp(prefix=f"{self.title.lower()}-", dir=folder or bench.root)
         self.processes, self.is_told = [], False
         lacking = [program for program in self.programs if not shutil.which(program)]
         self.trouble = f"not found: {', '.join(lacking)}" if lacking else ""
