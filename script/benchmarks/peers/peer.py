@@ -45,6 +45,8 @@ class Peer:
 
     def figure(self, name, values, *rest, **more):
         """Adds a row of this peer; where there is none, one row says why, once in a part."""
+        if not self.trouble and not values:
+            self.trouble = "failed: no value"
         if not self.trouble:
             self.bench.figure(f"{self.title} {name}", values, *rest, **more)
         elif not self.is_told:
