@@ -103,6 +103,19 @@ class Bench:
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
+    def new_file(self, folder=None):
+        """Seconds that a small new file costs where `folder` is, of 100 in a new folder, nothing flushed.
+
+        On ext4 without a journal it may be ten times as much for some minutes after many files were removed, by this
+        bench too: runs that make files can be held against runs of another hour only if this was the same.
+        """
+        place = tempfile.mkdtemp(prefix="files-", dir=folder or self.root)
+        started = time.perf_counter()
+        for number in range(100):
+            with open(f"{place}/{number}", "wb") as file:
+                file.write(b"x" * 1_000)
+        return (time.perf_counter() - started) / 100
+
     # Repositories
 
     def git(self, *words, cwd, input=None):

@@ -94,6 +94,7 @@ def measure(bench):
 
     first(ours)  # compiles the workflows
     found = bench.trials(
+        file=lambda: bench.new_file(),
         bare=lambda: rested(bare.push(*commit())[0]),
         ours=lambda: first(ours),
         **laminar.trial("queued", lambda: first(queued)),
@@ -107,6 +108,7 @@ def measure(bench):
 
     whole, rest = split("ours")
     name, hook_name = "push to first step, sandboxed, durable", "hook's first line to first step"
+    bench.figure("a new file of 1 kB", found["file"])
     bench.figure("a push whose hook notes the time", found["bare"])
     bench.figure(name, whole, beside=found["bare"], of="the push", goal=MILLISECONDS.at_most(25))
     bench.figure(hook_name, rest, goal=MILLISECONDS.at_most(10))

@@ -23,7 +23,7 @@ def measure(bench):
         bounded=lambda: bench.call([*words, "log"], cwd=path),
         whole=lambda: bench.call([*words, "--log-limit", str(size // 1_000_000 + 64), "log"], cwd=path))
     none = [0.0] * bench.count
-    amount = f"{size // 1_000_000:,} MB"
+    amount = f"{size / 1e6:,.0f} MB"
     pipe = rates(size, found["pipe"], none)
     bench.figure(f"{amount}: cat to a file", rates(size, found["cat"], none), MEGABYTES_PER_SECOND)
     bench.figure(f"{amount}: cat through a pipe to a file", pipe, MEGABYTES_PER_SECOND)
@@ -69,7 +69,7 @@ def through_daemons(bench):
         idle = statistics.median(one for one, _, _ in taken)
         return rates(size, [seconds for _, seconds, _ in taken], [idle] * len(taken)), [most for _, _, most in taken]
 
-    amount = f"{size // 1_000_000:,} MB"
+    amount = f"{size / 1e6:,.0f} MB"
     kept = {
         "bounded": f"{amount} through a daemon, sandboxed, with times, 16 + 16 MiB kept",
         "whole": f"{amount} through a daemon, sandboxed, with times, all kept"}

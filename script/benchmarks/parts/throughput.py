@@ -86,6 +86,7 @@ def one_place(bench, path, where, root, serial, number, few):
 
     trials = max(bench.count // 2, 3)
     bodies = {
+        "file": lambda: bench.new_file(root),
         "ours": lambda: trial(ours.burst, [ours.process], number),
         **laminar.trial("test", lambda: trial(lambda n: laminar.run("test", n), laminar.processes, number)),
         **laminar.trial("enclosed", lambda: trial(lambda n: laminar.run("enclosed", n), laminar.processes, number)),
@@ -98,6 +99,7 @@ def one_place(bench, path, where, root, serial, number, few):
     def split(name):
         return tuple(zip(*(pair for pair in found.get(name, []) if pair))) or ((), ())
 
+    bench.figure(f"a new file of 1 kB, {where}", found["file"])
     runs, used = split("ours")
     name, used_name = f"{number} runs, sandboxed, durable, state {where}", f"processor for each, state {where}"
     bench.figure(name, runs, PER_SECOND, goal=PER_SECOND.at_least(100) if where == "on disk" else None)

@@ -33,7 +33,7 @@ class Peer:
         except (Problem, OSError, subprocess.SubprocessError, sqlite3.Error, ValueError) as error:
             lines = [line for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
             # Foreign text on its way to a terminal: one line, and nothing in it that a terminal obeys.
-            self.trouble = "failed: " + "".join(c if c.isprintable() else "?" for c in lines[-1])[:150]
+            self.trouble = "failed: " + "".join(c if c.isprintable() else "?" for c in lines[-1])[:150].rstrip(": ")
             self.stop()
             return None
 
