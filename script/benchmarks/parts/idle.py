@@ -1,4 +1,4 @@
-"""A daemon that has nothing to do: memory and processor, one repository and 100 of them, beside Laminar and Buildbot."""
+"""A daemon with nothing to do: memory and processor, of one repository and of 100, beside Laminar and Buildbot."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""Runs a second of a workflow with one step, queued at once: two slots, on disk and in memory, beside Laminar and Buildbot."""
+"""Runs a second of one step each, queued at once: two slots, on disk and in memory, beside Laminar and Buildbot."""
 
 import os
 import shutil

@@ -35,7 +35,8 @@ if given["poll"]:
     c["change_source"].append(changes.GitPoller(repourl=given["poll"], branches=True, pollInterval=1, project="polled"))
 for name, commands in given["jobs"].items():
     factory = util.BuildFactory([
-        steps.ShellCommand(name=f"step {number}", command=command, env={"COMMIT": util.Interpolate("%(src::revision)s")})
+        steps.ShellCommand(
+            name=f"step {number}", command=command, env={"COMMIT": util.Interpolate("%(src::revision)s")})
         for number, command in enumerate(commands)])
     c["builders"].append(util.BuilderConfig(name=name, workernames=given["workers"], factory=factory))
     c["schedulers"].append(schedulers.AnyBranchScheduler(

@@ -27,7 +27,8 @@ class Laminar(Peer):
         self.write("cfg/contexts/default.conf", f"EXECUTORS={executors}\n")
         process = self.start(
             [shutil.which("laminard")],
-            {"LAMINAR_HOME": self.home, "LAMINAR_BIND_RPC": self.address, "LAMINAR_BIND_HTTP": f"unix:{self.home}/http"})
+            {"LAMINAR_HOME": self.home, "LAMINAR_BIND_RPC": self.address,
+             "LAMINAR_BIND_HTTP": f"unix:{self.home}/http"})
         self.until(self._answers, "laminard does not answer", 20)
         return process
 
@@ -44,9 +45,10 @@ class Laminar(Peer):
         The sandbox is a plain one, which shows the whole machine read-only and `root` writable. `commit` and `command`
         are shell text; `command` has no single quotes in it.
         """
+        root = shlex.quote(root)
         return (
             f"git -C {shlex.quote(repository)} archive {commit} | tar -x && bwrap --unshare-pid --unshare-ipc "
-            f"--unshare-uts --unshare-net --ro-bind / / --bind {shlex.quote(root)} {shlex.quote(root)} --proc /proc --dev /dev -- "
+            f"--unshare-uts --unshare-net --ro-bind / / --bind {root} {root} --proc /proc --dev /dev -- "
             f"sh -c '{command}'")
 
     def queue(self, job, variables):
