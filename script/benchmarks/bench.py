@@ -78,14 +78,14 @@ class Bench:
         proofs = ["--no-proofs"] if words[1] == "run" else []
         return [*words[:2], *proofs, "--shared", self.root, *words[2:]]
 
-    def run(self, words, cwd=None, home="state", codes=(0,), **more):
+    def run(self, words, cwd=None, home="state", codes=(0,), variables=None, **more):
         """Runs a command to its end; another exit code than `codes` ends the part."""
         words = self._sharing(words)
         more.setdefault("stdin", None if "input" in more else subprocess.DEVNULL)
         more = {key: value for key, value in more.items() if value is not None}
         done = subprocess.run(
-            words, cwd=cwd or self.root, env=self.environment(home), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            **more)
+            words, cwd=cwd or self.root, env={**self.environment(home), **(variables or {})}, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, **more)
         if done.returncode not in codes:
             raise Problem(f"{' '.join(words)} ended with {done.returncode}: {done.stderr.decode()[-2000:]}")
         return done
@@ -102,6 +102,19 @@ class Bench:
         self.run(words, **more)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+    def new_file(self, folder=None):
+        """Seconds that a small new file costs where `folder` is, of 100 in a new folder, nothing flushed.
+
+        On ext4 without a journal it may be ten times as much for some minutes after many files were removed, by this
+        bench too: runs that make files can be held against runs of another hour only if this was the same.
+        """
+        place = tempfile.mkdtemp(prefix="files-", dir=folder or self.root)
+        started = time.perf_counter()
+        for number in range(100):
+            with open(f"{place}/{number}", "wb") as file:
+                file.write(b"x" * 1_000)
+        return (time.perf_counter() - started) / 100
 
     # Repositories
 
@@ -140,10 +153,10 @@ class Bench:
 
     # Daemons
 
-    def start(self, words, cwd=None, home="state"):
+    def start(self, words, cwd=None, home="state", variables=None, output=subprocess.DEVNULL):
         process = subprocess.Popen(
-            self._sharing(words), cwd=cwd or self.root, env=self.environment(home), stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            self._sharing(words), cwd=cwd or self.root, env={**self.environment(home), **(variables or {})},
+            stdin=subprocess.DEVNULL, stdout=output, stderr=output)
         self.processes.append(process)
         return process
 
@@ -223,6 +236,15 @@ class Memory:
         # The share of pages that others have mapped too is counted in part.
         self.proportional = int(rollup["Pss"].split()[0]) / 1024
         self.private = (int(rollup["Private_Dirty"].split()[0]) + int(rollup["Private_Clean"].split()[0])) / 1024
+
+
+def peak(pids, body):
+    """What `body` returns, and how many MiB the processes had at their peaks meanwhile, together."""
+    for pid in pids:
+        with open(f"/proc/{pid}/clear_refs", "w") as file:
+            file.write("5")  # the peak is counted anew from here (proc(5))
+    value = body()
+    return value, sum(Memory(pid).peak for pid in pids)
 
 
 def processor_seconds(pid):

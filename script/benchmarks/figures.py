@@ -91,7 +91,9 @@ TITLES = ("what", "median", "least – most", "goal", "beside", "ratio")
 def table(figures):
     """The rows as aligned columns, a heading for each part."""
     rows = [figure.cells() for figure in figures]
-    widths = [max(len(row[column]) for row in [TITLES, *rows]) for column in range(len(TITLES))]
+    # Why there is no figure may be longer than any figure: nothing comes behind it.
+    wide = [row for row in [TITLES, *rows] if any(row[2:]) or row is TITLES]
+    widths = [max(len(row[column]) for row in (wide if column else [TITLES, *rows])) for column in range(len(TITLES))]
 
     def line(row):
         return "  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip()

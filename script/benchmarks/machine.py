@@ -25,7 +25,17 @@ def _said(words):
 
 
 def _file_system(path):
-    return _said(["stat", "--file-system", "--format=%T", path]) or "unknown"
+    """As the mount says; stat(1) tells ext2, ext3 and ext4 by a number that all three have."""
+    best, kind = "", None
+    try:
+        with open("/proc/self/mounts") as mounts:
+            for line in mounts:
+                _, folder, name, *_ = line.split()
+                if os.path.commonpath([folder, os.path.realpath(path)]) == folder and len(folder) >= len(best):
+                    best, kind = folder, name
+    except (OSError, ValueError):
+        pass
+    return kind or _said(["stat", "--file-system", "--format=%T", path]) or "unknown"
 
 
 def describe(folder, pipectl):

@@ -96,10 +96,10 @@ public struct KeptShell: Sendable {
         space = try await Workspace.resume(
             at: "\(folder)/workspace", kept, user: user, layering: sandboxing.layering)
         do {
-            for name in KeptWorkspace.folders {
+            for (name, path) in KeptWorkspace.folders {
                 let source = "\(state.kept)/\(kept.folder)/\(name)"
                 guard FileManager.default.fileExists(atPath: source) else { continue }
-                try await Workspace.copy(source, to: "\(files)/\(name)")
+                try await Workspace.copy(source, to: "\(files)/\(path)")
             }
             var setting = RunSetting(
                 workspace: FilePath(space.path), folder: FilePath(files), environment: kept.environment,

@@ -77,10 +77,10 @@ extension RunExecutor {
         let workspace = try await Workspace.resume(
             at: place.workspace, one, user: user, layering: sandboxing.layering)
         do {
-            for name in KeptWorkspace.folders {
+            for (name, path) in KeptWorkspace.folders {
                 let source = "\(state.kept)/\(one.folder)/\(name)"
                 guard FileManager.default.fileExists(atPath: source) else { continue }
-                try await Workspace.copy(source, to: "\(place.folder)/\(name)")
+                try await Workspace.copy(source, to: "\(place.folder)/\(path)")
             }
         } catch {
             await workspace.close()
@@ -106,7 +106,9 @@ extension RunExecutor {
             one.layers = try await offThread {
                 guard mkdir(filling, 0o700) == 0 else { throw SystemFailure("mkdir") }
                 try moved(workspace.folder, to: "\(filling)/workspace")
-                for name in KeptWorkspace.folders { try? moved("\(folder)/\(name)", to: "\(filling)/\(name)") }
+                for (name, path) in KeptWorkspace.folders {
+                    try? moved("\(folder)/\(path)", to: "\(filling)/\(name)")
+                }
                 try moved(filling, to: root)
                 return workspace.keptLayers(user: remains.user, at: "\(root)/workspace")
             }
@@ -136,8 +138,9 @@ extension RunExecutor {
 }
 
 extension KeptWorkspace {
-    /// The folders of a run, beside its workspace, in which a step may find what an earlier one left.
-    static let folders = ["home", "tmp", "values"]
+    /// The folders of a run, beside its workspace, in which a step may find what an earlier one left: by the name
+    /// that the kept one has, where the run's folder has it.
+    static let folders = ["home": "home", "tmp": "tmp", "values": RunSetting.values(in: ".")]
 }
 
 extension Workspace {

@@ -27,7 +27,7 @@ extension RunExecutor {
             inputs[step.name] = input
             let data = try JSONEncoder().encode(input.earlier)
             try await offThread {
-                let values = "\(folder)/values"
+                let values = RunSetting.values(in: folder)
                 try FileManager.default.createDirectory(atPath: values, withIntermediateDirectories: true)
                 try SmallFile.write(
                     prompt.utf8, to: "\(values)/\(ReviewInput.promptName(step.name))", isForAll: true)

@@ -172,15 +172,17 @@ struct RunExecutor: Sendable {
         }
         let contextFile = RunEnclosure.contextFile(in: folder)
         try await offThread {
-            if !isOpen { try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true) }
+            if !isOpen {
+                try FileManager.default.createDirectory(
+                    atPath: RunSetting.shown(in: folder), withIntermediateDirectories: true)
+            }
             try SmallFile.write(WorkflowProgram.contextData(prepared.context), to: contextFile, isForAll: true)
         }
         let secrets = try await secrets(for: prepared, of: run)
         let workflow = run.request.workflow
         let enclosed = try RunEnclosure.make(
-            prepared, of: run, isMerged: prepared.trust == .merged, contextFile: contextFile, in: repository,
-            state: state,
-            options: options, sandboxing: sandboxing, place: place)
+            prepared, of: run, isMerged: prepared.trust == .merged, in: repository, state: state, options: options,
+            sandboxing: sandboxing, place: place)
         let (resumption, notResumed) = await resumption(prepared, run)
         let beginning =
             enclosed.enclosure == nil || resumption != nil

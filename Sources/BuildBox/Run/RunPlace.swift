@@ -8,6 +8,8 @@ final class RunPlace: Sendable {
     /// Logs, values, home and whatever else is not the workspace.
     let folder: String
     let workspace: String
+    /// The folders of a workflow program that a sandbox made ready shows; empty where there is none.
+    let program: [String]
     private let reserve: Mutex<Reserve?>
 
     /// What waits for a run.
@@ -16,9 +18,10 @@ final class RunPlace: Sendable {
         var standby: StandbySandbox
     }
 
-    init(folder: String, workspace: String, reserve: Reserve? = nil) {
+    init(folder: String, workspace: String, program: [String] = [], reserve: Reserve? = nil) {
         self.folder = folder
         self.workspace = workspace
+        self.program = program
         self.reserve = Mutex(reserve)
     }
 

@@ -11,17 +11,18 @@ struct RunEnclosure: Sendable {
     var written: [String] = []
     /// A sandbox that was started in advance for the run's folders, if there was one.
     var standby: StandbySandbox?
+    /// The folders of the workflow program, if its sandboxes show them.
+    var program: [String] = []
 
     /// Where a run's context is written for its closure steps.
-    static func contextFile(in folder: String) -> String { "\(folder)/context.json" }
+    static func contextFile(in folder: String) -> String { "\(RunSetting.shown(in: folder))/context.json" }
 
     /// Decides what the run's sandboxes show.
     ///
     /// - Throws: ``EarlyVerdict`` for unread code where nothing can enclose it.
     static func make(
-        _ prepared: RunPreparation, of run: QueuedRun, isMerged: Bool, contextFile: String,
-        in repository: WatchedRepository, state: StateFolder, options: BoxOptions, sandboxing: Sandboxing,
-        place: RunPlace
+        _ prepared: RunPreparation, of run: QueuedRun, isMerged: Bool, in repository: WatchedRepository,
+        state: StateFolder, options: BoxOptions, sandboxing: Sandboxing, place: RunPlace
     ) throws -> RunEnclosure {
         guard let sandbox = sandboxing.sandbox else {
             // What a person runs from the own working tree, that person can run anyway.
@@ -35,12 +36,16 @@ struct RunEnclosure: Sendable {
             }
             return RunEnclosure()
         }
-        if StepUsers.isPossible { for folder in prepared.program.folders { try Ownership.open(folder) } }
+        // Only steps that are Swift code start it. A sandbox that waits with it serves others as well: in a repository
+        // that has runs of both kinds, none would ever fit otherwise.
+        let folders = prepared.program.folders
+        let isNeeded = prepared.plan.steps.contains { $0.action == .closure } || place.program == folders
+        if isNeeded, StepUsers.isPossible { for folder in folders { try Ownership.open(folder) } }
         // What the box wants of its own accord must change nothing outside.
         let pattern = Standbys.Pattern(
-            repository: repository, program: prepared.program.folders,
+            repository: repository, program: isNeeded ? folders : [],
             mayWrite: isMerged && run.request.upkeep == nil)
-        let mounts = mounts(pattern, contextFile: contextFile, options: options)
+        let mounts = mounts(pattern, options: options)
         // Below a folder that steps write to, a link of theirs would lead bubblewrap astray, which makes the places of
         // its mounts with our rights.
         for target in mounts.map(\.target) + sandbox.readable + [state.path] where Sandbox.hasMounts {
@@ -54,7 +59,8 @@ struct RunEnclosure: Sendable {
         let reserve = place.take()
         let user = try reserve.map { $0.user } ?? sandboxing.users.take()
         var made = RunEnclosure(
-            enclosure: Enclosure(sandbox: sandbox, user: user, mounts: mounts), standby: reserve?.standby)
+            enclosure: Enclosure(sandbox: sandbox, user: user, mounts: mounts), standby: reserve?.standby,
+            program: pattern.program)
         do {
             try made.addCaches(of: prepared.plan, at: "\(state.caches)/\(repository.name)", isMerged, sandboxing.caches)
         } catch {
@@ -65,9 +71,8 @@ struct RunEnclosure: Sendable {
     }
 
     /// What a run's sandboxes show beside the system, its own folders and its caches.
-    static func mounts(_ pattern: Standbys.Pattern, contextFile: String, options: BoxOptions) -> [SandboxMount] {
+    static func mounts(_ pattern: Standbys.Pattern, options: BoxOptions) -> [SandboxMount] {
         var mounts = pattern.program.map { SandboxMount($0) }
-        mounts.append(SandboxMount(contextFile, at: Sandbox.hasMounts ? Sandbox.Place.context : contextFile))
         // The workspace's own .git borrows its objects from our store, which borrows the repository's.
         for folder in [pattern.repository.store, pattern.repository.gitDirectory] {
             mounts.append(SandboxMount("\(folder)/objects", isOptional: true))

@@ -13,7 +13,7 @@ actor Standbys {
     /// What decides how the sandbox of a run looks, but for the folders and the user that are its own.
     struct Pattern: Sendable, Equatable {
         var repository: WatchedRepository
-        /// The folders of the workflow program.
+        /// The folders of the workflow program; empty where no step needs it.
         var program: [String]
         /// Whether the box's writable folders may be written to.
         var mayWrite: Bool
@@ -89,18 +89,18 @@ actor Standbys {
             stepInit: FilePath(sandbox.stepInit))
         setting.enclosure = Enclosure(
             sandbox: sandbox, user: user,
-            mounts: RunEnclosure.mounts(pattern, contextFile: RunEnclosure.contextFile(in: folder), options: options))
+            mounts: RunEnclosure.mounts(pattern, options: options))
         setting.controlGroups = sandboxing.controlGroups
         do {
             let prepared = setting
             let standby = try await offThread {
                 try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
                 try FileManager.default.createDirectory(atPath: workspace, withIntermediateDirectories: true)
-                // It is mounted as it is; the run writes into it.
-                try SmallFile.write([], to: RunEnclosure.contextFile(in: folder), isForAll: true)
                 return try StandbySandbox(setting: prepared)
             }
-            let place = RunPlace(folder: folder, workspace: workspace, reserve: .init(user: user, standby: standby))
+            let place = RunPlace(
+                folder: folder, workspace: workspace, program: pattern.program,
+                reserve: .init(user: user, standby: standby))
             waiting[name] = Waiting(place: place, pattern: pattern, since: .now)
         } catch {
             log.debug("no sandbox could be started in advance for \(name): \(error)")
@@ -133,6 +133,6 @@ extension RunEnclosure {
             })
         else { return nil }
         return Standbys.Pattern(
-            repository: repository, program: prepared.program.folders, mayWrite: prepared.trust == .merged)
+            repository: repository, program: program, mayWrite: prepared.trust == .merged)
     }
 }

@@ -23,4 +23,21 @@ package enum SmallFile {
         guard fchmod(file, isForAll ? 0o644 : 0o600) == 0 else { throw Errno(rawValue: errno) }
         try FileDescriptor(rawValue: file).writeAll(Array(bytes))
     }
+
+    /// The same for what may be there already: a file that says `text` is left as it is.
+    ///
+    /// Only in a folder that nobody else can write to.
+    static func keep(_ text: String, at path: String, isForAll: Bool = false) throws {
+        let file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        if file >= 0 {
+            defer { closeFile(file) }
+            // One byte more, so that a longer file is another one.
+            let found = withUnsafeTemporaryAllocation(byteCount: text.utf8.count + 1, alignment: 1) { space in
+                let count = read(file, space.baseAddress, space.count)
+                return count == text.utf8.count && space.prefix(count).elementsEqual(text.utf8)
+            }
+            if found { return }
+        }
+        try write(text.utf8, to: path, isForAll: isForAll)
+    }
 }

@@ -12,7 +12,7 @@ extension RunSetting {
     /// Makes the folders that every run has and those that the plan needs; nil for a plan that is not known yet.
     func makeFolders(for plan: Plan?) throws {
         let steps = plan?.steps ?? []
-        for folder in [logs, values, published]
+        for folder in [logs, shown, values, published]
             + (steps.contains { !$0.testResults.isEmpty || $0.findings != nil } ? [results] : [])
             + (steps.contains { !$0.artifacts.isEmpty || !$0.outputs.isEmpty } ? [artifacts] : [])
         {
@@ -20,7 +20,7 @@ extension RunSetting {
         }
         // Steps reach them through their own mounts only; as another user they need this to read what is in them.
         if enclosure?.user != nil {
-            for folder in [values, published] { chmod(folder.string, 0o755) }
+            for folder in [shown, values, published] { chmod(folder.string, 0o755) }
         }
     }
 

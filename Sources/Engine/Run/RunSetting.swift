@@ -85,10 +85,16 @@ public struct RunSetting: Sendable {
     public var results: FilePath { folder.appending("results") }
     /// Where copies of artifacts are, named by their digest.
     public var artifacts: FilePath { folder.appending("artifacts") }
+    /// What steps find at ``Sandbox/Place/shown``, with one mount for all of it: values, the context, who they are.
+    var shown: FilePath { FilePath(RunSetting.shown(in: folder.string)) }
     /// Where steps leave values for one another.
-    var values: FilePath { folder.appending("values") }
+    var values: FilePath { FilePath(RunSetting.values(in: folder.string)) }
     /// Where each attempt writes the values that it publishes, in a folder of its own.
-    var published: FilePath { folder.appending("published") }
+    var published: FilePath { shown.appending("published") }
+
+    /// Where the folder of a run has what its steps may read of it; nothing else belongs in there.
+    public static func shown(in folder: String) -> String { "\(folder)/shown" }
+    public static func values(in folder: String) -> String { "\(shown(in: folder))/values" }
 
     /// The steps' home, and what they see as /tmp; both are the run's own.
     var home: FilePath { folder.appending("home") }

@@ -11,6 +11,8 @@
         let user: StepUser?
 
         private var words: [String] = []
+        /// Where `stepinit` is in the sandbox.
+        private var stepInit = Sandbox.Place.stepInit
         /// Folders that exist in the sandbox already.
         private var made: Set<String> = ["/"]
 
@@ -29,8 +31,9 @@
             // After /tmp is the sandbox's own, or what lies below it on the box would be hidden.
             for path in sandbox.readable where build.exists(path) { build.mount(SandboxMount(path)) }
             for mount in mounts { build.mount(mount) }
+            build.identity()
             // The root itself is a tmpfs, which the sandbox's user could write to.
-            build.words += ["--remount-ro", "/", "--chdir", "/", "--as-pid-1", "--", Sandbox.Place.stepInit]
+            build.words += ["--remount-ro", "/", "--chdir", "/", "--as-pid-1", "--", build.stepInit]
             // Only the user that owns it may enter it.
             if case .withSocket(let groups) = lifetime, groups > 0 { build.words += ["--enter", String(groups)] }
             build.words += build.confinement
@@ -80,19 +83,38 @@
             var single = SystemFolders.settings
             if policy.network == .allowed { single += SystemFolders.network }
             // Nothing can be made in the copy, not even the place of a mount.
-            let isShared = (sandbox.readable + mounts.map(\.target)).contains {
-                $0.hasPrefix("/etc/") && !SettingsCopy.mounted.contains($0)
-            }
-            if !isShared, policy.network == .denied, let view = sandbox.settings?.view() {
+            var isCopy = false
+            if !sharesSettings, policy.network == .denied, let view = sandbox.settings?.view() {
+                isCopy = true
                 mount(SandboxMount(view.folder, at: "/etc"))
                 for path in view.mounts { folders(within: path) }
                 single = view.mounts
+                stepInit = view.stepInit ?? stepInit
             }
             for path in single where exists(path) { mount(SandboxMount(path)) }
+            if !isCopy, !sharesSettings, shown != nil {
+                for link in SettingsCopy.links { words += ["--symlink", link.target, link.path] }
+            }
+        }
+
+        /// Whether the box's owner shows settings of the machine that are not on our list.
+        private var sharesSettings: Bool {
+            (sandbox.readable + mounts.map(\.target)).contains { $0 == "/etc" || $0.hasPrefix("/etc/") }
+        }
+
+        /// The folder of a run, which has a file for each of ``SettingsCopy/links``.
+        private var shown: String? { mounts.first { $0.target == Sandbox.Place.shown }?.source }
+
+        /// Steps are nobody that the machine knows, whatever of it is shown.
+        private mutating func identity() {
+            guard sharesSettings, let shown else { return }
+            for (path, target) in SettingsCopy.links {
+                mount(SandboxMount(shown + target.dropFirst(Sandbox.Place.shown.count), at: path))
+            }
         }
 
         private mutating func ownPlaces() {
-            mount(SandboxMount(sandbox.stepInit, at: Sandbox.Place.stepInit))
+            if stepInit == Sandbox.Place.stepInit { mount(SandboxMount(sandbox.stepInit, at: stepInit)) }
             if policy.owner != nil {
                 folders(to: Sandbox.Place.secrets)
                 words += ["--perms", "0777", "--size", String(1 << 20), "--tmpfs", Sandbox.Place.secrets]

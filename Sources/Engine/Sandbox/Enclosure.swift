@@ -71,10 +71,8 @@ extension RunSetting {
             SandboxMount(workspace.string, at: seen(workspace).string, .write),
             SandboxMount(home.string, at: seen(home).string, .write),
             SandboxMount(temporary.string, at: seen(temporary).string, .write),
-            SandboxMount(values.string, at: seen(values).string),
+            SandboxMount(shown.string, at: Sandbox.hasMounts ? Sandbox.Place.shown : shown.string),
             SandboxMount(published.string, at: seen(published).string, .write),
-            SandboxMount(folder.appending("passwd").string, at: "/etc/passwd"),
-            SandboxMount(folder.appending("group").string, at: "/etc/group"),
         ]
     }
 
@@ -88,11 +86,11 @@ extension RunSetting {
             try files.createDirectory(atPath: made.string, withIntermediateDirectories: true)
         }
         let number = enclosure.user ?? StepUser(user: geteuid(), group: getegid())
-        try SmallFile.write(
-            "root:x:0:0::/nonexistent:/bin/sh\npipectl:x:\(number.user):\(number.group)::\(seen(home).string):/bin/sh\n"
-                .utf8, to: folder.appending("passwd").string, isForAll: true)
-        try SmallFile.write(
-            "root:x:0:\npipectl:x:\(number.group):\n".utf8, to: folder.appending("group").string, isForAll: true)
+        try SmallFile.keep(
+            "root:x:0:0::/nonexistent:/bin/sh\npipectl:x:\(number.user):\(number.group)::\(seen(home).string):/bin/sh\n",
+            at: shown.appending("passwd").string, isForAll: true)
+        try SmallFile.keep(
+            "root:x:0:\npipectl:x:\(number.group):\n", at: shown.appending("group").string, isForAll: true)
         if let plan { try linkCaches(of: plan, enclosure) }
         guard let user = enclosure.user else { return }
         // What is mounted is theirs already.

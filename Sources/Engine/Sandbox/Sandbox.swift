@@ -32,10 +32,13 @@ public struct Sandbox: Sendable {
         public static let home = "/home/pipectl"
         /// On disk, and the same for all steps of a run; /tmp is each sandbox's own, in memory.
         public static let temporary = "/var/tmp"
+        /// What the run shows of itself, all below one mount.
+        public static let shown = "/run/pipectl"
         public static let values = "/run/pipectl/values"
         public static let published = "/run/pipectl/published"
         public static let context = "/run/pipectl/context.json"
-        public static let stepInit = "/run/pipectl/stepinit"
+        /// Where it is mounted by itself; the copy of the machine's settings has it, too.
+        public static let stepInit = "/run/stepinit"
         public static let secrets = "/run/secrets"
         public static let caches = "/caches"
 

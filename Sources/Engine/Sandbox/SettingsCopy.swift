@@ -13,12 +13,15 @@ import SystemPackage
 ///
 /// bubblewrap reads the whole list of mounts again for each one it makes: two dozen files of `/etc` by themselves cost a
 /// sandbox a third of its start. What is large, or not only files, folders and links, is still mounted from where it is.
+/// What else every sandbox has and no run changes is in it, too: `stepinit`, and who steps are as links to their run's.
 public final class SettingsCopy: Sendable {
     struct View: Sendable, Equatable {
         /// What is mounted as `/etc`.
         var folder: String
         /// What must be mounted over it, by path.
         var mounts: [String]
+        /// Where in a sandbox its `stepinit` is; nil if it has none.
+        var stepInit: String?
     }
 
     /// Of one entry of `/etc`: files and folders in it, and bytes of a file.
@@ -30,18 +33,20 @@ public final class SettingsCopy: Sendable {
     private let parent: String
     private let paths: [String]
     private let root: String
+    private let stepInit: String?
     private let known = Mutex<(view: View, at: ContinuousClock.Instant)?>(nil)
 
     /// - Parameter parent: A folder that is this object's alone. What an earlier box left in it is removed.
-    public convenience init(in parent: String) throws {
-        try self.init(in: parent, paths: SystemFolders.settings, below: "/etc")
+    public convenience init(in parent: String, stepInit: String) throws {
+        try self.init(in: parent, paths: SystemFolders.settings, below: "/etc", stepInit: stepInit)
     }
 
     /// - Parameter paths: All of them below `root`.
-    init(in parent: String, paths: [String], below root: String) throws {
+    init(in parent: String, paths: [String], below root: String, stepInit: String? = nil) throws {
         self.parent = parent
         self.paths = paths
         self.root = root
+        self.stepInit = stepInit
         try FileManager.default.createDirectory(atPath: parent, withIntermediateDirectories: true)
         let current = view()?.folder
         for name in try FileManager.default.contentsOfDirectory(atPath: parent) where "\(parent)/\(name)" != current {
@@ -61,6 +66,10 @@ public final class SettingsCopy: Sendable {
 
     private func make() throws -> View {
         var stamp = SHA256()
+        // What an earlier version made was laid out otherwise.
+        stamp.update(data: Data("2\0".utf8))
+        let program = programFacts()
+        stamp.update(data: Data("\(program ?? "no stepinit")\0".utf8))
         var (copied, mounts): ([String], [String]) = ([], [])
         for path in paths where access(path, F_OK) == 0 {
             if let facts = Self.facts(path) {
@@ -73,8 +82,21 @@ public final class SettingsCopy: Sendable {
         }
         let name = stamp.finalize().prefix(8).map { String(format: "%02x", $0) }.joined()
         let folder = "\(parent)/\(name)"
-        if access(folder, F_OK) != 0 { try write(copied, mounts, to: folder) }
-        return View(folder: folder, mounts: mounts)
+        if access(folder, F_OK) != 0 { try write(copied, mounts, hasProgram: program != nil, to: folder) }
+        return View(folder: folder, mounts: mounts, stepInit: program.map { _ in Self.stepInit })
+    }
+
+    /// Which `stepinit` would be copied; nil if there is none, or it could not be started from here.
+    private func programFacts() -> String? {
+        var (info, disk) = (stat(), statvfs())
+        guard let stepInit, stat(stepInit, &info) == 0, statvfs(parent, &disk) == 0 else { return nil }
+        #if os(Linux)
+            // 8: ST_NOEXEC of statvfs(3), which Swift's Glibc leaves out.
+            let (time, isBarred) = (info.st_mtim, disk.f_flag & 8 != 0)
+        #else
+            let (time, isBarred) = (info.st_mtimespec, false)
+        #endif
+        return isBarred ? nil : "\(stepInit) \(info.st_ino) \(info.st_size) \(time.tv_sec).\(time.tv_nsec)"
     }
 
     /// What lstat(2) says of everything that would be copied; nil for what is mounted instead.
@@ -102,7 +124,7 @@ public final class SettingsCopy: Sendable {
         return facts
     }
 
-    private func write(_ copied: [String], _ mounts: [String], to folder: String) throws {
+    private func write(_ copied: [String], _ mounts: [String], hasProgram: Bool, to folder: String) throws {
         let files = FileManager.default
         let new = "\(parent)/new-\(UInt64.random(in: 0 ... .max))"
         do {
@@ -131,8 +153,13 @@ public final class SettingsCopy: Sendable {
                     try SmallFile.write([], to: place, isForAll: true)
                 }
             }
-            for path in Self.mounted {
-                try SmallFile.write([], to: place(path, below: "/etc"), isForAll: true)
+            for (path, target) in Self.links {
+                try files.createSymbolicLink(atPath: place(path, below: "/etc"), withDestinationPath: target)
+            }
+            if hasProgram, let stepInit {
+                let place = try place(Self.stepInit, below: "/etc")
+                try files.copyItem(atPath: stepInit, toPath: place)
+                guard chmod(place, 0o755) == 0 else { throw Errno(rawValue: errno) }
             }
         } catch {
             try? FolderRemoval.remove(new)
@@ -146,8 +173,10 @@ public final class SettingsCopy: Sendable {
         if access(new, F_OK) == 0 { try? FolderRemoval.remove(new) }
     }
 
-    /// What each run has of its own in `/etc`.
-    static let mounted = ["/etc/passwd", "/etc/group"]
+    /// What each run has of its own in `/etc`, and where it is.
+    static let links = ["passwd", "group"].map { (path: "/etc/\($0)", target: "\(Sandbox.Place.shown)/\($0)") }
+
+    private static let stepInit = "/etc/pipectl/stepinit"
 
     private static func copy(_ path: String, to place: String) throws {
         guard let real = realpath(path, nil) else { throw Errno(rawValue: errno) }

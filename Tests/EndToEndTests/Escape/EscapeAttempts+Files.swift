@@ -104,8 +104,12 @@ enum FileAttempts {
             "write-box",
             """
             try toolchain touch @TOOLCHAIN@/@MARK@
-            try stepinit sh -c 'echo x > /run/pipectl/stepinit'
-            try stepinit-gone rm -f /run/pipectl/stepinit
+            try stepinit sh -c 'echo x > /etc/pipectl/stepinit'
+            try stepinit-gone sh -c 'test -e /etc/pipectl/stepinit && rm -f /etc/pipectl/stepinit'
+            try stepinit-mounted sh -c 'echo x > /run/stepinit'
+            try stepinit-mounted-gone sh -c 'test -e /run/stepinit && rm -f /run/stepinit'
+            try own-passwd sh -c 'echo pwned:x:0:0::/:/bin/sh >> /run/pipectl/passwd'
+            try own-passwd-gone sh -c 'rm /run/pipectl/passwd || mv /run/pipectl/group /run/pipectl/passwd'
             try context sh -c 'echo {} > /run/pipectl/context.json'
             try values sh -c 'echo 1 > "$PIPECTL_VALUES_IN/@MARK@.json"'
             try published touch /run/pipectl/@MARK@

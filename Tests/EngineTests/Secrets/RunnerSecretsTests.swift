@@ -197,7 +197,7 @@ import Testing
             setting: setting(), events: events)
         #expect(outcome.verdict == .failed)
         #expect(outcome["s"].reason?.hasPrefix("what it published as \"v\" contains secret TOKEN") == true)
-        let values = RunFolder.current.path("run/values")
+        let values = RunFolder.current.path("run/shown/values")
         #expect(try FileManager.default.contentsOfDirectory(atPath: values) == [])
         #expect(try leaks(outcome, events) == [])
     }

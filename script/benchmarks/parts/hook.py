@@ -1,65 +1,128 @@
-"""From a push and from its hook's first line to the first process of a step, sandboxed, beside Laminar where it is."""
+"""From a push and from its hook's first line to the first process of a step, beside Laminar and Buildbot."""
 
 import os
 import shutil
+import statistics
 import time
 
 from figures import MILLISECONDS
+from peers.buildbot import Buildbot
+from peers.laminar import Laminar
+
+SAY = "date +%s.%N > {0}.new.{1} && mv {0}.new.{1} {0}.{1}"
+
+
+class Target:
+    """A bare repository that is pushed to; its hook tells when it began, then does what else it is to do."""
+
+    def __init__(self, bench, path, name, action=""):
+        self.bench, self.path, self.name = bench, path, name
+        self.bare = f"{bench.root}/hook-{name}.git"
+        # Steps and jobs say in a file of this name, with the commit behind it, when they began.
+        self.mark = f"{bench.root}/hook-{name}-started"
+        self.began = f"{bench.root}/hook-{name}-began"
+        bench.git("clone", "--quiet", "--bare", path, self.bare, cwd=bench.root)
+        bench.git("remote", "add", name, self.bare, cwd=path)
+        self.act(action)
+
+    def act(self, action):
+        hook = f"{self.bare}/hooks/post-receive"
+        with open(hook, "w") as file:
+            file.write(f"#!/bin/sh\ndate +%s.%N > {self.began}\nread -r old new ref\n{action}\n")
+        os.chmod(hook, 0o755)
+
+    def push(self, number, commit):
+        """Seconds that the push takes; the moment at which it began."""
+        started = time.time()
+        self.bench.git("push", "--quiet", self.name, f"{commit}:refs/pull/{number}/head", cwd=self.path)
+        return time.time() - started, started
+
+    def first(self, number, commit):
+        """Seconds from the push and from the hook's first line to the first process of a step."""
+        _, started = self.push(number, commit)
+        first = float(self.bench.wait_for(f"{self.mark}.{commit}"))
+        with open(self.began) as file:
+            return first - started, first - float(file.read())
 
 
 def measure(bench):
-    mark, hook_mark = f"{bench.root}/hook-started", f"{bench.root}/hook-began"
+    mark = f"{bench.root}/hook-ours-started"
     path = bench.repository(
         "hook",
         bench.workflow_set(
-            f'Workflow("test", on: .pullRequest(into: "main")) {{ Step("one", run: "date +%s.%N > {mark}.new$PIPECTL_RUN && mv {mark}.new$PIPECTL_RUN {mark}.$PIPECTL_RUN") }}'))
-    bare = f"{bench.root}/hook.git"
-    bench.git("clone", "--quiet", "--bare", path, bare, cwd=bench.root)
-    bench.git("remote", "add", "origin", bare, cwd=path)
-    hook = f"{bare}/hooks/post-receive"
-    with open(hook, "w") as file:
-        file.write(f"#!/bin/sh\ndate +%s.%N > {hook_mark}\n")
-    os.chmod(hook, 0o755)
+            'Workflow("test", on: .pullRequest(into: "main")) '
+            f'{{ Step("one", run: "{SAY.format(mark, "$PIPECTL_HEAD")}") }}'))
+    bare, ours = Target(bench, path, "bare"), Target(bench, path, "ours")
+    # The peers know nothing of the repository; a step of ours has the commit's files around it.
+    queued, enclosed = Target(bench, path, "queued"), Target(bench, path, "enclosed")
+    laminar = Laminar(bench, {
+        "test": SAY.format(queued.mark, "$commit"),
+        "enclosed": Laminar.enclosed(enclosed.bare, "$commit", bench.root, SAY.format(enclosed.mark, "$commit"))})
+    if not laminar.trouble:
+        queued.act(laminar.queue("test", {"commit": "$new"}))
+        enclosed.act(laminar.queue("enclosed", {"commit": "$new"}))
+    posted, sent = Target(bench, path, "posted"), Target(bench, path, "sent")
+    buildbot = Buildbot(bench, {
+        "posted": [SAY.format(posted.mark, "$COMMIT")], "sent": [SAY.format(sent.mark, "$COMMIT")]}, executors=1)
+    if not buildbot.trouble:
+        posted.act(buildbot.post("posted", "$new"))
+        sent.act(buildbot.send_change("sent", "$new"))
+    bench.daemon("hook-state", "--interval", "3600", "--no-refresh", ours.bare)
+    time.sleep(2)
     tip = bench.git("rev-parse", "HEAD", cwd=path)
     number = 0
 
-    def push(wait):
+    def commit():
+        """The next push: each another tree, as a step that has passed on the same files is not run again."""
         nonlocal number
         number += 1
-        # Each another tree: a step that has passed on the same files is not run again.
         with open(f"{path}/number", "w") as file:
             file.write(f"{number}\n")
         bench.git("add", "number", cwd=path)
-        commit = bench.git(
-            "commit-tree", bench.git("write-tree", cwd=path), "-p", tip, "-m", f"Push {number}", cwd=path)
-        started = time.time()
-        bench.git("push", "--quiet", "origin", f"{commit}:refs/pull/{number}/head", cwd=path)
-        pushed = time.time()
-        if not wait:
-            return pushed - started
-        with open(hook_mark) as file:
-            began = float(file.read())
-        first = float(bench.wait_for(f"{mark}.{wait()}"))
-        time.sleep(0.6)  # the run before is archived meanwhile, and the next one's sandbox made
-        return first - started, first - began
+        tree = bench.git("write-tree", cwd=path)
+        return number, bench.git("commit-tree", tree, "-p", tip, "-m", f"Push {number}", cwd=path)
 
-    bare_push = bench.trials(push=lambda: push(None))["push"]
-    daemon = bench.daemon("hook-state", "--interval", "3600", "--no-refresh", bare)
-    time.sleep(2)
-    runs = 0
+    def rested(found, settle=lambda: None):
+        settle()
+        # The run before is archived meanwhile, and the next one's sandbox made; so that nobody comes after less of a
+        # rest than the others, everybody has it.
+        time.sleep(0.6)
+        return found
 
-    def next_run():
-        nonlocal runs
-        runs += 1
-        return runs
+    def first(target, settle=lambda: None):
+        return rested(target.first(*commit()), settle)
 
-    push(next_run)
-    taken = bench.trials(push=lambda: push(next_run))["push"]
-    bench.figure("a push whose hook notes the time", bare_push)
-    bench.figure(
-        "push to first step", [whole for whole, _ in taken], beside=bare_push, of="the push",
-        goal=MILLISECONDS.at_most(25))
-    bench.figure(
-        "hook's first line to first step", [rest for _, rest in taken], goal=MILLISECONDS.at_most(10))
-    bench.stop(daemon)
-    shutil.rmtree(bare, ignore_errors=True)
+    first(ours)  # compiles the workflows
+    found = bench.trials(
+        file=lambda: bench.new_file(),
+        bare=lambda: rested(bare.push(*commit())[0]),
+        ours=lambda: first(ours),
+        **laminar.trial("queued", lambda: first(queued)),
+        **laminar.trial("enclosed", lambda: first(enclosed)),
+        **buildbot.trial("posted", lambda: first(posted, buildbot.settled)),
+        **buildbot.trial("sent", lambda: first(sent, buildbot.settled)))
+
+    def split(name):
+        """The times from the push, and those from the hook's first line."""
+        return tuple(zip(*(pair for pair in found.get(name, []) if pair))) or ((), ())
+
+    whole, rest = split("ours")
+    name, hook_name = "push to first step, sandboxed, durable", "hook's first line to first step"
+    bench.figure("a new file of 1 kB", found["file"])
+    bench.figure("a push whose hook notes the time", found["bare"])
+    bench.figure(name, whole, beside=found["bare"], of="the push", goal=MILLISECONDS.at_most(25))
+    bench.figure(hook_name, rest, goal=MILLISECONDS.at_most(10))
+    for peer, key, what in (
+            (laminar, "queued", "laminarc queue, no sandbox"),
+            (laminar, "enclosed", "laminarc queue, git archive and bwrap in the job"),
+            (buildbot, "posted", "curl, no sandbox"), (buildbot, "sent", "buildbot sendchange, no sandbox")):
+        theirs, hooks = split(key)
+        of = f"{peer.title}, {what}"
+        peer.figure(f"push to first step: {what}", theirs)
+        peer.figure(f"hook's first line to first step: {what}", hooks)
+        is_goal = key == "queued" and theirs
+        peer.compare(
+            name, whole, theirs, of, goal=MILLISECONDS.at_most(statistics.median(theirs) * 1_000) if is_goal else None)
+        peer.compare(hook_name, rest, hooks, of)
+    for target in (bare, ours, queued, enclosed, posted, sent):
+        shutil.rmtree(target.bare, ignore_errors=True)

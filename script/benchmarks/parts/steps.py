@@ -1,6 +1,8 @@
-"""One more step in a graph of many that may run two at a time."""
+"""One more step in a graph of many that may run two at a time, beside make, ninja and Buildbot."""
 
-import statistics
+import shutil
+
+from peers.buildbot import Buildbot
 
 
 def measure(bench):
@@ -18,12 +20,18 @@ def measure(bench):
     peers = {"make": (["make", "-j2", "all"], ["make", "-j2", "one"])}
     if bench.peer("ninja"):
         peers["ninja"] = (["ninja", "-j2"], ["ninja", "-j2", "one"])
+    # One after the other in one build, as Buildbot has no graph; some ten a second, so a tenth of them.
+    few = max(steps // 10, 5)
+    line = "true && true"
+    buildbot = Buildbot(bench, {"many": [line] * few, "one": [line]}, executors=1)
     peers["ours"] = ([*words, "many"], [*words, "one"])
 
     def each(many, one):
         return lambda: (bench.call(many, cwd=path) - bench.call(one, cwd=path)) / (steps - 1)
 
-    found = bench.trials(**{name: each(*commands) for name, commands in peers.items()})
+    found = bench.trials(
+        **{name: each(*commands) for name, commands in peers.items()},
+        **buildbot.trial("buildbot", lambda: (buildbot.run("many") - buildbot.run("one")) / (few - 1)))
     for name in ("make", "ninja"):
         if name in found:
             bench.figure(f"{name} -j2: each of {steps}", found[name])
@@ -31,3 +39,7 @@ def measure(bench):
         if name in found:
             bench.figure(
                 f"pipectl run --slots 2: each of {steps}", found["ours"], beside=found[name], of=f"{name} -j2")
+    theirs = [value for value in found.get("buildbot", []) if value is not None]
+    buildbot.figure(f"one build, each of {few}", theirs)
+    buildbot.compare(f"pipectl run --slots 2: each of {steps}", found["ours"], theirs)
+    bench.missing("Laminar", "has no steps" if shutil.which("laminard") else "not found: laminard; it has no steps")

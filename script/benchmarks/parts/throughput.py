@@ -1,60 +1,119 @@
-"""Runs a second of a workflow with one step, queued by one push: durable, sandboxed, two slots, on disk and in memory."""
+"""Runs a second of one step each, queued at once: two slots, on disk and in memory, beside Laminar and Buildbot."""
 
 import os
 import shutil
 import sqlite3
+import statistics
 import tempfile
 import time
 
 from bench import Problem, processor_seconds
 from figures import PER_SECOND
+from peers.buildbot import Buildbot
+from peers.laminar import Laminar
 
 
-def measure(bench):
-    number = bench.amount(200, 40)
-    path = bench.repository(
-        "throughput", bench.workflow_set('Workflow("test", on: .pullRequest(into: "main")) { Step("one", run: "true") }'))
-    memory = tempfile.mkdtemp(prefix="pipectl-bench.", dir="/dev/shm")
-    serial = 0
+class Ours:
+    """A daemon that watches one repository; a burst is one import of so many changes."""
 
-    def ended(home):
-        index = sqlite3.connect(f"file:{home}/index.sqlite?mode=ro", uri=True, timeout=10)
+    def __init__(self, bench, home, path, serial):
+        self.bench, self.path, self.serial = bench, path, serial
+        self.folder = os.path.join(bench.root, home)
+        # A step that another run has proved would not be run; each change is another tree, so none is.
+        self.process = bench.daemon(home, "--interval", "3600", "--slots", "2", "--no-refresh", path)
+
+    def ended(self):
+        index = sqlite3.connect(f"file:{self.folder}/index.sqlite?mode=ro", uri=True, timeout=10)
         try:
-            return index.execute("SELECT count(*) FROM run WHERE isArchived").fetchone()[0]
+            ended, failed = index.execute(
+                "SELECT count(*), coalesce(sum(verdict != 'passed'), 0) FROM run WHERE isArchived").fetchone()
         finally:
             index.close()
+        if failed:
+            raise Problem(f"{failed} runs did not pass")
+        return ended
 
-    def burst(home, daemon, many):
-        """Seconds of the wall and of the processor, ours and our children's, until so many runs are archived."""
-        nonlocal serial
+    def burst(self, many):
+        """Seconds from the import that makes the refs until so many runs have ended and are archived."""
         lines = []
         for _ in range(many):
-            serial += 1
-            # Each another tree: a step that has passed on the same files is not run again.
+            number = next(self.serial)
             lines.append(
-                f"commit refs/pull/{serial}/head\ncommitter Bench <bench@example.com> {1_700_000_000 + serial} +0000\n"
-                f"data 4\nRun\n\nfrom refs/heads/main\nM 644 inline number\ndata <<END\n{serial}\nEND\n\n")
-        before, used = ended(home), processor_seconds(daemon.pid)
-        started = time.perf_counter()
-        bench.run(["git", "fast-import", "--quiet"], cwd=path, input="".join(lines).encode())
-        while ended(home) < before + many:
+                f"commit refs/pull/{number}/head\ncommitter Bench <bench@example.com> {1_700_000_000 + number} +0000\n"
+                f"data 4\nRun\n\nfrom refs/heads/main\nM 644 inline number\ndata <<END\n{number}\nEND\n\n")
+        before, started = self.ended(), time.perf_counter()
+        self.bench.run(["git", "fast-import", "--quiet"], cwd=self.path, input="".join(lines).encode())
+        while self.ended() < before + many:
             if time.perf_counter() - started > 600:
                 raise Problem(f"{many} runs did not end within 600 s")
             time.sleep(0.005)
-        wall = time.perf_counter() - started
-        return many / wall, (processor_seconds(daemon.pid) - used) / many
+        return time.perf_counter() - started
 
+
+def rate(burst, pids, many):
+    """Runs a second, and processor seconds of each: the daemon's with its children's."""
+    used = sum(processor_seconds(pid) for pid in pids)
+    taken = burst(many)
+    return many / taken, (sum(processor_seconds(pid) for pid in pids) - used) / many
+
+
+def measure(bench):
+    number, few = bench.amount(200, 40), bench.amount(20, 5)
+    path = bench.repository(
+        "throughput", bench.workflow_set('Workflow("test", on: .pullRequest(into: "main")) { Step("one", run: "true") }'))
+    memory = tempfile.mkdtemp(prefix="pipectl-bench.", dir="/dev/shm")
+    serial = iter(range(1, 1_000_000))
     try:
-        for where, home in (("on disk", "throughput-state"), ("in memory", memory)):
-            daemon = bench.daemon(home, "--interval", "3600", "--slots", "2", "--no-refresh", path)
-            folder = os.path.join(bench.root, home)
-            time.sleep(2)
-            burst(folder, daemon, 10)
-            found = [burst(folder, daemon, number) for _ in range(max(bench.count // 2, 3))]
-            bench.figure(
-                f"{number} runs of one step, state {where}", [runs for runs, _ in found], unit=PER_SECOND,
-                goal=PER_SECOND.at_least(100) if where == "on disk" else None)
-            bench.figure(f"processor for each, state {where}", [cpu for _, cpu in found])
-            bench.stop(daemon)
+        for where, root in (("on disk", bench.root), ("in memory", memory)):
+            one_place(bench, path, where, root, serial, number, few)
     finally:
         shutil.rmtree(memory, ignore_errors=True)
+
+
+def one_place(bench, path, where, root, serial, number, few):
+    ours = Ours(bench, os.path.join(root, "throughput-state"), path, serial)
+    laminar = Laminar(bench, {"test": "true", "enclosed": Laminar.enclosed(path, "main", root, "true")}, root)
+    buildbot = Buildbot(bench, {"test": ["true"]}, root)
+    time.sleep(2)
+    ours.burst(10)
+    laminar.attempt(lambda: laminar.run("test", 10))
+    laminar.attempt(lambda: laminar.run("enclosed", 10))
+    buildbot.attempt(lambda: buildbot.run("test", 2))
+
+    def trial(burst, processes, many):
+        time.sleep(1)  # what the burst before left to be done is done
+        return rate(burst, [process.pid for process in processes], many)
+
+    trials = max(bench.count // 2, 3)
+    bodies = {
+        "file": lambda: bench.new_file(root),
+        "ours": lambda: trial(ours.burst, [ours.process], number),
+        **laminar.trial("test", lambda: trial(lambda n: laminar.run("test", n), laminar.processes, number)),
+        **laminar.trial("enclosed", lambda: trial(lambda n: laminar.run("enclosed", n), laminar.processes, number)),
+        **buildbot.trial("buildbot", lambda: trial(lambda n: buildbot.run("test", n), buildbot.processes, few))}
+    found = {name: [] for name in bodies}
+    for _ in range(trials):
+        for name, body in bodies.items():
+            found[name].append(body())
+
+    def split(name):
+        return tuple(zip(*(pair for pair in found.get(name, []) if pair))) or ((), ())
+
+    bench.figure(f"a new file of 1 kB, {where}", found["file"])
+    runs, used = split("ours")
+    name, used_name = f"{number} runs, sandboxed, durable, state {where}", f"processor for each, state {where}"
+    bench.figure(name, runs, PER_SECOND, goal=PER_SECOND.at_least(100) if where == "on disk" else None)
+    bench.figure(used_name, used)
+    for peer, key, many, what in (
+            (laminar, "test", number, "no sandbox"), (laminar, "enclosed", number, "git archive and bwrap in the job"),
+            (buildbot, "buildbot", few, "no sandbox")):
+        theirs, their_used = split(key)
+        peer.figure(f"{many} runs, {what}, state {where}", theirs, PER_SECOND)
+        peer.figure(used_name, their_used)
+        of = f"{peer.title}, {what}"
+        least = PER_SECOND.at_least(statistics.median(theirs)) if key == "test" and theirs else None
+        peer.compare(name, runs, theirs, of, unit=PER_SECOND, goal=least)
+        peer.compare(used_name, used, their_used, of)
+    for peer in (laminar, buildbot):
+        peer.stop()
+    bench.stop(ours.process)
