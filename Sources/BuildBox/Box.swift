@@ -395,8 +395,7 @@ public actor Box {
                 wake: { [wake] in wake.yield() },
                 bundle: { try await self.bundle($0) })
             let repository = try await repository(named: run.request.repository)
-            let rules = await watchers[repository.name]?.trustRules ?? TrustRules(policy: options.trust)
-            let report = await executor.execute(run, in: repository, rules: rules, stop: stop)
+            let report = await executor.execute(run, in: repository, rules: await rules(for: repository), stop: stop)
             await makeWantedBases()
             await settleFixes()
             return report
@@ -408,6 +407,11 @@ public actor Box {
             _ = await recorder.record(report, run.request)
             return report
         }
+    }
+
+    /// By what the runs of a repository are judged, whether it is watched or not.
+    func rules(for repository: WatchedRepository) async -> TrustRules {
+        await watchers[repository.name]?.trustRules ?? TrustRules(policy: options.trust)
     }
 
     func repository(named name: String) async throws -> WatchedRepository {

@@ -33,7 +33,7 @@ extension Box {
                 "no run of \(request.workflow.map { "workflow \"\($0)\"" } ?? "any workflow") of \(repository.name) had "
                     + "\"\(request.test)\"; `pipectl history` shows where it ran")
         }
-        let preferred = await watchers[repository.name]?.target
+        let preferred = await rules(for: repository).target
         let (branch, line) = try await withRepository(at: repository.gitDirectory) {
             try Self.line(request, in: $0, preferred: preferred)
         }

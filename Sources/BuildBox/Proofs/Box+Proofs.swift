@@ -9,9 +9,7 @@ extension Box {
     /// What stands for each step of a run that would be started by hand; nothing is started.
     func why(_ start: StartRequest) async throws -> [StepReasoning] {
         let (request, repository) = try await request(start)
-        let watcher = watchers[repository.name]
-        let rules = TrustRules(
-            policy: options.trust, changeRefs: await watcher?.changeRefs ?? .standard, target: await watcher?.target)
+        let rules = await rules(for: repository)
         let run = QueuedRun(id: 0, request: request, createdAt: Date())
         let programs = try await programs()
         // Nothing of the run is started, so nobody need let it.

@@ -153,17 +153,17 @@ extension Box {
 
     private func byHand(_ start: StartRequest, in repository: WatchedRepository) async throws -> RunRequest {
         let watcher = watchers[repository.name]
-        let preferred = await watcher?.target
-        var rules = try await watcher?.changeRefs ?? ChangeRefs()
+        var rules = await rules(for: repository)
         if case .change(let name) = start.subject, watcher == nil {
             // What was a change when it was watched is one still.
             let isBranch = try await index.change(name, of: repository.name) != nil && Int(name) == nil
-            if isBranch, let known = try? ChangeRefs(branch: name) { rules = known }
+            if isBranch, let known = try? ChangeRefs(branch: name) { rules.changeRefs = known }
         }
-        let (subject, policy, known) = (start.subject, options.trust, rules)
+        let (subject, known) = (start.subject, rules)
         return try await withRepository(at: repository.gitDirectory) { git in
             try RunRequest.byHand(
-                subject, workflow: start.workflow, in: git, repository, known, target: preferred, policy)
+                subject, workflow: start.workflow, in: git, repository, known.changeRefs, target: known.target,
+                known.policy)
         }
     }
 

@@ -1,3 +1,5 @@
+import Archive
+import Git
 public import Pipeline
 
 /// Which refs are changes: pull requests as forges publish them, and branches that match a pattern.
