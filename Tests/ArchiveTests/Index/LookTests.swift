@@ -53,7 +53,9 @@ import Testing
             try await index.recordBaseline(of: name, location: "/srv/\(name).git", refs: ["refs/heads/main": head])
         }
         for (number, state) in [(1, ChangeRecord.State.open), (2, .landed), (3, .closed)] {
-            try await index.setChange(Sample.change("\(number)", state), of: "alpha")
+            var change = Sample.change("\(number)", state)
+            if state == .landed { change.landedCommit = Sample.commit(number) }
+            try await index.setChange(change, of: "alpha")
         }
         try await index.setChange(Sample.change("2", .open), of: "beta")
         func names(_ refs: RefTable, _ selection: ChangeSelection) async throws -> [String]? {
