@@ -41,9 +41,9 @@ ssize_t receive(int socket, void *target, size_t size, int *files, int *room) {
     ssize_t count = recvmsg(socket, &message, flags);
     if (count < 0) return count;
     struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-    int all[most_files];
+    // Space for some is, rounded up, space for one more, which the kernel uses.
+    int all[sizeof space / sizeof(int)];
     if (header && header->cmsg_type == SCM_RIGHTS) number = (int)((header->cmsg_len - CMSG_LEN(0)) / sizeof *all);
-    if (number > most_files) number = most_files;
     if (number > 0) memcpy(all, CMSG_DATA(header), (size_t)number * sizeof *all);
     // What is not used is closed: whoever has the other end waits for its end.
     int is_cut = (message.msg_flags & MSG_CTRUNC) != 0;

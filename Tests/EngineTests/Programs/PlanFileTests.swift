@@ -8,7 +8,7 @@ import Testing
     @Test func whatIsKeptIsThePlan() throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "plan-\(UInt64.random(in: .min ... .max))")
         defer { try? FileManager.default.removeItem(at: folder) }
-        var plan = Plan(workflow: "w", failFast: true)
+        var plan = Plan(workflow: "w", failFast: true, steps: [])
         for number in 0..<40 {
             plan.steps.append(
                 .shell("s\(number)", "echo \(number)", needs: number > 0 ? ["s\(number - 1)"] : []) { step in
