@@ -35,7 +35,7 @@ extension Box {
             let ballast = ballast
             if hasSpace, !ballast.isWhole { try? await offThread { ballast.renew() } }
             // Once nothing has happened from one round to the next, and then not again until something does.
-            if activity != released, activity == seen, await board.all.isEmpty {
+            if activity != released, activity == seen, board.all.isEmpty {
                 released = activity
                 index.releaseMemory()
                 closeIdleRepositories()

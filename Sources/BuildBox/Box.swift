@@ -44,6 +44,8 @@ public actor Box {
     private var isDraining = false
     /// Only these may start; nil means all. A foreground run must not start what a daemon left behind.
     private var mayStart: Set<RunID>?
+    /// Of those that have ended.
+    private var ownReports: [RunID: Report] = [:]
     /// Whether something is to follow for fixes, and somebody sees to it.
     var fixesAreDue = false
     var isSettlingFixes = false
@@ -241,6 +243,14 @@ public actor Box {
     /// Restricts what ``work(untilIdle:)`` starts to the given runs.
     public func startOnly(_ runs: Set<RunID>) { mayStart = (mayStart ?? []).union(runs) }
 
+    /// The report of a named run that has ended here and is archived.
+    public func archivedReport(of run: RunID) async -> Report? {
+        guard let report = ownReports[run], let row = try? await index.run(run), row.summary.isArchived,
+            row.summary.verdict == report.verdict
+        else { return nil }
+        return report
+    }
+
     /// Whether only named runs may start here: ``startOnly(_:)``.
     var isRestricted: Bool { mayStart != nil }
 
@@ -289,7 +299,7 @@ public actor Box {
                 // nor must one that only the box itself wants. One whose steps have ended needs the disk more than the
                 // processor; as many may do so as may run.
                 while !isDraining,
-                    active - (await board.parked) - upkeep.count - min(await board.settled, options.runs)
+                    active - board.parked - upkeep.count - min(board.settled, options.runs)
                         < options.runs,
                     let run = untilIdle ? try await claim() : await patientClaim()
                 {
@@ -301,7 +311,7 @@ public actor Box {
                     group.addTask { await self.execute(run, signal) }
                 }
                 if active == 0 && (isDraining || untilIdle) { break }
-                if untilIdle, !isDraining, active > 0, await board.parked == active {
+                if untilIdle, !isDraining, active > 0, board.parked == active {
                     // Nobody can reach this process to approve: the runs keep their place for the next one.
                     await drain()
                 }
@@ -311,9 +321,10 @@ public actor Box {
                     running[report.id] = nil
                     upkeep.remove(report.id)
                     learning.remove(report.id)
-                    await board.forget(report.id)
+                    board.forget(report.id)
                     if untilIdle || mayStart != nil { reports.append(report) }
-                    await board.wake(report.id)
+                    if mayStart != nil { ownReports[report.id] = report }
+                    board.wake(report.id)
                 } else {
                     if Task.isCancelled { isDraining = true } else { listen() }
                 }
@@ -434,7 +445,7 @@ public actor Box {
     func displace(_ superseded: [Supersession], _ toCancel: [Supersession]) async {
         wake.yield()
         for one in toCancel { running[one.run]?.stop(StopRequest(.superseded, reason: one.reason)) }
-        for one in superseded { await board.wake(one.run) }
+        for one in superseded { board.wake(one.run) }
         if !superseded.isEmpty {
             await archiveUnstarted()
             await settleFixes()
@@ -447,7 +458,7 @@ public actor Box {
     func cancel(_ id: RunID, reason: String) async throws -> String {
         // The index first: a run that was put back to wait for a person may still be among the running ones here.
         if try await index.cancelQueued(id, reason: reason) {
-            await board.wake(id)
+            board.wake(id)
             await archiveUnstarted()
             await settleFixes()
             return "run \(id) is cancelled; it had not started"

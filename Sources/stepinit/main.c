@@ -1,13 +1,14 @@
 // stepinit: starts the steps of a run and leaves nothing of them alive.
 //
-// pipectl starts one stepinit for each run, with a socket as its standard input, and asks it for each attempt of a
-// step (see requests.h). stepinit forks a warden for it, which starts the command in a session of its own and adopts
-// every orphan below it (PR_SET_CHILD_SUBREAPER, Linux). When the command ends, the warden kills what is left of it,
-// whatever session or group it moved to, and only then says how it ended. Asked to end, it passes SIGTERM on to all of
-// them and kills what is alive after the grace. When its socket closes because pipectl died, it kills at once.
+// pipectl starts one stepinit for each run, with a socket as its standard input, and asks it for as many wardens as
+// attempts of steps go on at a time (see requests.h). A warden starts the command of an attempt in a session of its own
+// and adopts every orphan below it (PR_SET_CHILD_SUBREAPER, Linux). When the command ends, the warden kills what is left
+// of it, whatever session or group it moved to, and only then says how it ended. Asked to end, it passes SIGTERM on to all
+// of them and kills what is alive after the grace. When its socket closes because pipectl died, it kills at once. A warden
+// whose command ended by itself and left nothing has the next attempt; any other one ends.
 //
-// One process for a run, not one for each attempt: forking this small process costs a quarter of starting it, and a
-// sandbox has to be set up only once. In a sandbox it is the first process of its namespace: nothing in there can
+// One process for a run, not one for each attempt: a sandbox has to be set up only once, and forking a warden costs more
+// than all the rest of an attempt but its command. In a sandbox it is the first process of its namespace: nothing in there can
 // signal or trace it, and with its end the kernel ends everything else.
 //
 //   stepinit [--enter COUNT] [--user UID:GID] [--filter[-nested][-tracing]] [--processes MOST] [--chdir FOLDER]
@@ -33,6 +34,7 @@
 
 #include "confine.h"
 #include "layers.h"
+#include "messages.h"
 #include "processes.h"
 #include "requests.h"
 #include "warden.h"
@@ -51,7 +53,7 @@ struct warden {
 static struct warden *wardens;
 static size_t warden_count, warden_room;
 
-static void child_ended(int number) { (void)number; }
+static void noted(int number) { (void)number; }
 
 static int strays;
 
@@ -102,15 +104,13 @@ static void reap_wardens(void) {
     }
 }
 
-static void start_warden(uint32_t id, int control, int output, const int *groups) {
+static void start_warden(uint32_t id, int control) {
     if (warden_count == warden_room) {
         size_t room = warden_room ? 2 * warden_room : 16;
         struct warden *larger = realloc(wardens, room * sizeof *larger);
         if (!larger) {
             say(control, report_no_process, ENOMEM, 0);
             close(control);
-            close(output);
-            for (const int *group = groups; *group >= 0; group++) close(*group);
             return;
         }
         wardens = larger;
@@ -120,18 +120,13 @@ static void start_warden(uint32_t id, int control, int output, const int *groups
     if (pid == 0) {
         for (size_t i = 0; i < warden_count; i++) close(wardens[i].control);
         dup2(null_fd, 0);
-        dup2(output, 1);
-        dup2(output, 2);
-        if (output != control_fd) close(output);
         if (control != control_fd) {
             dup2(control, control_fd);
             close(control);
         }
         fcntl(control_fd, F_SETFD, FD_CLOEXEC);
-        watch_over(groups);
+        watch_over();
     }
-    close(output);
-    for (const int *group = groups; *group >= 0; group++) close(*group);
     if (pid < 0) {
         say(control, report_no_process, errno, 0);
         close(control);
@@ -143,53 +138,22 @@ static void start_warden(uint32_t id, int control, int output, const int *groups
 // Returns 0 when pipectl is gone.
 static int serve_request(void) {
     struct request request;
-    struct iovec part = {&request, sizeof request};
-    union {
-        char bytes[CMSG_SPACE((2 + most_groups) * sizeof(int))];
-        struct cmsghdr aligned;
-    } space;
-    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = &space, .msg_controllen = sizeof space};
-    int receive_flags = 0;
-#ifdef MSG_CMSG_CLOEXEC
-    receive_flags = MSG_CMSG_CLOEXEC;
-#endif
-    ssize_t count = recvmsg(STDIN_FILENO, &message, receive_flags);
+    int socket = -1, number = 1;
+    ssize_t count = receive(STDIN_FILENO, &request, sizeof request, &socket, &number);
     if (count < 0) return errno == EINTR || errno == EAGAIN;
     if (count != sizeof request) return 0;
-    struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-    int files[2 + most_groups + 1];
-    size_t number = 0;
-    if (header && header->cmsg_type == SCM_RIGHTS) number = (header->cmsg_len - CMSG_LEN(0)) / sizeof *files;
-    if (number > 2 + most_groups) number = 2 + most_groups;
-    if (number > 0) memcpy(files, CMSG_DATA(header), number * sizeof *files);
-    // Some did not fit into our table: without all of them a step would run outside its control group.
-    if (message.msg_flags & MSG_CTRUNC) {
-        if (number > 0) say(files[0], report_no_process, EMFILE, 0);
-        for (size_t i = 0; i < number; i++) close(files[i]);
-        return 1;
-    }
     if (request.kind == request_kill) {
         for (size_t i = 0; i < warden_count; i++)
             if (wardens[i].id == request.id && wardens[i].pid != 0) kill(wardens[i].pid, SIGKILL);
     }
-    // What is not used is closed: whoever has the other end waits for its end.
-    if (request.kind != request_start || number < 2) {
-        for (size_t i = 0; i < number; i++) close(files[i]);
-        return 1;
-    }
-    files[number] = -1;
+    // With a full table of descriptors there is nobody to answer: pipectl finds the socket's other end closed.
+    if (number < 1) return 1;
     // Above those that a warden gives its own places to.
-    for (size_t i = 0; i < number; i++) {
-        int moved = fcntl(files[i], F_DUPFD_CLOEXEC, 10);
-        if (moved < 0) {
-            say(files[0], report_no_process, errno, 0);
-            for (size_t k = 0; k < number; k++) close(files[k]);
-            return 1;
-        }
-        close(files[i]);
-        files[i] = moved;
-    }
-    start_warden(request.id, files[0], files[1], files + 2);
+    int control = request.kind == request_start ? fcntl(socket, F_DUPFD_CLOEXEC, 10) : -1;
+    if (request.kind == request_start && control < 0) say(socket, report_no_process, errno, 0);
+    // What is not used is closed: whoever has the other end waits for its end.
+    close(socket);
+    if (control >= 0) start_warden(request.id, control);
     return 1;
 }
 
@@ -215,7 +179,7 @@ static int run_one(char **words) {
     sigemptyset(&child);
     sigaddset(&child, SIGCHLD);
     sigprocmask(SIG_BLOCK, &child, &open_mask);
-    struct sigaction reaction = {.sa_handler = child_ended};
+    struct sigaction reaction = {.sa_handler = noted};
     sigaction(SIGCHLD, &reaction, NULL);
 #endif
     only_child = fork();
@@ -329,8 +293,12 @@ int main(int count, char **arguments) {
 #ifdef __linux__
     prctl(PR_SET_CHILD_SUBREAPER, 1);
 #endif
-    signal(SIGPIPE, SIG_IGN);
-    struct sigaction action = {.sa_handler = child_ended};
+    // What commands are to find as usual: set here once and not in each of them. The two that this process handles are
+    // the usual again with exec.
+    static const int plain[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGTTIN, SIGTTOU};
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) signal(plain[i], SIG_DFL);
+    struct sigaction action = {.sa_handler = noted};
+    sigaction(SIGPIPE, &action, NULL);
     sigaction(SIGCHLD, &action, NULL);
     sigset_t child, open_mask;
     sigemptyset(&child);

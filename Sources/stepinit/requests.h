@@ -1,13 +1,17 @@
 // What pipectl and stepinit say to each other. `StepHost.swift` writes the same by hand: change both.
 //
-// All numbers are in the machine's own order. A start request carries descriptors (SCM_RIGHTS): the attempt's control
-// socket, the pipe for its output, and the entrances (`tasks` or `cgroup.procs`) of the control groups that the command
-// is to be in, if any. What is to be started follows on the control socket, and so does the wish that it ends: any byte. The answer is
-// one `report`; by then no process of the attempt is left.
+// All numbers are in the machine's own order. A start request carries a descriptor (SCM_RIGHTS): the control socket of a
+// new warden. Over that socket goes one `launch` for each attempt, with descriptors of its own: the pipe for its output,
+// and the entrances (`tasks` or `cgroup.procs`) of the control groups that the command is to be in, if any. The wish that
+// it ends is any byte after that. The answer is one `report`; by then no process of the attempt is left. With
+// `report_flag_again` the warden waits for the next launch, without it it has ended.
 
 #include <stdint.h>
 
-enum { request_start = 1, request_kill = 2, most_groups = 4 };
+// Entrances of control groups, and descriptors of one message.
+enum { most_groups = 4, most_files = 1 + most_groups };
+
+enum { request_start = 1, request_kill = 2 };
 
 struct request {
     uint32_t kind;
@@ -48,6 +52,7 @@ enum {
 enum {
     report_flag_asked = 1,   // it was asked to end before it had ended
     report_flag_killed = 2,  // something was still alive after the grace
+    report_flag_again = 4,   // it ended by itself and left nothing behind: its warden can have another attempt
 };
 
 struct report {

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "messages.h"
 #include "processes.h"
 #include "requests.h"
 
@@ -28,31 +29,26 @@ extern char **environ;
 
 int null_fd;
 
-void say(int fd, uint32_t kind, int32_t value, uint32_t flags) {
-    struct report report = {kind, value, flags};
-    ssize_t sent = write(fd, &report, sizeof report);
-    (void)sent;  // pipectl is gone; nobody is left to tell
-}
-
-static int read_all(int fd, void *target, size_t size) {
-    for (size_t done = 0; done < size;) {
-        ssize_t count = read(fd, (char *)target + done, size - done);
-        if (count < 0 && errno == EINTR) continue;
-        if (count <= 0) return 0;
-        done += (size_t)count;
-    }
-    return 1;
-}
-
 struct command {
     struct launch launch;
     const char *folder;
     const char *secrets_folder;
     char **words;
-    char **secrets;          // names, ended by NULL
-    const int *groups;       // entrances of control groups, ended by -1
-    const char *terminal;    // the command's side of its pseudo-terminal, or NULL
+    char **variables;
+    char **secrets;            // names, ended by NULL
+    int output;                // the pipe of its log
+    int groups[most_groups];   // entrances of control groups
+    int group_count;
+    const char *terminal;      // the command's side of its pseudo-terminal, or NULL
 };
+
+// Why a command was not started: a kind of report and an errno.
+//
+// Where vfork shares memory, the command to be leaves it here; elsewhere it is sent through a pipe.
+static volatile int32_t problem[2];
+#ifndef __linux__
+static int problem_pipe[2] = {-1, -1};
+#endif
 
 // The hard limit is `more` above the soft one: at the soft limit of CPU time a process is told, at the hard one killed.
 static void limit_process(int resource, uint64_t value, uint64_t more) {
@@ -64,15 +60,15 @@ static void limit_process(int resource, uint64_t value, uint64_t more) {
 }
 
 // Runs between vfork and exec, in the warden's memory: system calls only.
-static void become_command(const struct command *command, int failure) {
+static void become_command(const struct command *command) {
     const struct launch *launch = &command->launch;
-    int32_t problem[2] = {report_no_group, 0};
+    problem[0] = report_no_group;
     setsid();
 #ifdef __linux__
     prctl(PR_SET_PDEATHSIG, SIGKILL);
 #endif
-    for (const int *group = command->groups; *group >= 0; group++)
-        if (write(*group, "0", 1) != 1) goto failed;
+    for (int i = 0; i < command->group_count; i++)
+        if (write(command->groups[i], "0", 1) != 1) goto failed;
     if (command->terminal) {
         problem[0] = report_no_process;
         int terminal = open(command->terminal, O_RDWR);
@@ -80,6 +76,8 @@ static void become_command(const struct command *command, int failure) {
         ioctl(terminal, TIOCSCTTY, 0);
         for (int i = 0; i < 3; i++) dup2(terminal, i);
         if (terminal > 2) close(terminal);
+    } else {
+        for (int i = 1; i < 3; i++) dup2(command->output, i);
     }
     struct rlimit files;
     if (launch->open_files != 0 && getrlimit(RLIMIT_NOFILE, &files) == 0 && launch->open_files < files.rlim_cur) {
@@ -91,8 +89,6 @@ static void become_command(const struct command *command, int failure) {
     limit_process(RLIMIT_FSIZE, launch->file_bytes, 0);
     limit_process(RLIMIT_DATA, launch->data_bytes, 0);
     limit_process(RLIMIT_NPROC, launch->processes, 0);
-    static const int plain[] = {SIGPIPE, SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGTTIN, SIGTTOU};
-    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) signal(plain[i], SIG_DFL);
     problem[0] = report_no_folder;
     if (chdir(command->folder) == 0) {
         problem[0] = report_no_command;
@@ -105,10 +101,18 @@ static void become_command(const struct command *command, int failure) {
             errno = EINVAL;
     }
 failed:
-    problem[1] = errno;
-    ssize_t written = write(failure, problem, sizeof problem);
+    problem[1] = errno ? errno : EIO;
+#ifndef __linux__
+    int32_t found[2] = {problem[0], problem[1]};
+    ssize_t written = write(problem_pipe[1], found, sizeof found);
     (void)written;
+#endif
     _exit(127);
+}
+
+// As memset, but not left out by a compiler that sees that nobody reads it any more.
+static void wipe(char *start, size_t size) {
+    for (volatile char *byte = start; size > 0; size--) *byte++ = 0;
 }
 
 // Secrets, as files that only live while the attempt does
@@ -143,7 +147,7 @@ static int write_secrets(const struct command *command) {
             if (count > 0) done += (uint32_t)count;
         }
         close(file);
-        memset(value, 0, size);
+        wipe(value, size);
         free(value);
         if (problem) return problem;
     }
@@ -179,74 +183,133 @@ static int copy_terminal(int terminal, int output) {
     return count > 0;
 }
 
-void watch_over(const int *groups) {
-    struct command command = {.groups = groups};
-    struct launch *launch = &command.launch;
-    if (!read_all(control_fd, launch, sizeof *launch)) _exit(0);
+// Reads what is to be started into memory that serves all attempts of this warden; 0 when pipectl is gone.
+static int receive_command(struct command *command) {
+    static char *text;
+    static char **words;
+    static size_t text_room, word_room;
+    struct launch *launch = &command->launch;
+    int files[most_files], number = most_files;
+    ssize_t count;
+    do {
+        number = most_files;
+        count = receive(control_fd, launch, sizeof *launch, files, &number);
+    } while (count < 0 && errno == EINTR);
+    if (count <= 0 || !read_all(control_fd, (char *)launch + count, sizeof *launch - (size_t)count)) return 0;
+    if (number < 1) {
+        // Some did not fit into our table: without all of them a command would run outside its control group.
+        say(control_fd, report_no_process, EMFILE, 0);
+        return 0;
+    }
+    command->output = files[0];
+    command->group_count = number - 1;
+    memcpy(command->groups, files + 1, (size_t)command->group_count * sizeof *files);
     // Two ends more than were sent: the folders are read even if nothing was.
-    char *text = malloc((size_t)launch->bytes + 2);
-    char **words = calloc((size_t)launch->words + launch->variables + launch->secrets + 3, sizeof *words);
+    size_t bytes = (size_t)launch->bytes + 2;
+    size_t most = (size_t)launch->words + launch->variables + launch->secrets + 3;
+    if (bytes > text_room) {
+        free(text);
+        text = malloc(bytes);
+        text_room = text ? bytes : 0;
+    }
+    if (most > word_room) {
+        free(words);
+        words = calloc(most, sizeof *words);
+        word_room = words ? most : 0;
+    }
     if (!text || !words) {
         say(control_fd, report_no_process, ENOMEM, 0);
-        _exit(0);
+        return 0;
     }
-    if (!read_all(control_fd, text, launch->bytes)) _exit(0);
+    if (!read_all(control_fd, text, launch->bytes)) return 0;
     text[launch->bytes] = text[(size_t)launch->bytes + 1] = 0;
     char *next = text, *end = text + launch->bytes;
-    command.folder = next;
+    command->folder = next;
     next += strlen(next) + 1;
-    command.secrets_folder = next < end ? next : "";
+    command->secrets_folder = next < end ? next : "";
     next += strlen(next) + 1;
-    char **slot = command.words = words;
+    char **slot = command->words = words;
     for (uint32_t i = 0; i < launch->words && next < end; i++, next += strlen(next) + 1) *slot++ = next;
     *slot++ = NULL;
-    environ = slot;
+    command->variables = slot;
     for (uint32_t i = 0; i < launch->variables && next < end; i++, next += strlen(next) + 1) *slot++ = next;
     *slot++ = NULL;
-    command.secrets = slot;
+    command->secrets = slot;
     for (uint32_t i = 0; i < launch->secrets && next < end; i++, next += strlen(next) + 1) *slot++ = next;
     *slot = NULL;
-    int secret_problem = write_secrets(&command);
-    if (secret_problem) {
-        remove_secrets(&command);
-        say(control_fd, report_no_secret, secret_problem, 0);
-        _exit(0);
-    }
+    return 1;
+}
 
-#ifdef __linux__
-    prctl(PR_SET_CHILD_SUBREAPER, 1);
+// Returns the process that becomes the command, or -1 with errno.
+static pid_t start_command(const struct command *command) {
+    static char *none[] = {NULL};
+    problem[0] = problem[1] = 0;
+#ifndef __linux__
+    if (pipe(problem_pipe) != 0) return -1;
+    for (int i = 0; i < 2; i++) fcntl(problem_pipe[i], F_SETFD, FD_CLOEXEC);
 #endif
-    int terminal = -1, output = -1;
+    environ = command->variables;
+    pid_t pid = vfork();
+    if (pid == 0) become_command(command);
+    int failure = errno;
+    environ = none;
+    // They may be secrets, and this process may live long.
+    for (char **variable = command->variables; *variable; variable++) wipe(*variable, strlen(*variable));
+#ifndef __linux__
+    close(problem_pipe[1]);
+    if (pid < 0) close(problem_pipe[0]);
+#endif
+    errno = failure;
+    return pid;
+}
+
+// Whether the command was not started after all; asked for when its process has ended.
+static int was_not_started(void) {
+#ifndef __linux__
+    int32_t found[2];
+    int is_there = read(problem_pipe[0], found, sizeof found) == sizeof found;
+    close(problem_pipe[0]);
+    if (is_there) (problem[0] = found[0], problem[1] = found[1]);
+    return is_there;
+#else
+    return problem[1] != 0;
+#endif
+}
+
+// Runs one attempt to its end and says how it ended; 0 when it is the last one of this process.
+static int attend(void) {
+    struct command command = {.output = -1};
+    if (!receive_command(&command)) return 0;
+    struct launch *launch = &command.launch;
+    int start_problem = write_secrets(&command);
+    if (start_problem) {
+        remove_secrets(&command);
+        say(control_fd, report_no_secret, start_problem, 0);
+        return 0;
+    }
+    int terminal = -1;
     char terminal_path[64];
     if (launch->flags & launch_terminal) {
         terminal = open_terminal(terminal_path, sizeof terminal_path);
         if (terminal < 0) {
-            say(control_fd, report_no_process, errno, 0);
-            _exit(0);
+            start_problem = errno;
+            remove_secrets(&command);
+            say(control_fd, report_no_process, start_problem, 0);
+            return 0;
         }
         command.terminal = terminal_path;
-        output = fcntl(1, F_DUPFD_CLOEXEC, 10);
         fcntl(terminal, F_SETFL, O_NONBLOCK);
     }
-    int failure[2];
-    pid_t leader = -1;
-    if (pipe(failure) == 0) {
-        fcntl(failure[0], F_SETFD, FD_CLOEXEC);
-        fcntl(failure[1], F_SETFD, FD_CLOEXEC);
-        leader = vfork();
-        if (leader == 0) become_command(&command, failure[1]);
-    }
+    pid_t leader = start_command(&command);
     if (leader < 0) {
-        int problem = errno;
+        start_problem = errno;
         remove_secrets(&command);
-        say(control_fd, report_no_process, problem, 0);
-        _exit(0);
+        say(control_fd, report_no_process, start_problem, 0);
+        return 0;
     }
-    close(failure[1]);
-    for (const int *group = groups; *group >= 0; group++) close(*group);
-    // The others hold the pipe that ends the log; the warden writes nothing.
-    dup2(null_fd, 1);
-    dup2(null_fd, 2);
+    for (int i = 0; i < command.group_count; i++) close(command.groups[i]);
+    // What the command started holds the pipe that ends the log; the warden writes what a terminal shows, if anything.
+    if (terminal < 0) close(command.output);
 
     int status = 0, ended = 0, asked = 0, none_left = 0;
     uint32_t flags = 0;
@@ -273,7 +336,7 @@ void watch_over(const int *groups) {
         if (terminal >= 0) FD_SET(terminal, &readable);
         int highest = terminal > control_fd ? terminal : control_fd;
         if (pselect(highest + 1, &readable, NULL, NULL, limit, &open_mask) < 1) continue;
-        if (terminal >= 0 && FD_ISSET(terminal, &readable) && !copy_terminal(terminal, output)) {
+        if (terminal >= 0 && FD_ISSET(terminal, &readable) && !copy_terminal(terminal, command.output)) {
             // Nobody has it open (EIO): the command closed it, or has not opened it yet.
             if (errno == EIO && !ended) nap();
         }
@@ -288,15 +351,23 @@ void watch_over(const int *groups) {
         deadline = now_ms() + launch->grace_ms;
         signal_all(leader, SIGTERM);
     }
+    int is_clean = none_left && !asked && terminal < 0;
     if (!none_left) kill_until_empty(leader, &status, &ended);
     // What the terminal still holds is bounded by its buffer.
-    for (int rounds = 0; terminal >= 0 && rounds < 64 && copy_terminal(terminal, output); rounds++) {}
+    for (int rounds = 0; terminal >= 0 && rounds < 64 && copy_terminal(terminal, command.output); rounds++) {}
     remove_secrets(&command);
-
-    int32_t problem[2];
-    if (read(failure[0], problem, sizeof problem) == sizeof problem)
+    if (is_clean) flags |= report_flag_again;
+    if (was_not_started())
         say(control_fd, (uint32_t)problem[0], problem[1], flags);
     else
         say(control_fd, report_ended, status, flags);
+    return is_clean;
+}
+
+void watch_over(void) {
+#ifdef __linux__
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+#endif
+    while (attend()) {}
     _exit(0);
 }

@@ -114,5 +114,6 @@ def markdown(figures):
     for figure in figures:
         shown = figure.part if figure.part != part else ""
         part = figure.part
-        lines.append("| " + " | ".join([shown, *figure.cells()]) + " |")
+        cells = [cell.replace("|", "\\|") for cell in (shown, *figure.cells())]
+        lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)

@@ -58,20 +58,65 @@ extension Date {
         let (days, inDay) = (total.flooredQuotient(86_400_000), total.flooredRemainder(86_400_000))
         let (year, month, day) = Self.civil(daysSince1970: days)
         let second = inDay / 1000
-        let clock = [second / 3600, second / 60 % 60, second % 60].map { Self.padded($0, 2) }.joined(separator: ":")
-        return "\(Self.padded(year, 4))-\(Self.padded(month, 2))-\(Self.padded(day, 2))T\(clock)."
-            + "\(Self.padded(inDay % 1000, 3))Z"
+        let fields: [(Int64, Int, Character)] = [
+            (year, 4, "-"), (month, 2, "-"), (day, 2, "T"), (second / 3600, 2, ":"), (second / 60 % 60, 2, ":"),
+            (second % 60, 2, "."), (inDay % 1000, 3, "Z"),
+        ]
+        var text: [UInt8] = []
+        text.reserveCapacity(24)
+        for (number, width, end) in fields {
+            let digits = String(number).utf8
+            for _ in 0..<max(0, width - digits.count) { text.append(UInt8(ascii: "0")) }
+            text.append(contentsOf: digits)
+            text.append(end.asciiValue ?? 0)
+        }
+        return String(decoding: text, as: UTF8.self)
     }
 
     init?(iso8601 text: String) {
+        if let date = Date(exactly: text) {
+            self = date
+            return
+        }
         let style = Date.ISO8601FormatStyle(includingFractionalSeconds: text.contains("."))
         guard let date = try? style.parse(text) else { return nil }
         self = date.wholeMilliseconds
     }
 
-    private static func padded(_ number: Int64, _ width: Int) -> String {
-        let digits = String(number)
-        return String(repeating: "0", count: max(0, width - digits.count)) + digits
+    /// What ``iso8601`` writes, read by whole numbers: a report has many times, and Foundation's style takes long for
+    /// each. Nil for every other form, and for days and hours that there are not.
+    private init?(exactly text: String) {
+        let bytes = Array(text.utf8)
+        guard bytes.count == 24 else { return nil }
+        for (place, sign) in [(4, "-"), (7, "-"), (10, "T"), (13, ":"), (16, ":"), (19, "."), (23, "Z")] {
+            guard bytes[place] == sign.utf8.first else { return nil }
+        }
+        var numbers: [Int64] = []
+        for field in [0..<4, 5..<7, 8..<10, 11..<13, 14..<16, 17..<19, 20..<23] {
+            var number: Int64 = 0
+            for byte in bytes[field] {
+                guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
+                number = number * 10 + Int64(byte - UInt8(ascii: "0"))
+            }
+            numbers.append(number)
+        }
+        guard (1...12).contains(numbers[1]), (1...31).contains(numbers[2]), numbers[3] < 24, numbers[4] < 60,
+            numbers[5] < 60
+        else { return nil }
+        let days = Self.days(year: numbers[0], month: numbers[1], day: numbers[2])
+        // The thirty-first of a shorter month comes out as another day.
+        guard Self.civil(daysSince1970: days) == (numbers[0], numbers[1], numbers[2]) else { return nil }
+        let seconds = days * 86_400 + numbers[3] * 3600 + numbers[4] * 60 + numbers[5]
+        self.init(milliseconds: seconds * 1000 + numbers[6])
+    }
+
+    /// Howard Hinnant's `days_from_civil`.
+    private static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
+        let shifted = month <= 2 ? year - 1 : year
+        let era = shifted.flooredQuotient(400)
+        let yearOfEra = shifted - era * 400
+        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
     }
 
     /// Howard Hinnant's `civil_from_days`: years are counted from March, so that the leap day comes last.

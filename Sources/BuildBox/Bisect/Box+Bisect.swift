@@ -94,7 +94,7 @@ extension Box {
         do {
             while true {
                 try Task.checkCancellation()
-                let seen = await board.changes
+                let seen = board.changes
                 if let summary = try await index.run(id)?.summary, summary.state == .ended, summary.isArchived {
                     return id
                 }

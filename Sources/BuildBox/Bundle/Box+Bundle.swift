@@ -35,7 +35,7 @@ extension Box {
         let document: ReportDocument
         if run.summary.isArchived {
             document = try await archivedDocument(id)
-        } else if let live = await board.run(id) {
+        } else if let live = board.run(id) {
             evidence.isRunning = true
             document = await liveDocument(run, live)
         } else if let held = Report(held: run) {
@@ -81,7 +81,7 @@ extension Box {
         report.steps = live.steps.map(\.record)
         report.testedCommit = run.summary.testedCommit
         if report.testedCommit == nil { report.testedCommit = await headAsItIs(of: report) }
-        let left = await board.evidence(of: run.id)
+        let left = board.evidence(of: run.id)
         report.findings = left.findings
         let done = live.steps.count { $0.record.status.isFinal }
         let failed = live.steps.filter { $0.record.status.isFailure }.map { "\"\($0.record.name)\"" }

@@ -75,7 +75,7 @@ extension Box {
         let bytes = try await store.amend(id, fixes: series)
         try await index.setFixState(series.state, of: id, archivedBytes: bytes)
         log.notice("run \(id): fix \(series.state.title): \(TerminalText.name(series.reason, limit: 500))")
-        await board.wake(id)
+        board.wake(id)
     }
 
     func begin(_ request: RunRequest) async throws {

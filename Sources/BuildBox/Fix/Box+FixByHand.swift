@@ -48,7 +48,7 @@ extension Box {
         var said: Set<String> = []
         while true {
             try Task.checkCancellation()
-            let seen = await board.changes
+            let seen = board.changes
             for part in try await fixParts(of: id) where part.role.attempt >= attempt {
                 let words =
                     "run \(part.run), \(part.role.inWords): "

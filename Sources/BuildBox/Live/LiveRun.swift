@@ -54,37 +54,28 @@ public struct LiveRun: Sendable, Equatable, Codable, Identifiable {
         revision += 1
     }
 
-    mutating func take(_ event: RunEvent) {
-        func with(_ name: String, _ change: (inout Step) -> Void) {
-            if let index = steps.firstIndex(where: { $0.record.name == name }) { change(&steps[index]) }
-        }
+    /// - Parameter place: Of the step that it is about, among ``steps``; nil if there is none.
+    mutating func take(_ event: RunEvent, at place: Int?) {
+        guard let place else { return }
         switch event {
-        case .stepWaiting(let step, let reason): with(step) { $0.waitsFor = reason }
+        case .stepWaiting(_, let reason): steps[place].waitsFor = reason
         case .stepAwaitsApproval(let step, let since):
-            let command = Approval.command(id, step: step)
-            with(step) {
-                $0.awaitsApproval = true
-                ($0.waitsFor, $0.startedAt) = ("waits for approval: \(command)", since)
-            }
-        case .stepStarted(let step, let attempt, let at):
-            with(step) {
-                $0.record.status = .running
-                ($0.waitsFor, $0.attempt, $0.bytes) = (nil, attempt, 0)
-                $0.startedAt = $0.startedAt ?? at
-            }
-        case .stepOutput(let step, _, let lastLine, let bytes):
-            with(step) { ($0.lastLine, $0.bytes) = (lastLine, bytes) }
-        case .attemptEnded(let step, let attempt):
-            with(step) {
-                $0.record.attempts.append(attempt)
-                $0.record.status = .waiting
-            }
+            steps[place].awaitsApproval = true
+            steps[place].waitsFor = "waits for approval: \(Approval.command(id, step: step))"
+            steps[place].startedAt = since
+        case .stepStarted(_, let attempt, let at):
+            steps[place].record.status = .running
+            (steps[place].waitsFor, steps[place].attempt, steps[place].bytes) = (nil, attempt, 0)
+            steps[place].startedAt = steps[place].startedAt ?? at
+        case .stepOutput(_, _, let lastLine, let bytes):
+            (steps[place].lastLine, steps[place].bytes) = (lastLine, bytes)
+        case .attemptEnded(_, let attempt):
+            steps[place].record.attempts.append(attempt)
+            steps[place].record.status = .waiting
         case .stepLeft: break
         case .stepEnded(let record):
-            with(record.name) {
-                $0.record = record
-                ($0.waitsFor, $0.awaitsApproval) = (nil, false)
-            }
+            steps[place].record = record
+            (steps[place].waitsFor, steps[place].awaitsApproval) = (nil, false)
         }
     }
 }

@@ -78,7 +78,7 @@ extension Box {
         }
         return BoxStatus(
             version: Report.Box.version, processID: ProcessInfo.processInfo.processIdentifier, slots: options.slots,
-            repositories: known, running: await board.all,
+            repositories: known, running: board.all,
             queued: try await index.runs(RunFilter(states: [.queued], limit: 200)).filter { $0.heldFor == nil }
                 .reversed(),
             held: try await held(),
@@ -220,7 +220,7 @@ extension Box {
         guard let run = try await index.run(id) else { throw unknown(id) }
         let queue = run.summary.state == .queued ? try await index.queued() : []
         return RunDetail(
-            summary: run.summary, live: await board.run(id), behind: queue.firstIndex { $0.id == id },
+            summary: run.summary, live: board.run(id), behind: queue.firstIndex { $0.id == id },
             held: Report(held: run))
     }
 
@@ -230,13 +230,19 @@ extension Box {
         var lastBehind = -1
         while true {
             try Task.checkCancellation()
-            let seen = await board.changes
+            let seen = board.changes
             if let live = await board.next(id, after: revision), live.revision != revision {
                 revision = live.revision
                 try await reply(.progress(.live(live)))
                 // A state names every step, and each event makes a new one: of long runs they are sent less often.
                 if live.steps.count > 16 {
-                    try await Task.sleep(for: .milliseconds(min(live.steps.count / 8, 100)))
+                    let pause = Duration.milliseconds(min(live.steps.count / 8, 100))
+                    await withTaskGroup(of: Void.self) { group in
+                        group.addTask { await self.board.waitForEnd(of: id) }
+                        group.addTask { try? await Task.sleep(for: pause) }
+                        await group.next()
+                        group.cancelAll()
+                    }
                 }
                 continue
             }

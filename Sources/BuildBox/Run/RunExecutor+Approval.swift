@@ -103,7 +103,7 @@ extension RunExecutor {
     ) async -> Report {
         var report = report
         (report.verdict, report.reason, report.endedAt) = (.needsApproval, reason, Date())
-        await board.end(run.id)
+        board.end(run.id)
         await cleanUp(run, repository, folder, workspace)
         return report
     }

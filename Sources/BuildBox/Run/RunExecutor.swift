@@ -41,7 +41,7 @@ struct RunExecutor: Sendable {
         let ready = run.request.resumes == nil ? await standbys?.place(for: repository.name) : nil
         let place = ready ?? RunPlace(run, in: state)
         let (folder, workspace) = (place.folder, place.workspace)
-        await board.begin(
+        board.begin(
             LiveRun(
                 id: run.id, repository: run.request.repository, workflow: run.request.workflow,
                 subject: run.request.subjectInWords, phase: "planning", startedAt: started, logs: "\(folder)/logs"))
@@ -122,7 +122,7 @@ struct RunExecutor: Sendable {
                 ? "disk full: the box could not run it: \(error)" : "the box could not run it: \(error)"
         }
         if run.request.upkeep == nil {
-            await board.settle(run.id)
+            board.settle(run.id)
             wake()
         }
         // The clock on the wall may have been set meanwhile; a run lasts as long as it lasts.
@@ -143,7 +143,7 @@ struct RunExecutor: Sendable {
             }
             await learn(from: report, run.request, tests)
         }
-        await board.end(run.id)
+        board.end(run.id)
         await keep(remains, run, report, folder: folder)
         await settle(remains, run, store: repository.store)
         await release(place)
@@ -156,7 +156,7 @@ struct RunExecutor: Sendable {
         _ stop: StopSignal
     ) async throws -> (RunOutcome, Finding?, RunRemains?) {
         let (folder, isOpen) = (place.folder, place.isOpen)
-        await board.update(run.id) { live in
+        board.update(run.id) { live in
             live.phase = "preparing the workspace"
             live.steps = prepared.plan.steps.map {
                 LiveRun.Step(
@@ -167,7 +167,7 @@ struct RunExecutor: Sendable {
         let proofs = await proofs(for: prepared, of: run, in: repository)
         if run.request.resumes == nil, let settled = proofs.settled(prepared.plan) {
             _ = await leaving(prepared, run, isWhole: false)
-            await board.update(run.id) { live in live.steps = settled.steps.map { LiveRun.Step(record: $0) } }
+            board.update(run.id) { live in live.steps = settled.steps.map { LiveRun.Step(record: $0) } }
             return (settled, await review(prepared, in: repository, stop), nil)
         }
         let contextFile = RunEnclosure.contextFile(in: folder)
@@ -217,7 +217,7 @@ struct RunExecutor: Sendable {
             log.warning(
                 "run \(run.id) begins from a checkout, for its workspace could not be laid over another: \(problem)")
         }
-        await board.update(run.id) { $0.phase = "running" }
+        board.update(run.id) { $0.phase = "running" }
         let seenContext =
             enclosed.enclosure != nil && Sandbox.hasMounts ? Sandbox.Place.context : contextFile
         var setting = RunSetting(
@@ -251,9 +251,9 @@ struct RunExecutor: Sendable {
             setting.launched = { standbys.prepare(wanted) }
         }
         let runner = Runner(setting: setting, pool: pool) { [board, wake] event in
-            await board.take(event, of: run.id)
+            board.take(event, of: run.id)
             if case .stepOutput = event { return }
-            if mayPark, await board.isParked(run.id) { wake() }
+            if mayPark, board.isParked(run.id) { wake() }
         }
         // Beside the steps, so that a long compilation costs the run nothing while its steps take longer.
         async let review = review(prepared, in: repository, stop)

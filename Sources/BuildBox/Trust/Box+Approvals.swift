@@ -38,7 +38,7 @@ extension Box {
             log.notice(
                 "\(TerminalText.name("\(subject): \(approval.decision?.rawValue ?? "") by \(approval.by ?? "?")"))")
             await desk.tell(approval, run: request.run)
-            await board.wake(request.run)
+            board.wake(request.run)
             if request.isRejected && request.step == nil { await archiveUnstarted() }
             wakeUp()
             return "\(subject): \(request.isRejected ? "rejected" : "approved")"

@@ -191,7 +191,7 @@ struct VerdictWait {
             }
             return queued
         }
-        guard let live = await board.run(summary.id) else {
+        guard let live = board.run(summary.id) else {
             var beginning = make(.running)
             beginning.detail = "beginning or being recorded"
             return beginning

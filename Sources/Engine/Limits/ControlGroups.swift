@@ -132,11 +132,16 @@ struct ControlGroup: Sendable {
     /// How many ``entrances()`` there are.
     var count: Int { folders.count }
 
-    /// How many of its processes the kernel has killed for want of memory.
-    var outOfMemoryKills: Int {
-        if let folder = folders[.memory] { return value("oom_kill", in: "\(folder)/memory.oom_control") ?? 0 }
-        return folders[.unified].flatMap { value("oom_kill", in: "\($0)/memory.events") } ?? 0
+    /// Has a line `oom_kill` with how many of its processes the kernel has killed for want of memory.
+    var killsFile: String? {
+        folders[.memory].map { "\($0)/memory.oom_control" } ?? folders[.unified].map { "\($0)/memory.events" }
     }
+
+    /// Has a line `max` with how many processes could not be started.
+    var refusalsFile: String? { (folders[.unified] ?? folders[.pids]).map { "\($0)/pids.events" } }
+
+    /// How many of its processes the kernel has killed for want of memory.
+    var outOfMemoryKills: Int { killsFile.flatMap { value("oom_kill", in: $0) } ?? 0 }
 
     var usage: GroupUsage {
         var usage = GroupUsage()
@@ -149,9 +154,7 @@ struct ControlGroup: Sendable {
         if let folder = folders[.memory] {
             usage.peakMemory = number("\(folder)/memory.max_usage_in_bytes")
         }
-        if let folder = folders[.unified] ?? folders[.pids] {
-            usage.refusedProcesses = value("max", in: "\(folder)/pids.events") ?? 0
-        }
+        usage.refusedProcesses = refusalsFile.flatMap { value("max", in: $0) } ?? 0
         return usage
     }
 

@@ -10,6 +10,8 @@ final class RunQuota: Sendable {
     private let setting: RunSetting
     /// Of all processes of the run.
     let group: ControlGroup?
+    /// Of ``group``.
+    let counters: GroupCounters?
     private let meter: WorkspaceMeter
     private let output = Atomic<Int>(0)
 
@@ -19,6 +21,7 @@ final class RunQuota: Sendable {
         group = try setting.controlGroups?.run(
             named: setting.groupName, GroupLimits(memory: limits.memory, processes: limits.processes))
         group?.delegate()
+        counters = group.map { GroupCounters($0) }
         meter = WorkspaceMeter(
             folders: [(setting.workspaceMount?.upper ?? setting.workspace).string]
                 + (setting.enclosure == nil
@@ -72,6 +75,7 @@ final class StepAllowance: Sendable {
     private let step: String
     private let limits: Limits
     private let quota: RunQuota
+    /// What of the run's group was counted before.
     private let usageBefore: GroupUsage?
     private let output = Atomic<Int>(0)
 
@@ -80,7 +84,7 @@ final class StepAllowance: Sendable {
         self.limits = limits
         self.group = group
         self.quota = quota
-        usageBefore = quota.group?.usage
+        usageBefore = quota.counters?.usage
     }
 
     func close() { group?.remove() }
@@ -138,7 +142,7 @@ final class StepAllowance: Sendable {
     var survivedBreach: String? {
         let own = group.map { (limits: limits, kills: $0.outOfMemoryKills) }
         let run = usageBefore.flatMap { before in
-            quota.group.map { (limits: quota.limits, kills: $0.outOfMemoryKills - before.outOfMemoryKills) }
+            quota.counters.map { (limits: quota.limits, kills: $0.outOfMemoryKills - before.outOfMemoryKills) }
         }
         guard let found = [own, run].compactMap(\.self).first(where: { $0.kills > 0 }) else { return nil }
         return "\(LimitBreach.memory(found.limits.memory, step)); a process was killed, and it passed all the same"

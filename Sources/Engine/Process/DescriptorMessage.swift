@@ -8,6 +8,14 @@
 enum DescriptorMessage {
     /// Returns an errno; 0 when it was sent.
     static func send(_ bytes: [UInt8], files: [Int32], over socket: Int32) -> Int32 {
+        if sendSome(bytes[...], files: files, over: socket) == bytes.count { return 0 }
+        return errno == 0 ? EIO : errno
+    }
+
+    /// Sends the descriptors with as many of the bytes as there is room for.
+    ///
+    /// - Returns: How many those are; -1 with errno when nothing was sent.
+    static func sendSome(_ bytes: ArraySlice<UInt8>, files: [Int32], over socket: Int32) -> Int {
         #if os(Linux)
             typealias Length = Int
         #else
@@ -27,10 +35,10 @@ enum DescriptorMessage {
                 }
             }
         }
-        var bytes = bytes
-        return bytes.withUnsafeMutableBytes { bytes in
+        return bytes.withUnsafeBytes { bytes in
             control.withUnsafeMutableBytes { control in
-                var part = iovec(iov_base: bytes.baseAddress, iov_len: bytes.count)
+                // It is only read.
+                var part = iovec(iov_base: UnsafeMutableRawPointer(mutating: bytes.baseAddress), iov_len: bytes.count)
                 return withUnsafeMutablePointer(to: &part) { part in
                     var message = msghdr()
                     message.msg_iov = part
@@ -38,8 +46,8 @@ enum DescriptorMessage {
                     message.msg_control = control.isEmpty ? nil : control.baseAddress
                     message.msg_controllen = .init(control.count)
                     while true {
-                        if sendmsg(socket, &message, noSignal) == bytes.count { return 0 }
-                        if errno != EINTR { return errno == 0 ? EIO : errno }
+                        let count = sendmsg(socket, &message, noSignal)
+                        if count >= 0 || errno != EINTR { return count }
                     }
                 }
             }

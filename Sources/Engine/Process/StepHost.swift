@@ -17,6 +17,8 @@ final class StepHost: Sendable {
         var socket: Int32 = -1
         var pid: pid_t = 0
         var nextID: UInt32 = 1
+        /// Wardens that wait for an attempt.
+        var idle: [Warden] = []
     }
 
     /// The words that start it: alone, or as the first process of a sandbox.
@@ -36,23 +38,71 @@ final class StepHost: Sendable {
         patience = isEnclosed ? .seconds(20) : .seconds(2)
     }
 
-    /// Asks for a warden that gets `control`, `output` and the control groups' entrances; all stay the caller's to
-    /// close.
+    /// Hands an attempt to a warden: one that has nothing to do, or a new one.
     ///
-    /// - Returns: What ``kill(_:)`` names it by.
-    func startWarden(control: Int32, output: Int32, groups: [Int32] = []) throws -> UInt32 {
-        try state.withLock { state in
-            let id = state.nextID
-            state.nextID &+= 1
-            for isRetry in [false, true] {
-                if state.socket < 0 { try start(&state) }
-                let code = StepHost.send(request: 1, id: id, files: [control, output] + groups, over: state.socket)
-                if code == 0 { return id }
-                // A step that runs as our own user can kill it; a new one serves those that follow.
-                end(&state)
-                if isRetry { throw Errno(rawValue: code) }
+    /// - Parameters:
+    ///   - launch: `struct launch` and what follows it.
+    ///   - files: The output and the control groups' entrances; they stay the caller's to close.
+    /// - Returns: The warden; give it back, or close its socket.
+    /// - Throws: `Errno`, or ``StepHostProblem``; ``StepProcessProblem/lost`` when a new warden does not take it.
+    func hand(_ launch: [UInt8], files: [Int32]) throws -> Warden {
+        while let warden = takeIdle() {
+            if warden.take(launch, files) { return warden }
+            warden.close()
+        }
+        let warden = try startWarden()
+        if warden.take(launch, files) { return warden }
+        warden.close()
+        throw StepProcessProblem.lost
+    }
+
+    /// Takes back a warden that said that it waits for the next attempt.
+    func giveBack(_ warden: Warden) {
+        let isTaken = state.withLock { state in
+            guard state.pid == warden.host else { return false }
+            state.idle.append(warden)
+            return true
+        }
+        if !isTaken { warden.close() }
+    }
+
+    private func takeIdle() -> Warden? {
+        state.withLock { state in
+            while let warden = state.idle.popLast() {
+                // A step that runs as our own user can have killed any of the two: neither says anything unasked.
+                var files = [state.socket, warden.socket].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+                let count = poll(&files, 2, 0)
+                if count == 0 { return warden }
+                warden.close()
+                if files[0].revents != 0 { end(&state) }
             }
-            return id
+            return nil
+        }
+    }
+
+    private func startWarden() throws -> Warden {
+        let (ours, theirs) = try socketPair()
+        defer { closeFile(theirs) }
+        // A warden that hangs must not hang the attempt: no byte is taken for half a minute.
+        var limit = timeval(tv_sec: 30, tv_usec: 0)
+        setsockopt(ours, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        do {
+            return try state.withLock { state in
+                let id = state.nextID
+                state.nextID &+= 1
+                for isRetry in [false, true] {
+                    if state.socket < 0 { try start(&state) }
+                    let code = StepHost.send(request: 1, id: id, files: [theirs], over: state.socket)
+                    if code == 0 { break }
+                    // A new one serves those that follow.
+                    end(&state)
+                    if isRetry { throw Errno(rawValue: code) }
+                }
+                return Warden(id: id, socket: ours, host: state.pid)
+            }
+        } catch {
+            closeFile(ours)
+            throw error
         }
     }
 
@@ -76,6 +126,8 @@ final class StepHost: Sendable {
     func close() -> Bool { state.withLock { end(&$0) } }
 
     @discardableResult private func end(_ state: inout State) -> Bool {
+        for warden in state.idle { warden.close() }
+        state.idle = []
         guard state.socket >= 0 else { return true }
         closeFile(state.socket)
         // With its socket it ends, and in a sandbox everything with it: bwrap waits for that. Unconfined, a step that

@@ -8,37 +8,6 @@ import SystemPackage
     import Darwin
 #endif
 
-/// What a command needs to be started.
-struct StepCommand: Sendable {
-    var arguments: [String]
-    var workingDirectory: FilePath
-    var environment: [String: String]
-    /// Files that the command finds in ``secretsFolder``, readable for it alone and on no disk.
-    var secrets: [SecretFile] = []
-    /// Where the command sees ``secrets``.
-    var secretsFolder: FilePath = "/run/secrets"
-    /// What each process of it may use.
-    var limits = ProcessLimits()
-    /// Whether its input and output are a pseudo-terminal.
-    var hasTerminal = false
-    /// Its control group, if the box has any.
-    var group: ControlGroup?
-}
-
-/// What the kernel limits for each process by itself (setrlimit(2)); 0 means nothing.
-struct ProcessLimits: Sendable, Equatable {
-    /// Seconds.
-    var cpuTime: UInt64 = 0
-    /// Bytes of a file that is written.
-    var fileSize: UInt64 = 0
-    /// Bytes of memory that is not shared or mapped from a file.
-    var data: UInt64 = 0
-    /// Processes of the step's user.
-    var processes: UInt64 = 0
-    /// Open files.
-    var openFiles: UInt64 = 0
-}
-
 /// How a command ended.
 struct ProcessEnd: Sendable, Equatable {
     var exitCode: Int32?
@@ -72,14 +41,21 @@ struct StepProcess: Sendable {
     let host: StepHost
     /// How long everything may take to end after SIGTERM, before SIGKILL.
     let grace: Duration
-    /// Called on the attempt's own thread when the command has been handed over.
+    /// Called when the command has been handed over.
     var launched: (@Sendable () -> Void)?
+    /// Where the command is seen to at first; nil: on a thread of its own from the start.
+    var loop: StepLoop?
+
+    /// How long a command is seen to together with others of its run: by then something has to be asked once a second.
+    private static let youth = Duration.seconds(1)
+    /// Bytes that every new socket has room for.
+    private static let mostAtOnce = 1 << 15
 
     /// Runs `command` to its end, or until `stop` is made or `timeout` has passed.
     ///
-    /// Output is handed over as it comes, both streams in the order in which they were written, on a thread of the
-    /// attempt's own; what is not taken makes the command wait. The caller's cancellation counts as a stop: this
-    /// returns only when the command and everything it started are gone.
+    /// Output is handed over as it comes, both streams in the order in which they were written, on the loop's thread
+    /// or one of the attempt's own; what is not taken makes the command wait. The caller's cancellation counts as a
+    /// stop: this returns only when the command and everything it started are gone.
     ///
     /// - Parameter watch: Asked about once a second, on the attempt's own thread, whether the command must end.
     /// - Throws: ``StepProcessProblem``, or why stepinit can't be started.
@@ -89,37 +65,89 @@ struct StepProcess: Sendable {
         output: @escaping @Sendable (UnsafeRawBufferPointer) -> Void
     ) async throws -> ProcessEnd {
         try await withTaskCancellationHandler {
-            try await onOwnThread {
-                try supervise(command, timeout: timeout, stop: stop, watch: watch, output: output)
+            let order = Order(
+                launch: try command.launch(grace: grace), group: command.group, timeout: timeout, stop: stop,
+                watch: watch,
+                output: output)
+            if let loop, order.launch.count <= StepProcess.mostAtOnce,
+                let end = try await supervise(order, on: loop)
+            {
+                return end
             }
+            return try await onOwnThread { try supervise(order) }
         } onCancel: {
             stop.stop(StopRequest(.cancelled, reason: "cancelled"))
         }
     }
 
-    private func supervise(
-        _ command: StepCommand, timeout: Duration, stop: StopSignal, watch: () -> StopRequest?,
-        output: (UnsafeRawBufferPointer) -> Void
-    ) throws -> ProcessEnd {
-        let launch = try payload(command)
-        // When processes or descriptors run out, others of the box may soon end and give theirs back.
+    /// An attempt that is to be made.
+    private struct Order: Sendable {
+        let launch: [UInt8]
+        let group: ControlGroup?
+        let timeout: Duration
+        let stop: StopSignal
+        let watch: @Sendable () -> StopRequest?
+        let output: @Sendable (UnsafeRawBufferPointer) -> Void
+    }
+
+    /// An attempt that goes on.
+    private struct Begun: Sendable {
+        let warden: Warden
+        let control: WardenControl
+        /// Of its output, for reading.
+        let pipe: Int32
+        let start: ContinuousClock.Instant
+        let deadline: ContinuousClock.Instant
+        /// Of the stop signal.
+        let handler: Int
+    }
+
+    /// Nil when there was no process, descriptor or memory for it, which others of the box may soon give back.
+    private func supervise(_ order: Order, on loop: StepLoop) async throws -> ProcessEnd? {
+        if let request = order.stop.request { return ProcessEnd(stopped: request) }
+        do {
+            let begun = try begin(order)
+            var limit = min(begun.start + StepProcess.youth, begun.deadline)
+            while true {
+                let news = await loop.news(
+                    control: begun.warden.socket, pipe: begun.pipe, until: limit, output: order.output)
+                if news == .hasReport { return try end(begun, order, StepReport(readFrom: begun.warden.socket), nil) }
+                do {
+                    let ended = try await onOwnThread { Result { try see(to: begun, order) } }
+                    return try ended.get()
+                } catch let problem as Errno where StepProcess.passes(problem) {
+                    // No thread: its output is read here until there is one.
+                    limit = .now + .milliseconds(200)
+                }
+            }
+        } catch let problem where StepProcess.passes(problem) {
+            return nil
+        }
+    }
+
+    private func supervise(_ order: Order) throws -> ProcessEnd {
         var pause: UInt32 = 50_000
         var attempt = 0
         while true {
             attempt += 1
-            if let request = stop.request { return ProcessEnd(stopped: request) }
+            if let request = order.stop.request { return ProcessEnd(stopped: request) }
             do {
-                return try superviseOnce(
-                    launch, in: command.group, timeout: timeout, stop: stop, watch: watch, output: output)
-            } catch let problem as StepProcessProblem {
-                guard case .system(let code) = problem, attempt < 6, StepProcess.passes(code) else { throw problem }
-            } catch let problem as StepHostProblem {
-                guard attempt < 6, StepProcess.passes(problem.errno) else { throw problem }
+                return try see(to: begin(order), order)
+            } catch let problem where attempt < 6 && StepProcess.passes(problem) {
+                usleep(pause)
+                pause *= 2
             } catch let code as Errno {
-                guard attempt < 6, StepProcess.passes(code) else { throw StepProcessProblem.system(code) }
+                throw StepProcessProblem.system(code)
             }
-            usleep(pause)
-            pause *= 2
+        }
+    }
+
+    /// Whether it was for want of what others of the box may soon end and give back.
+    private static func passes(_ problem: any Error) -> Bool {
+        switch problem {
+        case StepProcessProblem.system(let code), let code as Errno: passes(code)
+        case let problem as StepHostProblem: passes(problem.errno)
+        default: false
         }
     }
 
@@ -127,72 +155,97 @@ struct StepProcess: Sendable {
         [.tooManyOpenFiles, .tooManyOpenFilesInSystem, .resourceTemporarilyUnavailable, .noMemory].contains(code)
     }
 
-    private func superviseOnce(
-        _ launch: [UInt8], in group: ControlGroup?, timeout: Duration, stop: StopSignal, watch: () -> StopRequest?,
-        output: (UnsafeRawBufferPointer) -> Void
-    ) throws -> ProcessEnd {
-        let (ours, theirs) = try socketPair()
-        let control = Control(socket: ours)
-        defer { control.close() }
-        let pipe: (reading: Int32, writing: Int32)
-        let id: UInt32
+    private func begin(_ order: Order) throws -> Begun {
+        let pipe = try outputPipe()
         do {
-            defer { closeFile(theirs) }
-            pipe = try outputPipe()
             defer { closeFile(pipe.writing) }
-            do {
-                let entrances = try group?.entrances() ?? []
-                defer { entrances.forEach(closeFile) }
-                id = try host.startWarden(control: theirs, output: pipe.writing, groups: entrances)
-            } catch {
-                closeFile(pipe.reading)
-                throw error
-            }
+            let entrances = try order.group?.entrances() ?? []
+            defer { entrances.forEach(closeFile) }
+            let warden = try host.hand(order.launch, files: [pipe.writing] + entrances)
+            launched?()
+            let control = WardenControl(socket: warden.socket)
+            let start = ContinuousClock.now
+            return Begun(
+                warden: warden, control: control, pipe: pipe.reading, start: start, deadline: start + order.timeout,
+                handler: order.stop.onStop { _ in control.askToEnd() })
+        } catch {
+            closeFile(pipe.reading)
+            throw error
         }
-        defer { closeFile(pipe.reading) }
-        guard control.send(launch) else { throw StepProcessProblem.lost }
-        launched?()
-        let handler = stop.onStop { _ in control.askToEnd() }
-        defer { stop.removeHandler(handler) }
+    }
 
+    /// Sees to an attempt until its report has come.
+    private func see(to begun: Begun, _ order: Order) throws -> ProcessEnd {
         var ownStop: StopRequest?
-        let report = try withOutput(of: pipe.reading, output) { reader in
-            let clock = ContinuousClock()
-            let deadline = clock.now + timeout
-            var nextWatch = clock.now + .seconds(1)
-            var isHostAsked = false
-            while true {
-                let now = clock.now
-                if ownStop == nil, stop.request == nil {
-                    if now >= nextWatch {
-                        nextWatch = now + .seconds(1)
-                        ownStop = watch()
-                    }
-                    // What has ended by itself was in time, even if this process was stopped and looks only now.
-                    if ownStop == nil, now >= deadline, !reader.hasReport(on: ours) {
-                        ownStop = StopRequest(.timedOut, reason: "it took longer than \(timeout.inWords)")
-                    }
-                    if ownStop != nil { control.askToEnd() }
+        let report: StepReport?
+        do {
+            report = try withOutput(of: begun.pipe, order.output) { reader in
+                try waitForReport(of: begun, order, &reader, &ownStop)
+            }
+        } catch {
+            letGo(begun, order, isServedAgain: false)
+            throw error
+        }
+        return try end(begun, order, report, ownStop)
+    }
+
+    private func waitForReport(
+        of begun: Begun, _ order: Order, _ reader: inout OutputReader, _ ownStop: inout StopRequest?
+    ) throws -> StepReport? {
+        let (control, socket) = (begun.control, begun.warden.socket)
+        let clock = ContinuousClock()
+        var nextWatch = begun.start + .seconds(1)
+        var isHostAsked = false
+        while true {
+            let now = clock.now
+            if ownStop == nil, order.stop.request == nil {
+                if now >= nextWatch {
+                    nextWatch = now + .seconds(1)
+                    ownStop = order.watch()
                 }
-                if let asked = control.askedAt {
-                    // The warden ends the tree within the grace; more is only needed when it can't.
-                    if !isHostAsked, clock.now > asked + grace + .seconds(5) {
-                        isHostAsked = true
-                        host.kill(id)
-                    } else if clock.now > asked + grace + .seconds(30) {
-                        throw StepProcessProblem.lost
-                    }
+                // What has ended by itself was in time, even if this process was stopped and looks only now.
+                if ownStop == nil, now >= begun.deadline, !reader.hasReport(on: socket) {
+                    ownStop = StopRequest(.timedOut, reason: "it took longer than \(order.timeout.inWords)")
                 }
-                // A stop comes as a byte to the warden, not to us, so its escalation is looked for once a second.
-                let wait = ownStop == nil ? min(deadline - clock.now, .seconds(1)) : .seconds(1)
-                if try reader.waitForReport(on: ours, atMost: wait) {
-                    guard let report = StepReport(readFrom: ours) else { throw StepProcessProblem.lost }
-                    reader.drain()
-                    return report
+                if ownStop != nil { control.askToEnd() }
+            }
+            if let asked = control.askedAt {
+                // The warden ends the tree within the grace; more is only needed when it can't.
+                if !isHostAsked, clock.now > asked + grace + .seconds(5) {
+                    isHostAsked = true
+                    host.kill(begun.warden.id)
+                } else if clock.now > asked + grace + .seconds(30) {
+                    throw StepProcessProblem.lost
                 }
             }
+            // A stop comes as a byte to the warden, not to us, so its escalation is looked for once a second.
+            let wait = ownStop == nil ? min(begun.deadline - clock.now, .seconds(1)) : .seconds(1)
+            if try reader.waitForReport(on: socket, atMost: wait) {
+                let report = StepReport(readFrom: socket)
+                reader.drain()
+                return report
+            }
         }
-        let request = ownStop ?? stop.request
+    }
+
+    private func letGo(_ begun: Begun, _ order: Order, isServedAgain: Bool) {
+        order.stop.removeHandler(begun.handler)
+        closeFile(begun.pipe)
+        // One that was asked to end may find that byte only later.
+        if begun.control.finish(), isServedAgain {
+            host.giveBack(begun.warden)
+        } else {
+            begun.warden.close()
+        }
+    }
+
+    /// - Parameter ownStop: Why it was asked to end, where that was not by the order's signal.
+    private func end(_ begun: Begun, _ order: Order, _ report: StepReport?, _ ownStop: StopRequest?) throws
+        -> ProcessEnd
+    {
+        letGo(begun, order, isServedAgain: report?.isServedAgain ?? false)
+        guard let report else { throw StepProcessProblem.lost }
+        let request = ownStop ?? order.stop.request
         switch report.kind {
         case .ended:
             var end = ProcessEnd(wasKilled: report.wasKilled)
@@ -207,45 +260,11 @@ struct StepProcess: Sendable {
         case .noGroup: throw StepProcessProblem.group(Errno(rawValue: report.value))
         case .lost:
             // Asked in vain, it was killed by us.
-            if let request, control.askedAt != nil {
+            if let request, begun.control.askedAt != nil {
                 return ProcessEnd(signal: SIGKILL, stopped: request, wasKilled: true)
             }
             throw StepProcessProblem.lost
         }
-    }
-
-    /// What the warden is told: `struct launch` of stepinit, then its texts.
-    private func payload(_ command: StepCommand) throws -> [UInt8] {
-        var texts: [UInt8] = []
-        func add(_ text: String) throws {
-            guard !text.utf8.contains(0) else { throw StepProcessProblem.nulByte }
-            texts += text.utf8
-            texts.append(0)
-        }
-        try add(command.workingDirectory.string)
-        try add(command.secretsFolder.string)
-        for word in command.arguments { try add(word) }
-        for (name, value) in command.environment { try add("\(name)=\(value)") }
-        for secret in command.secrets { try add(secret.name) }
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(64 + texts.count)
-        func append(_ number: some FixedWidthInteger) { withUnsafeBytes(of: number) { bytes += $0 } }
-        append(UInt32(texts.count))
-        append(UInt32(command.arguments.count))
-        append(UInt32(command.environment.count))
-        append(UInt32(clamping: Int(grace / .milliseconds(1))))
-        // A limit that was asked for can't be raised again; the usual one is only where programs start.
-        append(UInt32((command.hasTerminal ? 1 : 0) | (command.limits.openFiles == 0 ? 0 : 2)))
-        append(UInt32(command.secrets.count))
-        let limits = command.limits
-        append(limits.openFiles == 0 ? UInt64(OpenFiles.inherited) : limits.openFiles)
-        for limit in [limits.cpuTime, limits.fileSize, limits.data, limits.processes] { append(limit) }
-        bytes += texts
-        for secret in command.secrets {
-            append(UInt32(secret.bytes.count))
-            bytes += secret.bytes
-        }
-        return bytes
     }
 
     private func withOutput<Result>(
@@ -257,153 +276,6 @@ struct StepProcess: Sendable {
             return try body(&reader)
         }
     }
-}
-
-/// Our end of an attempt's control socket, for the attempt's thread and for whoever stops it.
-private final class Control: Sendable {
-    private struct State {
-        var socket: Int32
-        var askedAt: ContinuousClock.Instant?
-    }
-
-    private let state: Mutex<State>
-
-    init(socket: Int32) { state = Mutex(State(socket: socket)) }
-
-    var askedAt: ContinuousClock.Instant? { state.withLock { $0.askedAt } }
-
-    /// Sends all of `bytes`; false when nobody takes them.
-    func send(_ bytes: [UInt8]) -> Bool {
-        let socket = state.withLock { $0.socket }
-        // A stepinit that hangs must not hang the attempt: no byte is taken for half a minute.
-        var limit = timeval(tv_sec: 30, tv_usec: 0)
-        setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
-        return bytes.withUnsafeBytes { buffer in
-            var done = 0
-            while done < buffer.count {
-                let count = Engine.send(socket, UnsafeRawBufferPointer(rebasing: buffer[done...]))
-                if count < 0 && errno == EINTR { continue }
-                guard count > 0 else { return false }
-                done += count
-            }
-            return true
-        }
-    }
-
-    /// Tells the warden, once, to end what it watches over.
-    func askToEnd() {
-        state.withLock { state in
-            guard state.socket >= 0, state.askedAt == nil else { return }
-            state.askedAt = ContinuousClock().now
-            _ = [UInt8(ascii: "T")].withUnsafeBytes { Engine.send(state.socket, $0) }
-        }
-    }
-
-    func close() {
-        state.withLock { state in
-            closeFile(state.socket)
-            state.socket = -1
-        }
-    }
-}
-
-private func send(_ socket: Int32, _ buffer: UnsafeRawBufferPointer) -> Int {
-    send(socket, buffer.baseAddress, buffer.count, noSignal)
-}
-
-/// `struct report` of stepinit.
-private struct StepReport {
-    enum Kind: UInt32 { case ended = 1, noCommand, noFolder, noProcess, lost, noSecret, noGroup }
-
-    var kind: Kind
-    var value: Int32
-    var wasAsked: Bool
-    var wasKilled: Bool
-
-    /// Nil when both stepinit and the warden are gone.
-    init?(readFrom socket: Int32) {
-        var bytes = [UInt8](repeating: 0, count: 12)
-        var count = -1
-        repeat { count = recv(socket, &bytes, 12, Int32(MSG_WAITALL)) } while count < 0 && errno == EINTR
-        guard count == 12 else { return nil }
-        let numbers = bytes.withUnsafeBytes { Array($0.bindMemory(to: UInt32.self)) }
-        guard let kind = Kind(rawValue: numbers[0]) else { return nil }
-        self.kind = kind
-        value = Int32(bitPattern: numbers[1])
-        wasAsked = numbers[2] & 1 != 0
-        wasKilled = numbers[2] & 2 != 0
-    }
-}
-
-/// Reads an attempt's output beside waiting for its report.
-private struct OutputReader {
-    /// Bytes of one read, and of the pipe of a step that prints much.
-    private static let size = 1 << 18
-
-    private var pipe: Int32
-    private let output: (UnsafeRawBufferPointer) -> Void
-    private var buffer: UnsafeMutableRawBufferPointer?
-    private var isPipeLarge = false
-
-    init(pipe: Int32, output: @escaping (UnsafeRawBufferPointer) -> Void) {
-        self.pipe = pipe
-        self.output = output
-    }
-
-    func free() { buffer?.deallocate() }
-
-    /// Hands output over until a report can be read (true) or the time is over (false).
-    mutating func waitForReport(on control: Int32, atMost wait: Duration) throws -> Bool {
-        var files = [
-            pollfd(fd: control, events: Int16(POLLIN), revents: 0),
-            // A negative number is left out: the output may end long before the command does.
-            pollfd(fd: pipe, events: Int16(POLLIN), revents: 0),
-        ]
-        let milliseconds = Int32(clamping: Int((wait / .milliseconds(1)).rounded(.up)))
-        let ready = poll(&files, 2, max(milliseconds, 0))
-        if ready < 0 && errno != EINTR { throw Errno(rawValue: errno) }
-        guard ready > 0 else { return false }
-        if files[1].revents != 0 { read(atMost: 16) }
-        return files[0].revents != 0
-    }
-
-    /// Whether the warden has said how the command ended.
-    func hasReport(on control: Int32) -> Bool {
-        var file = pollfd(fd: control, events: Int16(POLLIN), revents: 0)
-        return poll(&file, 1, 0) > 0 && file.revents != 0
-    }
-
-    /// Takes what is left in the pipe; what a process outside the step's tree writes into it does not hold us up.
-    mutating func drain() { read(atMost: 64) }
-
-    private mutating func read(atMost rounds: Int) {
-        for _ in 0..<rounds where pipe >= 0 {
-            let buffer = buffer ?? .allocate(byteCount: OutputReader.size, alignment: 16)
-            self.buffer = buffer
-            let count = readSome(pipe, buffer)
-            if count < 0 && errno == EINTR { continue }
-            if count == 0 { pipe = -1 }
-            guard count > 0 else { return }
-            output(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-            guard count < 1 << 16 else {
-                enlargePipe()
-                continue
-            }
-        }
-    }
-
-    /// Fewer switches between the two processes; most steps never print enough to need it.
-    private mutating func enlargePipe() {
-        #if os(Linux)
-            guard !isPipeLarge else { return }
-            isPipeLarge = true
-            _ = fcntl(pipe, 1031, Int32(OutputReader.size))  // F_SETPIPE_SZ; refused beyond the user's limit
-        #endif
-    }
-}
-
-private func readSome(_ file: Int32, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
-    read(file, buffer.baseAddress, buffer.count)
 }
 
 extension Duration {

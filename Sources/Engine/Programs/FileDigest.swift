@@ -38,7 +38,14 @@ enum FileDigest {
     private static let known = Mutex<[FileStamp: String]>([:])
 
     static func hex(_ digest: some Sequence<UInt8>) -> String {
-        digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        var text: [UInt8] = []
+        text.reserveCapacity(64)
+        for byte in digest {
+            for digit in [byte >> 4, byte & 15] {
+                text.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
+            }
+        }
+        return String(decoding: text, as: UTF8.self)
     }
 
     static func of(_ bytes: some DataProtocol) -> String { hex(SHA256.hash(data: bytes)) }

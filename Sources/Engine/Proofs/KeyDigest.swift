@@ -1,14 +1,13 @@
-import Crypto
-import Foundation
-
 /// Turns lists of texts into one digest; no two different lists give the same bytes.
 struct KeyDigest {
-    private var hash = SHA256()
+    /// One piece of memory for the hash: its own calls cost more than hashing what most texts are.
+    private var bytes: [UInt8] = []
 
     /// The length goes first, so that the borders between texts can't move.
     mutating func add(_ text: String) {
-        hash.update(data: Data("\(text.utf8.count):".utf8))
-        hash.update(data: Data(text.utf8))
+        bytes.append(contentsOf: String(text.utf8.count).utf8)
+        bytes.append(UInt8(ascii: ":"))
+        bytes.append(contentsOf: text.utf8)
     }
 
     mutating func add(_ texts: some Collection<String>) {
@@ -17,7 +16,7 @@ struct KeyDigest {
     }
 
     /// 64 digits, lower-case hexadecimal.
-    func hex() -> String { FileDigest.hex(hash.finalize()) }
+    func hex() -> String { FileDigest.of(bytes) }
 
     static func of(_ texts: some Collection<String>) -> String {
         var digest = KeyDigest()

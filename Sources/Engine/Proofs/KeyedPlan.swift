@@ -42,10 +42,12 @@ public struct KeyedPlan: Sendable, Equatable {
                     continue
                 }
                 stack.removeLast()
-                let standing = standing(of: step, plan.workflow, steps, facts, common)
+                let text = step.text
+                let given = step.given(facts, text)
+                let standing = standing(of: step, text, given, plan.workflow, steps, facts, common)
                 standings[name] = standing
                 if case .provable = standing {
-                    withheld[name] = RunNumbers.names.union(facts.runVariables.keys).subtracting(step.given(facts).keys)
+                    withheld[name] = given.isEmpty ? common.variables : common.variables.subtracting(given.keys)
                 }
             }
         }
@@ -57,10 +59,10 @@ public struct KeyedPlan: Sendable, Equatable {
     }
 
     private func standing(
-        of step: PlannedStep, _ workflow: String, _ steps: [String: PlannedStep], _ facts: KeyFacts,
-        _ common: CommonParts
+        of step: PlannedStep, _ text: String, _ given: [String: String], _ workflow: String,
+        _ steps: [String: PlannedStep], _ facts: KeyFacts, _ common: CommonParts
     ) -> Standing {
-        if let reason = Self.obstacle(to: step, facts) { return .never(reason) }
+        if let reason = Self.obstacle(to: step, text, facts) { return .never(reason) }
         var needs: [String] = []
         // A gate leaves nothing in the workspace: what is before it counts.
         var waiting = step.needs
@@ -76,7 +78,7 @@ public struct KeyedPlan: Sendable, Equatable {
             }
             needs.append(key.value)
         }
-        let key = StepKey(step, of: workflow, needs: needs.sorted(), facts, common)
+        let key = StepKey(step, of: workflow, given: given, needs: needs.sorted(), facts, common)
         if facts.distrusted.contains(key.definition) {
             return .never("a proof of it was wrong: `pipectl proofs` shows where, `pipectl proofs trust` lifts it")
         }
@@ -84,13 +86,12 @@ public struct KeyedPlan: Sendable, Equatable {
     }
 
     /// Why no earlier result may stand for the step, by what it declares; always in the safe direction.
-    private static func obstacle(to step: PlannedStep, _ facts: KeyFacts) -> String? {
+    private static func obstacle(to step: PlannedStep, _ text: String, _ facts: KeyFacts) -> String? {
         if step.action == .approval { return "it waits for a person" }
         if step.isNeverProved { return "it says .neverProved()" }
         if !step.secrets.isEmpty { return "it is given secrets" }
         if step.condition != .onSuccess { return "it runs for what others came to" }
-        let text = step.text
-        if let number = RunNumbers.inText.first(where: text.contains) {
+        if let number = RunNumbers.inText.first(where: { text[...].place(of: $0) != nil }) {
             return "its text names \(number), which is another one in each run"
         }
         if step.inputs.isEmpty {
@@ -114,10 +115,16 @@ public struct KeyedPlan: Sendable, Equatable {
 /// What is the same for all steps of a run, worked out once.
 private struct CommonParts {
     let environment: [String]
+    /// Of a step that declares no variable of its own.
+    let environmentDigest: String
     let digests: [StepKey.Part: String]
+    /// The names of all variables of the run.
+    let variables: Set<String>
 
     init(_ facts: KeyFacts) {
         environment = ["box"] + KeyDigest.lines(facts.environment)
+        environmentDigest = KeyDigest.of(environment)
+        variables = RunNumbers.names.union(facts.runVariables.keys)
         digests = [
             .parameters: KeyDigest.of(KeyDigest.lines(facts.parameters)), .toolchain: KeyDigest.of([facts.toolchain]),
             .box: KeyDigest.of(facts.box),
@@ -127,37 +134,44 @@ private struct CommonParts {
 
 extension StepKey {
     fileprivate init(
-        _ step: PlannedStep, of workflow: String, needs: [String], _ facts: KeyFacts, _ common: CommonParts
+        _ step: PlannedStep, of workflow: String, given: [String: String], needs: [String], _ facts: KeyFacts,
+        _ common: CommonParts
     ) {
-        var texts: [Part: [String]] = [:]
-        switch step.action {
-        case .shell(let line): texts[.command] = ["shell", line]
-        case .command(let words): texts[.command] = ["command"] + words
-        // Two workflows may each have a closure of this name.
-        case .closure: texts[.command] = ["closure", workflow]
-        case .approval: texts[.command] = ["approval"]
-        }
+        var command =
+            switch step.action {
+            case .shell(let line): ["shell", line]
+            case .command(let words): ["command"] + words
+            // Two workflows may each have a closure of this name.
+            case .closure: ["closure", workflow]
+            case .approval: ["approval"]
+            }
         // The step sees its name.
-        texts[.command, default: []].append(step.name)
-        texts[.environment] = KeyDigest.lines(step.environment) + common.environment
-        texts[.context] = step.context(facts)
-        texts[.inputs] = [facts.inputs[step.inputs]?.digest ?? ""]
-        texts[.permissions] = step.permissionTexts
-        texts[.results] = step.resultTexts
-        texts[.program] = step.action == .closure ? [facts.program] : []
-        texts[.needs] = needs
-        let digests = texts.mapValues { KeyDigest.of($0) }.merging(common.digests) { own, _ in own }
+        command.append(step.name)
+        let environment = KeyDigest.lines(step.environment)
+        let permissions = step.permissionTexts
+        let results = step.resultTexts
+        let program = step.action == .closure ? [facts.program] : []
+        var digests = common.digests
+        digests[.command] = KeyDigest.of(command)
+        digests[.environment] =
+            environment.isEmpty ? common.environmentDigest : KeyDigest.of(environment + common.environment)
+        digests[.context] = KeyDigest.of(step.context(facts, given))
+        digests[.inputs] = KeyDigest.of([facts.inputs[step.inputs]?.digest ?? ""])
+        digests[.permissions] = KeyDigest.of(permissions)
+        digests[.results] = KeyDigest.of(results)
+        digests[.program] = KeyDigest.of(program)
+        digests[.needs] = KeyDigest.of(needs)
         var all = KeyDigest()
         all.add(KeyedPlan.format)
         for part in Part.allCases { all.add([part.rawValue, digests[part] ?? ""]) }
         var own = KeyDigest()
         own.add(KeyedPlan.format)
-        own.add(texts[.command] ?? [])
-        own.add(KeyDigest.lines(step.environment))
+        own.add(command)
+        own.add(environment)
         own.add(step.inputs)
-        own.add(step.permissionTexts)
-        own.add(step.resultTexts)
-        own.add(texts[.program] ?? [])
+        own.add(permissions)
+        own.add(results)
+        own.add(program)
         self.init(
             value: all.hex(), definition: own.hex(),
             parts: Dictionary(uniqueKeysWithValues: digests.map { ($0.key.rawValue, String($0.value.prefix(16))) }))
@@ -166,18 +180,19 @@ extension StepKey {
 
 extension PlannedStep {
     /// What of the run the step can read: the variables that it is given, and for a closure the whole context.
-    fileprivate func context(_ facts: KeyFacts) -> [String] {
-        var read = given(facts)
+    fileprivate func context(_ facts: KeyFacts, _ given: [String: String]) -> [String] {
+        var read = given
         if Self.callsGit(words) { read["git"] = facts.commit }
         return (action == .closure ? facts.closureContext : []) + KeyDigest.lines(read)
     }
 
     /// The variables of the run that a provable step is given: those that its own text names, and for a closure those that
     /// say what its context says.
-    fileprivate func given(_ facts: KeyFacts) -> [String: String] {
+    ///
+    /// - Parameter text: ``text``.
+    fileprivate func given(_ facts: KeyFacts, _ text: String) -> [String: String] {
         if action == .closure { return facts.runVariables.filter { !RunNumbers.ofEachPush.contains($0.key) } }
-        let text = text
-        return facts.runVariables.filter { text.contains($0.key) }
+        return facts.runVariables.filter { text[...].place(of: $0.key) != nil }
     }
 
     /// What the workflow says that may name a variable.

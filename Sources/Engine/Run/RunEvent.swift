@@ -14,4 +14,14 @@ public enum RunEvent: Sendable, Equatable, Codable {
     /// What a step that is about to end has left; there only if it left anything.
     case stepLeft(step: String, tests: [TestResult], findings: [Finding])
     case stepEnded(StepRecord)
+
+    /// The name of the step that it is about.
+    public var step: String {
+        switch self {
+        case .stepWaiting(let step, _), .stepAwaitsApproval(let step, _), .stepStarted(let step, _, _),
+            .stepOutput(let step, _, _, _), .attemptEnded(let step, _), .stepLeft(let step, _, _):
+            step
+        case .stepEnded(let record): record.name
+        }
+    }
 }

@@ -50,7 +50,7 @@ public struct RunSetting: Sendable {
     public var order: StepOrder?
     /// Where what a step is about to do is written down; nil where a step may be done again after a crash.
     public var journal: StepJournal?
-    /// Called, on a thread of its own, when the process of a step was asked for: what may wait until then is begun then.
+    /// Called when the process of a step was asked for, and has to return at once: what may wait until then is begun then.
     public var launched: (@Sendable () -> Void)?
     /// Asks a person about a step and returns when there is an answer; nil when the signal came first, or nobody can
     /// be asked any more.

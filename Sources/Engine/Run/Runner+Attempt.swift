@@ -55,7 +55,9 @@ extension Runner {
             let end: Result<ProcessEnd, any Error>
             do {
                 end = .success(
-                    try await StepProcess(host: host, grace: setting.grace, launched: setting.launched).run(
+                    try await StepProcess(
+                        host: host, grace: setting.grace, launched: setting.launched, loop: hosts.loop
+                    ).run(
                         command, timeout: .seconds(step.timeout), stop: stop, watch: allowance.breach
                     ) { bytes in
                         allowance.count(output: bytes.count)

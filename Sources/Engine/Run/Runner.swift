@@ -35,6 +35,10 @@ public struct Runner: Sendable {
     /// - Parameter stop: Ends running steps and keeps others from starting; `always` steps still run. Cancelling
     ///   the task ends those too.
     public func run(_ plan: Plan, stop: StopSignal) async -> RunOutcome {
+        await StepLoop.run { loop in await run(plan, stop: stop, on: loop) }
+    }
+
+    private func run(_ plan: Plan, stop: StopSignal, on loop: StepLoop?) async -> RunOutcome {
         var graph = RunGraph(plan)
         let places = Dictionary(
             plan.steps.enumerated().map { ($0.element.name, $0.offset) }, uniquingKeysWith: { first, _ in first })
@@ -54,7 +58,7 @@ public struct Runner: Sendable {
         } catch {
             return unstartable(records, "the run's folder can't be made: \(error)")
         }
-        let hosts = StepHosts(setting: setting, group: quota.group)
+        let hosts = StepHosts(setting: setting, group: quota.group, loop: loop)
         await withTaskGroup(of: Message.self) { group in
             group.addTask { await stop.wait().map { Message.stop($0) } ?? .nothing }
             if let limit = quota.limits.wallTime {

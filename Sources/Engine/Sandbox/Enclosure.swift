@@ -117,11 +117,14 @@ final class StepHosts: Sendable {
     private let setting: RunSetting
     private let group: ControlGroup?
     private let hosts = Mutex<[SandboxPolicy: StepHost]>([:])
+    /// The run's thread; nil where the system had none to give.
+    let loop: StepLoop?
 
     /// - Parameter group: The run's control group.
-    init(setting: RunSetting, group: ControlGroup?) {
+    init(setting: RunSetting, group: ControlGroup?, loop: StepLoop?) {
         self.setting = setting
         self.group = group
+        self.loop = loop
     }
 
     func host(for policy: SandboxPolicy) -> StepHost {

@@ -45,8 +45,12 @@ struct Following {
     /// Prints the report and ends with the verdict's exit code.
     func conclude(_ id: RunID, _ verdict: Verdict, json: Bool) async throws {
         let held = verdict == .needsApproval ? try? await Self.held(id, access) : nil
+        let known = if case .own(let box) = access { await box.archivedReport(of: id) } else { Report?.none }
         await access.close()
-        let document = if let held { ReportDocument(report: held) } else { try? await ReportLoader(state).document(id) }
+        let document =
+            if let held { ReportDocument(report: held) } else {
+                try? await ReportLoader(state).document(id, known: known)
+            }
         if let document {
             let options = RenderOptions(colour: Terminal.hasColour, width: Terminal.width)
             Terminal.put(document.render(json ? .json : .text, options: options))

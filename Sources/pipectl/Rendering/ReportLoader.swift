@@ -12,8 +12,9 @@ struct ReportLoader {
         store = try ArchiveStore(home: state.path)
     }
 
-    func document(_ id: RunID) async throws -> ReportDocument {
-        let report = try await store.report(id)
+    /// - Parameter known: The report, where this process has just written it: reading many steps takes a while.
+    func document(_ id: RunID, known: Report? = nil) async throws -> ReportDocument {
+        let report = if let known { known } else { try await store.report(id) }
         let tests = try await store.tests(id)
         var logs: [String: ReportLog] = [:]
         for attempt in report.steps.flatMap(\.attempts) {

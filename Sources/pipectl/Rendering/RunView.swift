@@ -12,6 +12,8 @@ actor RunView {
     private var asked: Set<String> = []
     private var lastPhase = ""
     private var drawnRows = 0
+    /// Lines that are not out yet: many of them come with one state of a long run.
+    private var pending = ""
     private var ticks = 0
 
     init() {
@@ -21,6 +23,7 @@ actor RunView {
 
     /// Takes the newest state; what came and went between two calls is not shown, only where it led.
     func take(_ progress: RunProgress) {
+        defer { flush() }
         switch progress {
         case .queued(let behind):
             if behind > 0 { line("queued behind \(behind) run\(behind == 1 ? "" : "s")") }
@@ -49,9 +52,13 @@ actor RunView {
     }
 
     /// A permanent line above the tree.
-    private func line(_ text: String) {
+    private func line(_ text: String) { pending += text + "\n" }
+
+    private func flush() {
+        guard !pending.isEmpty else { return }
         clear()
-        Terminal.say(text)
+        Terminal.write(pending, to: 2)
+        pending = ""
     }
 
     private func note(_ step: LiveRun.Step, _ run: LiveRun) {
@@ -96,6 +103,7 @@ actor RunView {
     }
 
     private func draw() {
+        flush()
         guard isLive, let run = latest else { return }
         let (columns, rows) = Terminal.size
         var lines: [String] = []

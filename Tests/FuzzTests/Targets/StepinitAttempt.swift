@@ -3,8 +3,10 @@
 /// Its texts are harmless whatever place they end up in: what is wrong are numbers, lengths and ends.
 struct StepinitAttempt {
     var request: [UInt8]
-    /// Descriptors that go with it; two are right.
+    /// Descriptors that go with it; one is right.
     var files: Int
+    /// Descriptors that go with the launch; one is right, and up to four more where there are control groups.
+    var launchFiles: Int
     var launch: [UInt8]
     /// Whether the whole launch is sent and its numbers are right.
     var isSound: Bool
@@ -47,13 +49,14 @@ struct StepinitAttempt {
         for secret in secrets {
             launch += StepinitAttempt.bytes(UInt32(secret.utf8.count)) + Array(secret.utf8)
         }
-        files = 2
+        (files, launchFiles) = (1, 1)
         if !isSound {
             if random.once(in: 4) { launch.removeLast(random.below(launch.count)) }
             if random.once(in: 8) {
                 launch += (0..<random.below(64)).map { _ in UInt8.random(in: 0...255, using: &random) }
             }
-            if random.once(in: 4) { files = random.pick([0, 1, 3, 6, 7, 12]) }
+            if random.once(in: 4) { files = random.pick([0, 2, 3, 6, 7, 12]) }
+            if random.once(in: 4) { launchFiles = random.pick([0, 2, 3, 5, 6, 12]) }
         }
         let kind: UInt32 = !isSound && random.once(in: 12) ? random.pick([0, 2, 3, .max]) : 1
         request = StepinitAttempt.bytes(kind) + StepinitAttempt.bytes(id)
@@ -65,6 +68,9 @@ struct StepinitAttempt {
     }
 
     static func bytes(_ number: some FixedWidthInteger) -> [UInt8] { withUnsafeBytes(of: number) { Array($0) } }
+
+    /// Whether the warden of a sound attempt may be given another one.
+    var mayRepeat: Bool { mustBeAnswered && !asksToEnd }
 
     /// Whether the answer to it is known to come.
     var mustBeAnswered: Bool { isSound && !kills && !leaves }

@@ -38,19 +38,36 @@ final class StepinitHost {
         let (output, log) = try socketPair()
         defer { for file in [control, output] { close(file) } }
         let null = open("/dev/null", O_RDWR | O_CLOEXEC)
-        let given = Array(([theirs, log] + Array(repeating: null, count: 10)).prefix(attempt.files))
-        let sent = DescriptorMessage.send(attempt.request, files: given, over: socket)
-        for file in [theirs, log, null] { close(file) }
-        try demand(sent == 0, "stepinit takes no request: \(sent)")
-        Self.write(attempt.launch, to: control)
-        if attempt.asksToEnd { Self.write([1], to: control) }
-        if attempt.kills {
-            _ = DescriptorMessage.send(
-                StepinitAttempt.bytes(UInt32(2)) + StepinitAttempt.bytes(attempt.id), files: [], over: socket)
+        func given(_ count: Int, _ first: Int32) -> [Int32] {
+            Array(([first] + Array(repeating: null, count: 11)).prefix(count))
         }
-        // Nothing more comes: whoever waits for the rest of a launch must not wait for ever.
-        if attempt.leaves || !attempt.isSound { shutdown(control, Int32(SHUT_WR)) }
-        try judge(attempt, Self.report(from: control))
+        let sent = DescriptorMessage.send(attempt.request, files: given(attempt.files, theirs), over: socket)
+        close(theirs)
+        try demand(sent == 0, "stepinit takes no request: \(sent)")
+        let launchFiles = given(attempt.launchFiles, log)
+        _ = DescriptorMessage.send(attempt.launch, files: launchFiles, over: control)
+        var report: Report
+        if attempt.mayRepeat {
+            report = Self.report(from: control)
+            if case .some(_, _, true) = report {
+                try judge(attempt, report)
+                _ = DescriptorMessage.send(attempt.launch, files: launchFiles, over: control)
+                report = Self.report(from: control)
+            }
+        } else {
+            if attempt.asksToEnd { Self.write([1], to: control) }
+            if attempt.kills {
+                _ = DescriptorMessage.send(
+                    StepinitAttempt.bytes(UInt32(2)) + StepinitAttempt.bytes(attempt.id), files: [], over: socket)
+            }
+            // Nothing more comes: whoever waits for the rest of a launch must not wait for ever.
+            if attempt.leaves || !attempt.isSound { shutdown(control, Int32(SHUT_WR)) }
+            report = Self.report(from: control)
+        }
+        for file in [log, null] { close(file) }
+        // With its socket the warden ends, which may wait for another attempt.
+        shutdown(control, Int32(SHUT_RDWR))
+        try judge(attempt, report)
         if attempt.endsHost {
             try demand(try hasEnded(within: 15), "stepinit stays after a request that is cut off")
             try start()
@@ -64,7 +81,7 @@ final class StepinitHost {
         switch report {
         case .late: throw FuzzViolation("no answer and no end within 15 seconds")
         case .none: try demand(!attempt.mustBeAnswered, "a sound request got no answer")
-        case .some(let kind, let value):
+        case .some(let kind, let value, _):
             try demand((1...7).contains(kind), "a report of kind \(kind)")
             // 5: the warden itself was killed; by us, or it crashed.
             try demand(kind != 5 || attempt.kills, "the warden crashed, status \(value)")
@@ -143,7 +160,7 @@ final class StepinitHost {
     // MARK: Bytes
 
     private enum Report {
-        case some(kind: UInt32, value: Int32)
+        case some(kind: UInt32, value: Int32, isServedAgain: Bool)
         case none
         case late
     }
@@ -161,7 +178,9 @@ final class StepinitHost {
             filled += got
         }
         return bytes.withUnsafeBytes {
-            .some(kind: $0.loadUnaligned(as: UInt32.self), value: $0.loadUnaligned(fromByteOffset: 4, as: Int32.self))
+            .some(
+                kind: $0.loadUnaligned(as: UInt32.self), value: $0.loadUnaligned(fromByteOffset: 4, as: Int32.self),
+                isServedAgain: $0.loadUnaligned(fromByteOffset: 8, as: UInt32.self) & 4 != 0)
         }
     }
 

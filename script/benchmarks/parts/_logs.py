@@ -1,6 +1,7 @@
 """A log of many bytes, and rates of what goes through."""
 
 import os
+import random
 
 LINE = b"2026-01-01T00:00:00Z compiling a file of some length and linking it with all the others, step by step\n"
 
@@ -11,6 +12,24 @@ def file(bench, size):
         with open(path, "wb") as out:
             for _ in range(size // (len(LINE) * 10_000)):
                 out.write(LINE * 10_000)
+    return path, os.path.getsize(path)
+
+
+def varied(bench, size):
+    """The same of lines that differ, for those who compress what they keep: ten thousand, then the same again.
+
+    They come again after a megabyte, which zlib doesn't look back to.
+    """
+    path = f"{bench.root}/varied-{size}.txt"
+    if not os.path.exists(path):
+        random_ = random.Random(1)
+        block = "".join(
+            f"2026-01-01T00:00:{number % 60:02}Z [{number}/10000] compiling module{random_.randrange(200)}"
+            f"/file{random_.randrange(5_000)}.swift, {random_.randrange(10_000)} ms, {random_.getrandbits(64):016x}\n"
+            for number in range(10_000)).encode()
+        with open(path, "wb") as out:
+            for _ in range(size // len(block)):
+                out.write(block)
     return path, os.path.getsize(path)
 
 

@@ -4,7 +4,7 @@ import statistics
 
 from bench import peak
 from figures import MEBIBYTES, MEGABYTES_PER_SECOND
-from parts._logs import file, rates, through
+from parts._logs import file, rates, through, varied
 from peers.buildbot import Buildbot
 from peers.laminar import Laminar
 
@@ -36,7 +36,7 @@ def measure(bench):
 
 def through_daemons(bench):
     """The same path for all: a run that prints the file, less one that prints nothing."""
-    log, size = file(bench, bench.amount(200_000_000, 50_000_000))
+    log, size = varied(bench, bench.amount(200_000_000, 50_000_000))
     jobs = {"log": f"cat {log}", "one": "true"}
     path = bench.repository("log-daemon", bench.workflow_set(
         *(f'Workflow("{name}") {{ Step("step", run: "{text}") }}' for name, text in jobs.items())))

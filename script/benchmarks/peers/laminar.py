@@ -3,10 +3,15 @@
 import os
 import shlex
 import shutil
+import sqlite3
 import subprocess
 import time
 
+from bench import Problem
 from peers.peer import Peer
+
+FAILED = 3  # laminarc's exit code when a run didn't pass
+PASSED = 5  # a run's result in the database
 
 
 class Laminar(Peer):
@@ -64,10 +69,23 @@ class Laminar(Peer):
         running until it has done so.
         """
         started = time.perf_counter()
-        self._ask("run", *[job] * times, seconds=seconds)
-        self.until(lambda: not self._ask("show-running"), "runs are still running", seconds, pause=0.001)
+        done = self._ask("run", *[job] * times, seconds=seconds, codes=(0, FAILED))
+        self.until(lambda: not self._ask("show-running").stdout.strip(), "runs go on", seconds, pause=0.001)
+        if done.returncode == FAILED:
+            raise Problem(f"a run of {job} failed: {self._said()}")
         return time.perf_counter() - started
 
-    def _ask(self, *words, seconds=60):
-        done = self.bench.run([self.client, *words], variables={"LAMINAR_HOST": self.address}, timeout=seconds)
-        return done.stdout.strip()
+    def _ask(self, *words, seconds=60, codes=(0,)):
+        return self.bench.run(
+            [self.client, *words], variables={"LAMINAR_HOST": self.address}, timeout=seconds, codes=codes)
+
+    def _said(self):
+        """What the newest failed run printed; logs of at least 1 kB are compressed, and not read here."""
+        database = sqlite3.connect(f"file:{self.home}/laminar.sqlite?mode=ro", uri=True, timeout=10)
+        try:
+            found = database.execute(
+                "SELECT output FROM builds WHERE result != ? AND outputLen < 1000 ORDER BY number DESC LIMIT 1",
+                (PASSED,)).fetchone()
+        finally:
+            database.close()
+        return str(found[0]).replace("\n", " ") if found else "its log is long"

@@ -1,0 +1,82 @@
+import Pipeline
+import SystemPackage
+
+/// What a command needs to be started.
+struct StepCommand: Sendable {
+    var arguments: [String]
+    var workingDirectory: FilePath
+    var environment: [String: String]
+    /// Files that the command finds in ``secretsFolder``, readable for it alone and on no disk.
+    var secrets: [SecretFile] = []
+    /// Where the command sees ``secrets``.
+    var secretsFolder: FilePath = "/run/secrets"
+    /// What each process of it may use.
+    var limits = ProcessLimits()
+    /// Whether its input and output are a pseudo-terminal.
+    var hasTerminal = false
+    /// Its control group, if the box has any.
+    var group: ControlGroup?
+}
+
+/// What the kernel limits for each process by itself (setrlimit(2)); 0 means nothing.
+struct ProcessLimits: Sendable, Equatable {
+    /// Seconds.
+    var cpuTime: UInt64 = 0
+    /// Bytes of a file that is written.
+    var fileSize: UInt64 = 0
+    /// Bytes of memory that is not shared or mapped from a file.
+    var data: UInt64 = 0
+    /// Processes of the step's user.
+    var processes: UInt64 = 0
+    /// Open files.
+    var openFiles: UInt64 = 0
+}
+
+extension StepCommand {
+    /// What a warden is told: `struct launch` of stepinit, then its texts and secrets.
+    ///
+    /// - Throws: ``StepProcessProblem/nulByte``.
+    func launch(grace: Duration) throws -> [UInt8] {
+        var texts: [UInt8] = []
+        texts.reserveCapacity(2_048)
+        var ends = 0
+        func end() {
+            texts.append(0)
+            ends += 1
+        }
+        for text in [workingDirectory.string, secretsFolder.string] + arguments {
+            texts += text.utf8
+            end()
+        }
+        for (name, value) in environment {
+            texts += name.utf8
+            texts.append(UInt8(ascii: "="))
+            texts += value.utf8
+            end()
+        }
+        for secret in secrets {
+            texts += secret.name.utf8
+            end()
+        }
+        // One pass over all of them: each is short.
+        guard texts.count(where: { $0 == 0 }) == ends else { throw StepProcessProblem.nulByte }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(64 + texts.count)
+        func append(_ number: some FixedWidthInteger) { withUnsafeBytes(of: number) { bytes += $0 } }
+        append(UInt32(texts.count))
+        append(UInt32(arguments.count))
+        append(UInt32(environment.count))
+        append(UInt32(clamping: Int(grace / .milliseconds(1))))
+        // A limit that was asked for can't be raised again; the usual one is only where programs start.
+        append(UInt32((hasTerminal ? 1 : 0) | (limits.openFiles == 0 ? 0 : 2)))
+        append(UInt32(secrets.count))
+        append(limits.openFiles == 0 ? UInt64(OpenFiles.inherited) : limits.openFiles)
+        for limit in [limits.cpuTime, limits.fileSize, limits.data, limits.processes] { append(limit) }
+        bytes += texts
+        for secret in secrets {
+            append(UInt32(secret.bytes.count))
+            bytes += secret.bytes
+        }
+        return bytes
+    }
+}
