@@ -62,6 +62,15 @@ func withStringArray<R>(_ strings: [String], _ body: (UnsafeMutablePointer<git_s
     }
 }
 
+/// Lends paths, which may be any bytes, to one call.
+func withPaths(_ paths: [[UInt8]], _ body: (git_strarray) -> Int32) -> Int32 {
+    var pointers = paths.map { path in strdup(path.map { CChar(bitPattern: $0) } + [0]) }
+    defer { pointers.forEach { free($0) } }
+    return pointers.withUnsafeMutableBufferPointer { pointers in
+        body(git_strarray(strings: pointers.baseAddress, count: pointers.count))
+    }
+}
+
 /// Takes the text out of a `git_buf` that libgit2 filled, and frees it.
 func takeText(_ buffer: inout git_buf) -> String {
     defer { git_buf_dispose(&buffer) }

@@ -19,11 +19,9 @@ extension Repository {
 
     /// How many entries of two trees differ; only folders that differ are read.
     public func differenceCount(from old: OID, to new: OID) throws(GitError) -> Int {
-        let oldTree = try treeHandle(old)
-        let newTree = try treeHandle(new)
-        let diff = try Handle("git_diff_tree_to_tree", free: git_diff_free) {
-            git_diff_tree_to_tree(&$0, pointer, oldTree.pointer, newTree.pointer, nil)
-        }
+        var options = git_diff_options()
+        try git("git_diff_options_init") { git_diff_options_init(&options, UInt32(GIT_DIFF_OPTIONS_VERSION)) }
+        let diff = try treeDiff(from: old, to: new, &options)
         return git_diff_num_deltas(diff.pointer)
     }
 
@@ -89,12 +87,9 @@ extension Repository {
         // A larger file counts as binary: its difference would not fit in memory at need.
         options.max_size = git_off_t(maximumFileBytes)
         options.flags |= GIT_DIFF_INCLUDE_TYPECHANGE.rawValue
-        let newTree = try commitTree(new)
-        let oldTree: OpaquePointer? = if let old { try commitTree(old).take() } else { nil }
-        defer { git_tree_free(oldTree) }
-        let diff = try Handle("git_diff_tree_to_tree", free: git_diff_free) {
-            git_diff_tree_to_tree(&$0, pointer, oldTree, newTree.pointer, &options)
-        }
+        var oldTree: OID?
+        if let old { oldTree = try treeID(of: old) }
+        let diff = try treeDiff(from: oldTree, to: treeID(of: new), &options)
         guard renames else { return diff }
         var find = git_diff_find_options()
         try git("git_diff_find_options_init") {
@@ -103,5 +98,35 @@ extension Repository {
         find.flags = GIT_DIFF_FIND_RENAMES.rawValue
         try git("git_diff_find_similar") { git_diff_find_similar(diff.pointer, &find) }
         return diff
+    }
+
+    /// The difference of two trees; `nil` stands for an empty one. Only folders that differ are read.
+    ///
+    /// libgit2 by itself reads all folders of both trees, of a hundred thousand files for some fifty milliseconds. Told
+    /// which paths differ it passes the others by.
+    private func treeDiff(
+        from old: OID?, to new: OID, _ options: inout git_diff_options
+    ) throws(GitError) -> Handle {
+        var paths: [[UInt8]] = []
+        // One that is too deep to be compared is libgit2's alone.
+        if let old, let found = try? changedPaths(fromTree: old, to: new) {
+            paths = found
+            guard !paths.isEmpty else {
+                return try Handle("git_diff_tree_to_tree", free: git_diff_free) {
+                    git_diff_tree_to_tree(&$0, pointer, nil, nil, &options)
+                }
+            }
+            options.flags |= GIT_DIFF_DISABLE_PATHSPEC_MATCH.rawValue
+        }
+        let newTree = try treeHandle(new)
+        let oldTree: OpaquePointer? = if let old { try treeHandle(old).take() } else { nil }
+        defer { git_tree_free(oldTree) }
+        return try Handle("git_diff_tree_to_tree", free: git_diff_free) { diff in
+            withPaths(paths) { paths in
+                options.pathspec = paths
+                defer { options.pathspec = git_strarray() }
+                return git_diff_tree_to_tree(&diff, pointer, oldTree, newTree.pointer, &options)
+            }
+        }
     }
 }

@@ -109,6 +109,12 @@ extension Repository {
         return try Handle("git_tree_lookup", free: git_tree_free) { git_tree_lookup(&$0, pointer, &raw) }
     }
 
+    func treeID(of commit: OID) throws(GitError) -> OID {
+        // A handle that has no name would be freed before the id is read.
+        let tree = try commitTree(commit)
+        return OID(git_tree_id(tree.pointer).pointee)
+    }
+
     func commitTree(_ commit: OID) throws(GitError) -> Handle {
         let commit = try commitHandle(commit)
         return try Handle("git_commit_tree", free: git_tree_free) { git_commit_tree(&$0, commit.pointer) }

@@ -12,23 +12,10 @@ extension Repository {
         at directory: String, borrowing stores: [String], head commit: OID
     ) throws(GitError) -> Repository {
         #if os(Linux)
-            let folder = directory + "/.git"
-            do {
-                try FileManager.default.createDirectory(
-                    atPath: directory, withIntermediateDirectories: true)
-                for part in ["", "/objects", "/objects/info", "/refs"] {
-                    try makeFolder(folder + part)
-                }
-                let settings =
-                    "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n\tlogallrefupdates = true\n"
-                try write(settings, to: folder + "/config")
-                try write(stores.joined(separator: "\n") + "\n", to: folder + "/objects/info/alternates")
-                try write(commit.hex + "\n", to: folder + "/HEAD")
-            } catch {
-                throw GitError(
-                    call: "git_repository_init", code: .failed,
-                    message: "\"\(folder)\" could not be written: \(error.reason). Check its owner and the disk.")
+            do { try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true) } catch {
+                throw problem(directory, error.localizedDescription)
             }
+            try makeSkeleton(at: directory + "/.git", settings: [], borrowing: stores, head: commit)
             return try Repository(opening: directory)
         #else
             let workspace = Repository(owning: try initialise(directory, bare: false))
@@ -38,6 +25,31 @@ extension Repository {
             try git("git_repository_set_head_detached") { git_repository_set_head_detached(workspace.pointer, &raw) }
             return workspace
         #endif
+    }
+
+    /// The files of a repository with a work tree, at `folder`, which may be there, empty.
+    ///
+    /// - Parameter settings: Lines of the section `core`, beside those that every repository has.
+    static func makeSkeleton(
+        at folder: String, settings: [String], borrowing stores: [String], head commit: OID
+    ) throws(GitError) {
+        let lines =
+            ["repositoryformatversion = 0", "filemode = true", "bare = false", "logallrefupdates = true"] + settings
+        do throws(FileProblem) {
+            if mkdir(folder, 0o755) != 0, errno != EEXIST { throw FileProblem(path: folder, code: errno) }
+            for part in ["/objects", "/objects/info", "/refs"] { try makeFolder(folder + part) }
+            try write("[core]\n" + lines.map { "\t\($0)\n" }.joined(), to: folder + "/config")
+            try write(stores.joined(separator: "\n") + "\n", to: folder + "/objects/info/alternates")
+            try write(commit.hex + "\n", to: folder + "/HEAD")
+        } catch {
+            throw problem(folder, "\(error.path): \(String(cString: strerror(error.code)))")
+        }
+    }
+
+    private static func problem(_ folder: String, _ reason: String) -> GitError {
+        GitError(
+            call: "git_repository_init", code: .failed,
+            message: "\"\(folder)\" could not be written: \(reason). Check its owner and the disk.")
     }
 
     private static func makeFolder(_ path: String) throws(FileProblem) {
@@ -59,11 +71,4 @@ extension Repository {
 private struct FileProblem: Error {
     let path: String
     let code: Int32
-}
-
-extension Error {
-    fileprivate var reason: String {
-        guard let problem = self as? FileProblem else { return localizedDescription }
-        return "\(problem.path): \(String(cString: strerror(problem.code)))"
-    }
 }

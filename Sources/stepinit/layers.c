@@ -201,8 +201,6 @@ int hold_layers(char **words) {
     closefrom(3);
     // Below it all paths are short, which fsconfig(2) wants.
     if (chdir(words[0]) != 0) return fail("the workspace's folder");
-    // Else Git's own folder would be one with whatever a step has left in its place.
-    if (lsetxattr("git/.git", "user.overlay.opaque", "y", 1, 0) != 0 && errno != ENOENT) return fail("git/.git");
     if (leave_namespaces() != 0) return fail("a namespace for mounts");
     // Mounts of the box may still go away in here, ours never appear there.
     if (mount("none", "/", NULL, MS_REC | MS_SLAVE, NULL) != 0) return fail("keeping mounts apart");
@@ -220,11 +218,17 @@ int hold_layers(char **words) {
         snprintf(name, sizeof name, "layer %d", count);
         if (mkdir(place, 0700) != 0 || show(words[0], owner, user, place) != 0) return fail(name);
     }
+    // What is in the layers is written meanwhile.
+    char byte;
+    ssize_t length;
+    while ((length = read(STDIN_FILENO, &byte, 1)) < 0 && errno == EINTR) {}
+    if (length != 1) return 0;
+    // Else Git's own folder would be one with whatever a step has left in its place.
+    if (lsetxattr("git/.git", "user.overlay.opaque", "y", 1, 0) != 0 && errno != ENOENT) return fail("git/.git");
     if (mount_over(count) != 0) return 1;
     if (write(STDIN_FILENO, "ready\n", 6) != 6) return 1;
-    char byte;
     for (;;) {
-        ssize_t length = read(STDIN_FILENO, &byte, 1);
+        length = read(STDIN_FILENO, &byte, 1);
         if (length == 0 || (length < 0 && errno != EINTR)) return 0;
     }
 }

@@ -47,7 +47,7 @@ struct Layering: Sendable {
                     mounts: [SandboxMount("\(folder)/merged", at: Sandbox.Place.workspace, .write)], user: user,
                     lifetime: .withParent, directory: Sandbox.Place.workspace,
                     ["/bin/sh", "-c", "test ! -e a/gone && echo more >> a/kept && rm a/kept && test ! -e a/kept"])
-                let words = (holder.mount?.enter ?? []) + inside
+                let words = (holder.place?.enter ?? []) + inside
                 let result = try await Tool(
                     words[0], Array(words.dropFirst()), in: "/", environment: Sandbox.linkerPath, deadline: .seconds(20)
                 ).run()

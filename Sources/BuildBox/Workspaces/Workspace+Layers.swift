@@ -24,29 +24,34 @@ extension Workspace {
             }
             let gitDirectory = "\(folder)/git/.git"
             let tree = Layer(path: "\(folder)/tree", owner: StepUser.box.user, group: StepUser.box.group)
-            let made = try repository.checkoutLayer(
-                commit, files: tree.path, gitDirectory: gitDirectory,
-                over: base.map { CheckedOut(tree: $0.tree, index: $0.index) })
-            var layers: [Layer] = []
-            if let difference = made.difference {
-                try Whiteouts.put(at: difference.removed.map(\.path), in: tree.path)
-                layers = (difference.isEmpty ? [] : [tree]) + (base?.layers ?? [])
-            } else {
-                layers = [tree]
-            }
+            let below = base.map { CheckedOut(tree: $0.tree, index: $0.index) }
+            let difference = try repository.layerDifference(commit, over: below)
+            var layers = [tree]
+            if let difference { layers = (difference.isEmpty ? [] : [tree]) + (base?.layers ?? []) }
             let upper = "\(folder)/upper"
             try Layering.prepare(upper: upper, for: user)
             let shown = [Layer(path: "\(folder)/git", owner: tree.owner, group: tree.group)] + layers
-            let holder = try LayerHolder.start(
+            // It takes the layers up while their files are written.
+            let holder = try LayerHolder.prepare(
                 stepInit: layering.stepInit, folder: folder,
                 layers: shown.map { .init(path: $0.path, owner: StepUser(user: $0.owner, group: $0.group)) },
                 user: user)
+            let made: LayeredCheckout
+            do {
+                made = try repository.checkoutLayer(
+                    commit, files: tree.path, gitDirectory: gitDirectory, over: below, writing: difference)
+                try Whiteouts.put(at: (difference?.removed ?? []).map(\.path), in: tree.path)
+            } catch {
+                holder.close()
+                throw error
+            }
+            try holder.mount()
             let owner = user ?? .box
             return Workspace(
-                folder: folder, holder: holder, tree: made.tree, isOverBase: made.difference != nil,
+                folder: folder, holder: holder, tree: made.tree, isOverBase: difference != nil,
                 upper: Layer(path: upper, owner: owner.user, group: owner.group), layers: layers,
                 index: "\(gitDirectory)/index",
-                written: made.difference.map { difference in
+                written: difference.map { difference in
                     (difference.written + difference.removed.map(\.path)).map { String(decoding: $0, as: UTF8.self) }
                 } ?? [])
         }

@@ -115,7 +115,7 @@ struct Workspace: Sendable {
     ) {
         self.folder = folder
         path = "\(folder)/merged"
-        mount = holder.mount
+        mount = holder.place
         view = mount?.view.string ?? path
         self.holder = holder
         self.tree = tree

@@ -46,27 +46,48 @@ package final class LayerHolder: Sendable {
     package static func start(
         stepInit: String, folder: String, layers: [Shown], user: StepUser?
     ) throws -> LayerHolder {
+        let holder = try prepare(stepInit: stepInit, folder: folder, layers: layers, user: user)
+        try holder.mount()
+        return holder
+    }
+
+    /// The same up to the mount itself: what is in the layers may change until ``mount()`` is called, which must follow.
+    ///
+    /// Returns at once; the process takes the layers up meanwhile.
+    package static func prepare(
+        stepInit: String, folder: String, layers: [Shown], user: StepUser?
+    ) throws -> LayerHolder {
         func words(_ user: StepUser) -> String { "\(user.user):\(user.group)" }
         var command = [stepInit, "--layers", folder, words(user ?? .box)]
         for layer in layers { command += [layer.path, words(layer.owner)] }
         let (ours, theirs) = try socketPair()
-        var state = State(socket: ours, pid: 0, root: -1)
+        defer { closeFile(theirs) }
         do {
-            defer { closeFile(theirs) }
-            state.pid = try spawn(command, input: theirs)
+            let pid = try spawn(command, input: theirs)
+            return LayerHolder(State(socket: ours, pid: pid, root: -1), stepInit: stepInit, folder: folder)
         } catch {
             closeFile(ours)
             throw error
         }
+    }
+
+    /// Mounts what was prepared, once; blocks until it is there.
+    ///
+    /// - Throws: ``LayerProblem`` when that can't be done here; the process has ended then.
+    package func mount() throws {
+        guard let held = state.withLock({ $0 }), held.root < 0 else {
+            throw LayerProblem("it is mounted already, or has ended")
+        }
         do {
-            let answer = try line(from: ours)
+            // An error is told by the answer: it has ended then, and said why.
+            _ = send(held.socket, "m", 1, noSignal)
+            let answer = try LayerHolder.line(from: held.socket)
             guard answer == "ready" else { throw LayerProblem(answer.isEmpty ? "stepinit ended" : answer) }
-            state.root = open(
-                "/proc/\(state.pid)/root\(folder)/merged", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-            guard state.root >= 0 else { throw LayerProblem("looking into the mount: \(Errno(rawValue: errno))") }
-            return LayerHolder(state, stepInit: stepInit, folder: folder)
+            let root = openFolder("/proc/\(held.pid)/root\(folder)/merged")
+            guard root >= 0 else { throw LayerProblem("looking into the mount: \(Errno(rawValue: errno))") }
+            state.withLock { $0?.root = root }
         } catch {
-            end(state)
+            close()
             throw error
         }
     }
@@ -77,9 +98,11 @@ package final class LayerHolder: Sendable {
         self.folder = folder
     }
 
-    /// How the mount is reached; nil after ``close()``.
-    package var mount: WorkspaceMount? {
-        guard let (root, pid) = state.withLock({ state in state.map { ($0.root, $0.pid) } }) else { return nil }
+    /// How the mount is reached; nil before ``mount()`` and after ``close()``.
+    package var place: WorkspaceMount? {
+        guard let (root, pid) = state.withLock({ state in state.map { ($0.root, $0.pid) } }), root >= 0 else {
+            return nil
+        }
         return WorkspaceMount(
             // With the dot it is a folder like any other, also for those that open it without following links.
             view: FilePath("/proc/self/fd/\(root)/."), upper: FilePath("\(folder)/upper"),
@@ -163,6 +186,8 @@ package final class LayerHolder: Sendable {
             String(decoding: text.last == 0x0A ? text.dropLast() : text[...], as: UTF8.self), limit: 2_000)
     }
 }
+
+private func openFolder(_ path: String) -> Int32 { open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) }
 
 /// Why workspaces can't be laid over others on this machine.
 package struct LayerProblem: Error, Sendable, CustomStringConvertible {

@@ -22,42 +22,58 @@ public struct CheckedOut: Sendable {
 }
 
 extension Repository {
+    /// What of `commit`'s files ``checkoutLayer(_:files:gitDirectory:over:)`` will write over `base`; nil for all.
+    ///
+    /// When Git's attributes differ all are written, because any file may come out otherwise then; also for a submodule
+    /// that can't be checked out by its name.
+    public func layerDifference(_ commit: OID, over base: CheckedOut?) throws(GitError) -> TreeDifference? {
+        guard let base else { return nil }
+        let tree = try treeID(of: commit)
+        let difference = try difference(fromTree: base.tree, to: tree)
+        return difference.changesAttributes || difference.hasOddSubmodule ? nil : difference
+    }
+
     /// Writes `commit`'s files into the empty folder `files`, and a repository of their own into `gitDirectory`.
     ///
     /// Over a `base` only those that differ from it are written: together with the base's they are what
-    /// ``checkout(_:into:)`` would write. When Git's attributes differ all are written, because any file may come out
-    /// otherwise then. Either way the index in `gitDirectory` is that of the whole tree, and tells of files with
-    /// unchanged size and time that they are unchanged, whatever device and owner they seem to have. Both folders must
-    /// be the caller's own. Nothing is forced to the disk.
+    /// ``checkout(_:into:)`` would write. Either way the index in `gitDirectory` is that of the whole tree, and tells of
+    /// files with unchanged size and time that they are unchanged, whatever device and owner they seem to have. Both
+    /// folders must be the caller's own. Nothing is forced to the disk.
     public func checkoutLayer(
         _ commit: OID, files: String, gitDirectory: String, over base: CheckedOut? = nil
     ) throws(GitError) -> LayeredCheckout {
-        let tree = OID(git_tree_id(try commitTree(commit).pointer).pointee)
-        try makeGitDirectory(gitDirectory, head: commit)
+        try checkoutLayer(
+            commit, files: files, gitDirectory: gitDirectory, over: base,
+            writing: layerDifference(commit, over: base))
+    }
+
+    /// - Parameter difference: Of ``layerDifference(_:over:)``, for those who had to know it before.
+    public func checkoutLayer(
+        _ commit: OID, files: String, gitDirectory: String, over base: CheckedOut?,
+        writing difference: TreeDifference?
+    ) throws(GitError) -> LayeredCheckout {
+        let tree = try treeID(of: commit)
+        // The layers' files have another owner and device in the overlay than the index says.
+        try Repository.makeSkeleton(
+            at: gitDirectory, settings: ["checkStat = minimal", "trustctime = false"], borrowing: objectStores(),
+            head: commit)
         let index = "\(gitDirectory)/index"
-        if let base {
-            let difference = try difference(fromTree: base.tree, to: tree)
+        if let base, let difference {
             if difference.isEmpty {
                 // Neither is written to in its place again.
                 if link(base.index, index) != 0 { try Repository.copy(base.index, to: index) }
                 return LayeredCheckout(tree: tree, difference: difference)
             }
-            if !difference.changesAttributes {
-                var entries: [IndexFile.Entry] = []
-                if !difference.written.isEmpty {
-                    entries = try checkOut(
-                        commit, files, gitDirectory, only: difference.written + attributeFiles(of: difference.written))
-                }
-                let file = try Repository.read(base.index)
-                let gone = difference.removed + difference.replaced
-                let patched = file.withUnsafeBytes { file in
-                    Result { () throws(GitError) in try IndexFile.patched(file, removing: gone, adding: entries) }
-                }
-                try Repository.write(try patched.get(), to: index)
-                return LayeredCheckout(tree: tree, difference: difference)
+            var entries: [IndexFile.Entry] = []
+            if !difference.written.isEmpty {
+                entries = try checkOut(
+                    commit, files, gitDirectory, only: difference.written + attributeFiles(of: difference.written))
             }
+            try IndexFile.write(
+                patching: base.index, removing: difference.removed + difference.replaced, adding: entries, to: index)
+            return LayeredCheckout(tree: tree, difference: difference)
         }
-        try Repository.write(IndexFile.make(try checkOut(commit, files, gitDirectory, only: [])), to: index)
+        try IndexFile.write(try checkOut(commit, files, gitDirectory, only: []), to: index)
         return LayeredCheckout(tree: tree, difference: nil)
     }
 
@@ -112,61 +128,10 @@ extension Repository {
         return Array(found)
     }
 
-    /// No more than Git needs: each file costs, and a run has one of these.
-    private func makeGitDirectory(_ path: String, head: OID) throws(GitError) {
-        let settings = """
-            [core]
-            \trepositoryformatversion = 0
-            \tfilemode = true
-            \tbare = false
-            \tlogallrefupdates = true
-            \tcheckStat = minimal
-            \ttrustctime = false
-
-            """
-        do {
-            for folder in ["objects/info", "refs/heads"] {
-                try FileManager.default.createDirectory(
-                    atPath: "\(path)/\(folder)", withIntermediateDirectories: true)
-            }
-            try Data("\(head.hex)\n".utf8).write(to: URL(fileURLWithPath: "\(path)/HEAD"))
-            try Data(settings.utf8).write(to: URL(fileURLWithPath: "\(path)/config"))
-            try Data((objectStores().joined(separator: "\n") + "\n").utf8)
-                .write(to: URL(fileURLWithPath: "\(path)/objects/info/alternates"))
-        } catch {
-            throw GitError(
-                call: "git_repository_init", code: .failed,
-                message: "\"\(path)\" could not be made: \(error.localizedDescription). Check its disk.")
-        }
-    }
-
-    private static func read(_ path: String) throws(GitError) -> Data {
-        do { return try Data(contentsOf: URL(fileURLWithPath: path), options: .mappedIfSafe) } catch {
-            throw GitError(
-                call: "index", code: .notFound, message: "\"\(path)\" can't be read: \(error.localizedDescription).")
-        }
-    }
-
     private static func copy(_ path: String, to other: String) throws(GitError) {
         do { try FileManager.default.copyItem(atPath: path, toPath: other) } catch {
             throw GitError(
                 call: "index", code: .failed, message: "\"\(other)\" can't be written: \(error.localizedDescription).")
         }
-    }
-
-    private static func write(_ bytes: [UInt8], to path: String) throws(GitError) {
-        do { try Data(bytes).write(to: URL(fileURLWithPath: path)) } catch {
-            throw GitError(
-                call: "index", code: .failed, message: "\"\(path)\" can't be written: \(error.localizedDescription).")
-        }
-    }
-}
-
-/// Lends paths, which may be any bytes, to one call.
-private func withPaths(_ paths: [[UInt8]], _ body: (git_strarray) -> Int32) -> Int32 {
-    var pointers = paths.map { path in strdup(path.map { CChar(bitPattern: $0) } + [0]) }
-    defer { pointers.forEach { free($0) } }
-    return pointers.withUnsafeMutableBufferPointer { pointers in
-        body(git_strarray(strings: pointers.baseAddress, count: pointers.count))
     }
 }

@@ -19,8 +19,22 @@ public struct TreeDifference: Sendable, Equatable {
     public var removed: [Removal] = []
     /// Where the newer tree has a file and the older one a folder, or the other way round: what the older one had.
     var replaced: [Removal] = []
+    /// Submodules that one of the trees has and the other has not, or at another commit.
+    var submodules: [[UInt8]] = []
 
     public var isEmpty: Bool { written.isEmpty && removed.isEmpty }
+
+    /// Whether a submodule has a name that libgit2, told of paths, takes for a pattern, a comment or two names.
+    ///
+    /// Of files it compares the names as they are, of submodules not: those it passes by.
+    var hasOddSubmodule: Bool {
+        let (signs, patterns) = (Array("#!:".utf8), Array("\\*?[".utf8))
+        return submodules.contains { path in
+            guard let first = path.first, let last = path.last else { return false }
+            if signs.contains(first) || last == 0x20 { return true }
+            return path.contains { $0 < 0x20 || patterns.contains($0) }
+        }
+    }
 
     /// Whether what Git's attributes say of other files may have changed, too.
     var changesAttributes: Bool {
@@ -56,13 +70,16 @@ extension Repository {
             if order >= 0 { right += 1 }
             if order == 0, let before, let after {
                 guard before.id != after.id || before.mode != after.mode else { continue }
+                note(before, prefix, &difference)
                 if after.isFolder {
                     try compare(before.id, after.id, under: prefix + after.name + [0x2F], &difference)
                 } else {
+                    note(after, prefix, &difference)
                     difference.written.append(prefix + after.name)
                 }
             } else if order < 0, let before {
                 let removal = TreeDifference.Removal(path: prefix + before.name, isFolder: before.isFolder)
+                note(before, prefix, &difference)
                 if git_tree_entry_byname(newer.pointer, before.start) == nil {
                     difference.removed.append(removal)
                 } else {
@@ -84,8 +101,35 @@ extension Repository {
         }
     }
 
+    private func note(_ entry: Entry, _ prefix: [UInt8], _ difference: inout TreeDifference) {
+        if entry.mode == GIT_FILEMODE_COMMIT { difference.submodules.append(prefix + entry.name) }
+    }
+
+    /// Every file, link and submodule in which two trees differ; nil where libgit2 must find out by itself.
+    ///
+    /// What is one in one tree and a folder in the other can't be told as a path that is both.
+    func changedPaths(fromTree old: OID, to new: OID) throws(GitError) -> [[UInt8]]? {
+        var found = try difference(fromTree: old, to: new)
+        guard found.replaced.isEmpty else { return nil }
+        let root = try treeHandle(old)
+        for removal in found.removed {
+            guard removal.isFolder else {
+                found.written.append(removal.path)
+                continue
+            }
+            let path = removal.path.map { CChar(bitPattern: $0) } + [0]
+            let folder = try Handle("git_tree_entry_bypath", free: git_tree_entry_free) {
+                git_tree_entry_bypath(&$0, root.pointer, path)
+            }
+            guard let entry = Entry(folder.pointer) else { continue }
+            try addAll(entry, under: Array(removal.path.dropLast(entry.name.count)), &found)
+        }
+        return found.hasOddSubmodule ? nil : found.written
+    }
+
     private func addAll(_ entry: Entry, under prefix: [UInt8], _ difference: inout TreeDifference) throws(GitError) {
         let path = prefix + entry.name
+        note(entry, prefix, &difference)
         guard entry.isFolder else { return difference.written.append(path) }
         try checkDepth(path)
         let tree = try treeHandle(entry.id)

@@ -77,4 +77,31 @@ struct LayerHolderTests {
             #expect(!mount.isThere())
         }
     }
+
+    @Test func whatIsWrittenBeforeTheMountIsInIt() async throws {
+        try await LayerGround.with { ground in
+            let folder = ground.space("prepared")
+            for name in ["upper", "work", "merged", "under"] {
+                try FileManager.default.createDirectory(atPath: "\(folder)/\(name)", withIntermediateDirectories: true)
+            }
+            func prepare() throws -> LayerHolder {
+                try LayerHolder.prepare(
+                    stepInit: ground.layering.stepInit, folder: folder,
+                    layers: [.init(path: "\(folder)/under", owner: .box)], user: nil)
+            }
+            let given = try prepare()
+            #expect(given.place == nil)
+            given.close()
+            #expect(throws: LayerProblem.self) { try given.mount() }
+
+            let holder = try prepare()
+            defer { holder.close() }
+            try FileManager.default.createDirectory(atPath: "\(folder)/under/late", withIntermediateDirectories: true)
+            try Data("1\n".utf8).write(to: URL(fileURLWithPath: "\(folder)/under/late/file"))
+            try holder.mount()
+            let place = try #require(holder.place)
+            #expect(try String(contentsOfFile: "\(place.view)/late/file", encoding: .utf8) == "1\n")
+            #expect(throws: LayerProblem.self) { try holder.mount() }
+        }
+    }
 }
