@@ -2,6 +2,7 @@
 #include "messages.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -48,6 +49,9 @@ ssize_t receive(int socket, void *target, size_t size, int *files, int *room) {
     // What is not used is closed: whoever has the other end waits for its end.
     int is_cut = (message.msg_flags & MSG_CTRUNC) != 0;
     for (int i = 0; i < number; i++) {
+#ifndef MSG_CMSG_CLOEXEC
+        fcntl(all[i], F_SETFD, FD_CLOEXEC);
+#endif
         if (is_cut || i >= most)
             close(all[i]);
         else
