@@ -3,13 +3,31 @@
 #include <linux/fs.h>
 #include <stddef.h>
 #include <sys/ioctl.h>
+#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <sys/xattr.h>
+#include <unistd.h>
 
 // The importer takes no macro that computes.
 static const unsigned long clinux_get_flags = FS_IOC_GETFLAGS;
 static const unsigned long clinux_set_flags = FS_IOC_SETFLAGS;
 
-// <string.h> declares it for _GNU_SOURCE only, which is set before a module is read or not at all; memmem(3).
+// <sched.h> and <string.h> declare these for _GNU_SOURCE only, which is set before a module is read or not at all:
+// unshare(2), setns(2), memmem(3).
+int unshare(int kinds);
+int setns(int descriptor, int kind);
 void *memmem(const void *haystack, size_t haystack_bytes, const void *needle, size_t needle_bytes);
+
+// mount(2), umount2(2): <sys/mount.h> and <linux/fs.h> can't be had together with every libc.
+int mount(const char *source, const char *target, const char *kind, unsigned long flags, const void *data);
+int umount2(const char *target, int flags);
+
+// CLONE_NEWNS, CLONE_FS; MS_BIND, MS_REC | MS_SLAVE; MNT_DETACH.
+static const int clinux_new_mounts = 0x00020000, clinux_own_folders = 0x00000200;
+static const unsigned long clinux_bind = 1 << 12, clinux_slave_all = 1 << 14 | 1 << 19;
+static const int clinux_detach = 2;
+
+// pivot_root(2), which libc leaves to its callers, as its example does it: the working folder becomes the root, with
+// the old root on top of it.
+static inline int clinux_pivot_root(void) { return (int)syscall(SYS_pivot_root, ".", "."); }
 #endif

@@ -28,13 +28,19 @@ final class StepHost: Sendable {
     /// The control group that it and all it starts are in.
     private let group: ControlGroup?
 
+    /// Where sandboxes are started from if that can be done; else from where this process is.
+    private let namespace: LeanNamespace?
+
     /// How long everything may take to be gone once it is asked to.
     private let patience: Duration
 
     /// - Parameter isEnclosed: Whether it is the first process of a sandbox, which no step can stop.
-    init(command: [String], group: ControlGroup? = nil, isEnclosed: Bool = false) {
+    init(
+        command: [String], group: ControlGroup? = nil, isEnclosed: Bool = false, namespace: LeanNamespace? = nil
+    ) {
         self.command = command
         self.group = group
+        self.namespace = namespace
         patience = isEnclosed ? .seconds(20) : .seconds(2)
     }
 
@@ -161,40 +167,27 @@ final class StepHost: Sendable {
             return fcntl(entrance, F_DUPFD_CLOEXEC, 32)
         }
         defer { entrances.forEach(closeFile) }
-        #if os(Linux)
-            var actions = posix_spawn_file_actions_t()
-            var attributes = posix_spawnattr_t()
-        #else
-            var actions: posix_spawn_file_actions_t?
-            var attributes: posix_spawnattr_t?
-        #endif
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_adddup2(&actions, theirs, 0)
+        // The commands get an environment of their own; this process must not show ours.
+        var request = SpawnRequest(command, descriptors: [(own: theirs, given: 0)])
         for (number, entrance) in entrances.enumerated() {
-            posix_spawn_file_actions_adddup2(&actions, entrance, 3 + Int32(number))
+            request.descriptors.append((own: entrance, given: 3 + Int32(number)))
         }
-        posix_spawnattr_init(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
-        #if !os(Linux)
-            // Descriptors that some library opened without close-on-exec must not reach a step. On Linux stepinit
-            // closes them.
-            posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_CLOEXEC_DEFAULT))
-        #endif
-        var words: [UnsafeMutablePointer<CChar>?] = command.map { strdup($0) } + [nil]
-        // The commands get an environment of their own; this process must not show ours, and needs no more of it
-        // than we do to be linked.
-        let paths = getenv("LD_LIBRARY_PATH").map { "LD_LIBRARY_PATH=" + String(cString: $0) }
-        var variables: [UnsafeMutablePointer<CChar>?] = [paths.flatMap { strdup($0) }, nil]
-        defer { for text in words + variables { free(text) } }
-        var pid: pid_t = 0
-        let code = posix_spawn(&pid, command[0], &actions, &attributes, &words, &variables)
-        guard code == 0 else {
+        switch begin(request) {
+        case .success(let pid): state.pid = pid
+        case .failure(let problem):
             closeFile(ours)
-            throw StepHostProblem(program: command[0], errno: Errno(rawValue: code))
+            throw StepHostProblem(program: command[0], errno: problem)
         }
         state.socket = ours
-        state.pid = pid
+    }
+
+    private func begin(_ request: SpawnRequest) -> Result<pid_t, Errno> {
+        #if os(Linux)
+            if let namespace, let begun = namespace.start(request, showing: Bubblewrap.sources(in: command)) {
+                return begun
+            }
+        #endif
+        return request.start()
     }
 
     /// Returns an errno; 0 when it was sent.

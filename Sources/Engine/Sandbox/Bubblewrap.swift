@@ -27,11 +27,13 @@
             var build = self
             build.namespaces(lifetime)
             build.system()
+            if sharesKernel { build.kernel() }
             build.ownPlaces()
             // After /tmp is the sandbox's own, or what lies below it on the box would be hidden.
             for path in sandbox.readable where build.exists(path) { build.mount(SandboxMount(path)) }
             for mount in mounts { build.mount(mount) }
             build.identity()
+            if !sharesKernel { build.kernel() }
             // The root itself is a tmpfs, which the sandbox's user could write to.
             build.words += ["--remount-ro", "/", "--chdir", "/", "--as-pid-1", "--", build.stepInit]
             // Only the user that owns it may enter it.
@@ -41,6 +43,20 @@
             if lifetime.isOfParent { build.words += ["--processes", String(Sandbox.mostProcesses)] }
             build.words += ["--chdir", directory]
             return build.words + (command.isEmpty ? [] : ["--"] + command)
+        }
+
+        /// What of this machine a process that is started with `words` shows or is made of.
+        static func sources(in words: [String]) -> [String] {
+            let kinds: Set<String> = ["--bind", "--bind-try", "--ro-bind", "--ro-bind-try"]
+            let options = words.prefix { $0 != "--" }
+            var found = Array(words.prefix(1))
+            for (option, value) in zip(options, options.dropFirst()) where kinds.contains(option) {
+                found.append(value)
+            }
+            if let libraries = getenv("LD_LIBRARY_PATH") {
+                found += String(cString: libraries).split(separator: ":").map(String.init)
+            }
+            return found
         }
 
         private mutating func namespaces(_ lifetime: Sandbox.Lifetime) {
@@ -61,7 +77,25 @@
             if lifetime.isOfParent { words.append("--die-with-parent") }
         }
 
+        /// What the machine shows, which is looked up once in a while and not for each sandbox.
         private mutating func system() {
+            // Nothing can be made in the copy, not even the place of a mount.
+            let isCopied = !sharesSettings && policy.network == .denied
+            let view = isCopied ? sandbox.settings?.view() : nil
+            let part = sandbox.systemParts.part(
+                .init(network: policy.network, sharesSettings: sharesSettings, isRun: shown != nil, copy: view?.folder)
+            ) {
+                var build = self
+                (build.words, build.made) = ([], ["/"])
+                build.lookUpSystem(view)
+                return SystemPart(words: build.words, made: build.made, stepInit: build.stepInit)
+            }
+            words += part.words
+            made = part.made
+            stepInit = part.stepInit
+        }
+
+        private mutating func lookUpSystem(_ view: SettingsCopy.View?) {
             for root in SystemFolders.roots {
                 if let target = link(at: root) {
                     words += ["--symlink", target, root]
@@ -70,8 +104,13 @@
                     mount(SandboxMount(root, isOptional: true))
                 }
             }
-            settings()
-            for path in SystemFolders.devices where exists(path) { mount(SandboxMount(path)) }
+            settings(view)
+            for path in SystemFolders.devices where exists(path) { mount(SandboxMount(path, isOptional: true)) }
+        }
+
+        /// Processes and devices, which are nobody else's; in the end if that can be, for each mount makes those after it
+        /// dearer, and most of these are cheap themselves.
+        private mutating func kernel() {
             words += ["--proc", "/proc", "--dev", "/dev"]
             // In memory both, which nothing else bounds where there are no control groups.
             words += ["--perms", "1777", "--size", String(Sandbox.temporaryBytes), "--tmpfs", "/dev/shm"]
@@ -79,20 +118,25 @@
             made.formUnion(["/proc", "/dev", "/dev/shm"])
         }
 
-        private mutating func settings() {
+        /// Whether the box's owner shows devices of the machine, or something of its kernel's.
+        private var sharesKernel: Bool {
+            (sandbox.readable + mounts.map(\.target)).contains { path in
+                ["/proc", "/dev"].contains { path == $0 || path.hasPrefix($0 + "/") }
+            }
+        }
+
+        private mutating func settings(_ view: SettingsCopy.View?) {
             var single = SystemFolders.settings
             if policy.network == .allowed { single += SystemFolders.network }
-            // Nothing can be made in the copy, not even the place of a mount.
-            var isCopy = false
-            if !sharesSettings, policy.network == .denied, let view = sandbox.settings?.view() {
-                isCopy = true
+            if let view {
                 mount(SandboxMount(view.folder, at: "/etc"))
                 for path in view.mounts { folders(within: path) }
                 single = view.mounts
                 stepInit = view.stepInit ?? stepInit
             }
-            for path in single where exists(path) { mount(SandboxMount(path)) }
-            if !isCopy, !sharesSettings, shown != nil {
+            // It may go between this look and a start.
+            for path in single where exists(path) { mount(SandboxMount(path, isOptional: true)) }
+            if view == nil, !sharesSettings, shown != nil {
                 for link in SettingsCopy.links { words += ["--symlink", link.target, link.path] }
             }
         }

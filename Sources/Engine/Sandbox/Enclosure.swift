@@ -48,6 +48,14 @@ extension RunSetting {
                 directory: Sandbox.hasMounts ? Sandbox.Place.workspace : workspace.string, [])
     }
 
+    /// The `stepinit` that these words start.
+    func stepHost(_ words: [String], _ group: ControlGroup?) -> StepHost {
+        // A workspace that is mounted for the run has a namespace already, which the words lead to.
+        StepHost(
+            command: words, group: group, isEnclosed: enclosure != nil,
+            namespace: workspaceMount == nil ? enclosure?.sandbox.namespace : nil)
+    }
+
     /// Where an attempt finds its secrets: in memory where that is possible.
     ///
     /// A sandbox has a file system of its own there; without one it is a folder that only the box's user can enter.
@@ -135,7 +143,7 @@ final class StepHosts: Sendable {
             let words = setting.hostCommand(policy, groups: group?.count ?? 0)
             let host =
                 setting.standby?.take(startedWith: words)
-                ?? StepHost(command: words, group: group, isEnclosed: setting.enclosure != nil)
+                ?? setting.stepHost(words, group)
             hosts[key] = host
             return host
         }

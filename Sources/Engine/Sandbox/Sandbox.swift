@@ -19,6 +19,9 @@ public struct Sandbox: Sendable {
     public let readable: [String]
     /// The machine's settings in one folder; without it each is mounted by itself.
     public var settings: SettingsCopy?
+    let systemParts = SystemParts()
+    /// Where they are started from; without it from where this process is.
+    package var namespace: LeanNamespace?
 
     init(program: String, stepInit: String, readable: [String]) {
         self.program = program

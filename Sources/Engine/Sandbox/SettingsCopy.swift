@@ -91,12 +91,13 @@ public final class SettingsCopy: Sendable {
         var (info, disk) = (stat(), statvfs())
         guard let stepInit, stat(stepInit, &info) == 0, statvfs(parent, &disk) == 0 else { return nil }
         #if os(Linux)
-            // 8: ST_NOEXEC of statvfs(3), which Swift's Glibc leaves out.
-            let (time, isBarred) = (info.st_mtim, disk.f_flag & 8 != 0)
+            // ST_NOEXEC of statvfs(3), which Swift's Glibc leaves out.
+            guard disk.f_flag & 8 == 0 else { return nil }
+            let time = info.st_mtim
         #else
-            let (time, isBarred) = (info.st_mtimespec, false)
+            let time = info.st_mtimespec
         #endif
-        return isBarred ? nil : "\(stepInit) \(info.st_ino) \(info.st_size) \(time.tv_sec).\(time.tv_nsec)"
+        return "\(stepInit) \(info.st_ino) \(info.st_size) \(time.tv_sec).\(time.tv_nsec)"
     }
 
     /// What lstat(2) says of everything that would be copied; nil for what is mounted instead.

@@ -31,7 +31,7 @@ public final class StandbySandbox: Sendable {
         group = try setting.controlGroups?.run(named: setting.groupName, GroupLimits())
         words = setting.hostCommand(SandboxPolicy(), groups: group?.count ?? 0)
         limits = .current
-        let host = StepHost(command: words, group: group, isEnclosed: setting.enclosure != nil)
+        let host = setting.stepHost(words, group)
         self.host = Mutex(host)
         do { try host.startNow() } catch {
             group?.remove()
