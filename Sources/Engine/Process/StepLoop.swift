@@ -34,7 +34,8 @@ final class StepLoop: TaskExecutor {
         var jobs: [UnownedJob] = []
         var attempts: [Attempt] = []
         var isAsleep = false
-        var isEnding = false
+        /// Whoever waits for the thread to end.
+        var ending: CheckedContinuation<Void, Never>?
         var hasEnded = false
     }
 
@@ -49,34 +50,31 @@ final class StepLoop: TaskExecutor {
 
     private init(alarm: (reading: Int32, writing: Int32)) { self.alarm = alarm }
 
-    deinit {
-        closeFile(alarm.reading)
-        closeFile(alarm.writing)
-    }
-
     /// Runs `body` and all its child tasks on a thread that is theirs; where the system has none to give, as they are.
     static func run<Value: Sendable>(_ body: @Sendable (StepLoop?) async -> Value) async -> Value {
         guard let alarm = try? outputPipe() else { return await body(nil) }
         _ = fcntl(alarm.writing, F_SETFL, O_NONBLOCK)
         let loop = StepLoop(alarm: alarm)
         // As much as threads of the pool have: whatever a task does may be done here.
-        guard startThread(stack: 8 << 20, { loop.turn() }) == 0 else { return await body(nil) }
+        guard startThread(stack: 8 << 20, { loop.turn() }) == 0 else {
+            for end in [alarm.reading, alarm.writing] { closeFile(end) }
+            return await body(nil)
+        }
         let value = await withTaskExecutorPreference(loop) { await body(loop) }
-        loop.end()
+        await withCheckedContinuation { loop.end($0) }
         return value
     }
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        let (isTaken, wasAsleep) = state.withLock { state in
-            guard !state.hasEnded else { return (false, false) }
+        let isTaken = state.withLock { state in
+            guard !state.hasEnded else { return false }
             state.jobs.append(job)
-            defer { state.isAsleep = false }
-            return (true, state.isAsleep)
+            ring(&state)
+            return true
         }
         // An actor that was left by the last task may have something to do for others.
         if !isTaken { return globalConcurrentExecutor.enqueue(ExecutorJob(job)) }
-        if wasAsleep { ring() }
     }
 
     /// Waits for the attempt's report until `limit`, and hands over what it prints meanwhile, on the loop's thread.
@@ -87,24 +85,24 @@ final class StepLoop: TaskExecutor {
         await withCheckedContinuation { continuation in
             let attempt = Attempt(
                 control: control, pipe: pipe, until: limit, output: output, continuation: continuation)
-            let wasAsleep = state.withLock { state in
+            state.withLock { state in
                 state.attempts.append(attempt)
-                defer { state.isAsleep = false }
-                return state.isAsleep
+                ring(&state)
             }
-            if wasAsleep { ring() }
         }
     }
 
-    private func end() {
-        let wasAsleep = state.withLock { state in
-            state.isEnding = true
-            return state.isAsleep
+    private func end(_ continuation: CheckedContinuation<Void, Never>) {
+        state.withLock { state in
+            state.ending = continuation
+            ring(&state)
         }
-        if wasAsleep { ring() }
     }
 
-    private func ring() {
+    /// Under the lock: the thread closes the alarm when it ends, and its number may be another file's then.
+    private func ring(_ state: inout State) {
+        guard state.isAsleep else { return }
+        state.isAsleep = false
         var byte: UInt8 = 1
         _ = write(alarm.writing, &byte, 1)
     }
@@ -124,14 +122,22 @@ final class StepLoop: TaskExecutor {
                 if jobs.isEmpty { break }
                 for job in jobs { job.runSynchronously(on: executor) }
             }
-            let (attempts, isIdle, isOver) = state.withLock { state in
-                let isIdle = state.jobs.isEmpty
-                state.isAsleep = isIdle
-                state.hasEnded = isIdle && state.isEnding
-                return (state.attempts, isIdle, state.hasEnded)
+            let (attempts, isIdle) = state.withLock { state in
+                state.isAsleep = state.jobs.isEmpty
+                return (state.attempts, state.isAsleep)
             }
-            if isOver { return }
+            if isIdle, let ending = endIfWanted() { return ending.resume() }
             look(at: attempts, waiting: isIdle, buffer)
+        }
+    }
+
+    /// Who waits for the end, where there is nothing left to do; nothing is taken from then on.
+    private func endIfWanted() -> CheckedContinuation<Void, Never>? {
+        state.withLock { state in
+            guard state.jobs.isEmpty, let ending = state.ending else { return nil }
+            (state.isAsleep, state.hasEnded, state.ending) = (false, true, nil)
+            for end in [alarm.reading, alarm.writing] { closeFile(end) }
+            return ending
         }
     }
 
