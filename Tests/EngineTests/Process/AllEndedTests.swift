@@ -17,9 +17,12 @@ import Testing
         // What hangs in the kernel can't be made by a test: here the process that is waited for outlives stepinit.
         let folder = RunFolder.current
         let slow = folder.path("slow") + "/stepinit"
+        let text = folder.path("text") + "/stepinit"
         try "#!/bin/sh\n\(RunFolder.stepInit.string) \"$@\"\nexec sleep 300\n".write(
-            toFile: slow, atomically: false, encoding: .utf8)
-        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: slow)
+            toFile: text, atomically: false, encoding: .utf8)
+        // By another process: what this one writes to, a process that another test starts has open until its execve, and
+        // until then the kernel says "Text file busy" to whoever would run it.
+        #expect(try await Tool("install", ["-m", "755", text, slow]).run().succeeded)
         var setting = folder.setting()
         setting.stepInit = FilePath(slow)
         let outcome = await run([.shell("s", "echo done")], setting: setting)
