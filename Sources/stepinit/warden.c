@@ -19,7 +19,9 @@
 #include "requests.h"
 
 #ifdef __linux__
+#include <sched.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #endif
 #ifdef __APPLE__
 #define vfork fork
@@ -276,6 +278,37 @@ static int was_not_started(void) {
 #endif
 }
 
+// What a command can change of its parent that the next command would inherit, as prlimit(1), renice(1), taskset(1) and
+// chrt(1) do: they need no more than the same user.
+struct bearing {
+    struct rlimit limits[RLIM_NLIMITS];
+    int priority;
+#ifdef __linux__
+    int scheduler;
+    long io_priority;
+    unsigned long processors[128];
+#endif
+};
+
+static struct bearing first_bearing;
+
+static void take_bearing(struct bearing *bearing) {
+    memset(bearing, 0, sizeof *bearing);
+    for (int limit = 0; limit < RLIM_NLIMITS; limit++) getrlimit(limit, &bearing->limits[limit]);
+    bearing->priority = getpriority(PRIO_PROCESS, 0);
+#ifdef __linux__
+    bearing->scheduler = sched_getscheduler(0);
+    bearing->io_priority = syscall(SYS_ioprio_get, 1, 0);  // IOPRIO_WHO_PROCESS
+    syscall(SYS_sched_getaffinity, 0, sizeof bearing->processors, bearing->processors);
+#endif
+}
+
+static int is_as_it_was(void) {
+    struct bearing now;
+    take_bearing(&now);
+    return memcmp(&first_bearing, &now, sizeof now) == 0;
+}
+
 // Runs one attempt to its end and says how it ended; 0 when it is the last one of this process.
 static int attend(void) {
     struct command command = {.output = -1};
@@ -351,7 +384,7 @@ static int attend(void) {
         deadline = now_ms() + launch->grace_ms;
         signal_all(leader, SIGTERM);
     }
-    int is_clean = none_left && !asked && terminal < 0;
+    int is_clean = none_left && !asked && terminal < 0 && is_as_it_was();
     if (!none_left) kill_until_empty(leader, &status, &ended);
     // What the terminal still holds is bounded by its buffer.
     for (int rounds = 0; terminal >= 0 && rounds < 64 && copy_terminal(terminal, command.output); rounds++) {}
@@ -368,6 +401,7 @@ void watch_over(void) {
 #ifdef __linux__
     prctl(PR_SET_CHILD_SUBREAPER, 1);
 #endif
+    take_bearing(&first_bearing);
     while (attend()) {}
     _exit(0);
 }

@@ -61,11 +61,6 @@ struct Base: Sendable, Codable, Hashable {
     }
 }
 
-/// One start of the system, until the next.
-enum Boot {
-    static let id = (try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8)) ?? "unknown"
-}
-
 /// The programs of this machine in words that change when they do.
 enum BoxImage {
     /// The system's release and the state of its package manager, where it has one of these.

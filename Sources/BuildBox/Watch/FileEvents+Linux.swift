@@ -266,7 +266,8 @@
         }
 
         private func content(of path: String) -> (folders: [String], hasRefs: Bool) {
-            guard let folder = opendir(path) else { return ([], false) }
+            // What can't be read may hold anything, unless it is gone again.
+            guard let folder = opendir(path) else { return ([], errno != ENOENT) }
             defer { closedir(folder) }
             var found: [String] = []
             var hasRefs = false

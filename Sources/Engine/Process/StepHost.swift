@@ -31,6 +31,9 @@ final class StepHost: Sendable {
     /// Where sandboxes are started from if that can be done; else from where this process is.
     private let namespace: LeanNamespace?
 
+    /// Wardens that are kept for attempts to come.
+    private static let mostIdle = 4
+
     /// How long everything may take to be gone once it is asked to.
     private let patience: Duration
 
@@ -65,7 +68,8 @@ final class StepHost: Sendable {
     /// Takes back a warden that said that it waits for the next attempt.
     func giveBack(_ warden: Warden) {
         let isTaken = state.withLock { state in
-            guard state.pid == warden.host else { return false }
+            // Each counts among the processes that the run may have, also when no step goes on.
+            guard state.pid == warden.host, state.idle.count < StepHost.mostIdle else { return false }
             state.idle.append(warden)
             return true
         }
@@ -111,6 +115,9 @@ final class StepHost: Sendable {
             throw error
         }
     }
+
+    /// Whether it need not be started first, which takes as long as the machine's file systems take to answer.
+    var isStarted: Bool { state.withLock { $0.socket >= 0 } }
 
     /// Starts it before it is asked for anything.
     func startNow() throws {

@@ -106,6 +106,8 @@ struct StepProcess: Sendable {
     private func supervise(_ order: Order, on loop: StepLoop) async throws -> ProcessEnd? {
         if let request = order.stop.request { return ProcessEnd(stopped: request) }
         do {
+            // Not on the run's thread, which must hear of a stop meanwhile.
+            if !host.isStarted { try await onOwnThread { try host.startNow() } }
             let begun = try begin(order)
             var limit = min(begun.start + StepProcess.youth, begun.deadline)
             while true {

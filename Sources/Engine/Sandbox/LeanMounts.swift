@@ -8,6 +8,10 @@
         /// The namespace of the process, and its list of mounts: poll(2) says when that has changed.
         private let home: Int32
         private let list: Int32
+        /// The root of the process, which may be a part of its namespace only.
+        private let root: Int32
+        /// Where ``LeanMounts/temporary`` leads.
+        private let temporary: String
         /// Where the new root is made, before it is the root.
         private let folder: String
         private var isMade = false
@@ -22,17 +26,21 @@
         private static let always =
             ["/proc/self", "/usr", "/lib", "/lib64", "/etc/ld.so.cache"]
             + ["null", "zero", "full", "random", "urandom", "tty"].map { "/dev/\($0)" }
+        /// Where bubblewrap makes the sandbox's root: it must lead to the same folder here.
+        private static let temporary = "/tmp"
 
         init(at folder: String) throws(Errno) {
             self.folder = folder
             home = open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC)
             list = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC)
-            guard home >= 0, list >= 0, mkdir(folder, 0o700) == 0 || errno == EEXIST else {
+            root = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+            temporary = ShownPath(LeanMounts.temporary)?.real ?? LeanMounts.temporary
+            guard home >= 0, list >= 0, root >= 0, mkdir(folder, 0o700) == 0 || errno == EEXIST else {
                 throw Errno(rawValue: errno)
             }
         }
 
-        deinit { for file in [home, list] where file >= 0 { closeFile(file) } }
+        deinit { for file in [home, list, root] where file >= 0 { closeFile(file) } }
 
         /// Whether all of `sources` is here as it is outside; what has changed there is made anew first.
         func has(_ sources: [ShownPath]) throws(Errno) -> Bool {
@@ -56,7 +64,12 @@
         private func make(for sources: [ShownPath]) throws(Errno) {
             isMade = false
             // Not from the last one, which may lack something.
-            if isAway { try check(setns(home, clinux_new_mounts)) }
+            if isAway {
+                try check(setns(home, clinux_new_mounts))
+                // It leads to the root of the namespace.
+                try check(fchdir(root))
+                try check(chroot("."))
+            }
             // With folders of its own (the root, where it is) a thread may change what is mounted there.
             try check(unshare(clinux_new_mounts | clinux_own_folders))
             isAway = true
@@ -65,7 +78,8 @@
             let table = try MountTable.ofThread()
             var taken: Set<String> = ["/"]
             try check(mount("/", folder, nil, clinux_bind, nil))
-            for place in table.needed(showing: sources.map(\.real) + LeanMounts.always + wanted) {
+            let shown = sources.map(\.real) + LeanMounts.always + [temporary] + wanted
+            for place in table.needed(showing: shown) {
                 // What is hidden below another mount has no place any more; nobody sees it outside either.
                 if mount(place, folder + place, nil, clinux_bind, nil) == 0 { taken.insert(place) }
             }

@@ -25,11 +25,21 @@ package final class LeanNamespace: Sendable {
             var answer: Answer
         }
 
-        /// What comes of a request; nil where it must be started without the namespace.
+        /// What comes of a request.
         private final class Answer: Sendable {
-            let given = Mutex<Result<pid_t, Errno>?>(nil)
+            enum State: Sendable {
+                case wanted
+                case given(Result<pid_t, Errno>)
+                /// Nobody waits for it any more: nothing may come of it.
+                case abandoned
+            }
+
+            let state = Mutex(State.wanted)
             let isThere = DispatchSemaphore(value: 0)
         }
+
+        /// How long the mounts may take to be made. A network disk that does not answer must not hold up other runs.
+        private static let patience = DispatchTimeInterval.seconds(5)
 
         private struct State {
             /// For the thread, which ends when it finds an end in here.
@@ -78,8 +88,14 @@ package final class LeanNamespace: Sendable {
             }
             guard hasThread else { return nil }
             desk.count.signal()
-            work.answer.isThere.wait()
-            return work.answer.given.withLock { $0 }
+            let isLate = work.answer.isThere.wait(timeout: .now() + LeanNamespace.patience) == .timedOut
+            let given = work.answer.state.withLock { state -> Result<pid_t, Errno>? in
+                if case .given(let begun) = state { return begun }
+                state = .abandoned
+                return nil
+            }
+            if isLate, given == nil { desk.state.withLock { $0.isGivenUp = true } }
+            return given
         }
 
         private static func serve(_ desk: Desk, _ folder: String) {
@@ -89,8 +105,10 @@ package final class LeanNamespace: Sendable {
                     let mounts = try made ?? LeanMounts(at: folder)
                     made = mounts
                     if try mounts.has(work.sources) {
-                        let begun = work.request.start()
-                        work.answer.given.withLock { $0 = begun }
+                        // Whoever gives up waits for the lock, and then finds it started.
+                        work.answer.state.withLock { state in
+                            if case .wanted = state { state = .given(work.request.start()) }
+                        }
                     }
                 } catch {
                     desk.state.withLock { $0.isGivenUp = true }

@@ -67,7 +67,7 @@ public final class SettingsCopy: Sendable {
     private func make() throws -> View {
         var stamp = SHA256()
         // What an earlier version made was laid out otherwise.
-        stamp.update(data: Data("2\0".utf8))
+        stamp.update(data: Data("3\0".utf8))
         let program = programFacts()
         stamp.update(data: Data("\(program ?? "no stepinit")\0".utf8))
         var (copied, mounts): ([String], [String]) = ([], [])
@@ -82,6 +82,11 @@ public final class SettingsCopy: Sendable {
         }
         let name = stamp.finalize().prefix(8).map { String(format: "%02x", $0) }.joined()
         let folder = "\(parent)/\(name)"
+        // Without the right to start it, which a copy of the state folder may have lost, no step could begin.
+        if program != nil, access(folder, F_OK) == 0, access(folder + Self.stepInit.dropFirst("/etc".count), X_OK) != 0
+        {
+            try FolderRemoval.remove(folder)
+        }
         if access(folder, F_OK) != 0 { try write(copied, mounts, hasProgram: program != nil, to: folder) }
         return View(folder: folder, mounts: mounts, stepInit: program.map { _ in Self.stepInit })
     }
@@ -162,6 +167,7 @@ public final class SettingsCopy: Sendable {
                 try files.copyItem(atPath: stepInit, toPath: place)
                 guard chmod(place, 0o755) == 0 else { throw Errno(rawValue: errno) }
             }
+            try Self.flush(new)
         } catch {
             try? FolderRemoval.remove(new)
             throw error
@@ -172,6 +178,17 @@ public final class SettingsCopy: Sendable {
             throw problem
         }
         if access(new, F_OK) == 0 { try? FolderRemoval.remove(new) }
+    }
+
+    /// Forces all of a folder to the disk: under its name it is believed to be whole, also after a power cut.
+    private static func flush(_ folder: String) throws {
+        try FolderWalk.visit(folder) { parent, name, info in
+            guard [S_IFREG, S_IFDIR].contains(info.st_mode & S_IFMT) else { return }
+            let file = openat(parent, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+            guard file >= 0 else { throw Errno(rawValue: errno) }
+            defer { closeFile(file) }
+            guard fsync(file) == 0 else { throw Errno(rawValue: errno) }
+        }
     }
 
     /// What each run has of its own in `/etc`, and where it is.

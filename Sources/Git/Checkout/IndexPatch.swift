@@ -49,7 +49,7 @@ struct IndexPatch {
                 stop = file[min(start, end)..<end].firstIndex(of: 0) ?? end
             }
             let next = offset + (stop - offset + 8) / 8 * 8
-            guard start <= stop, next <= end else { throw IndexPatch.problem("it ends within an entry") }
+            guard start < stop, next <= end else { throw IndexPatch.problem("it ends within an entry") }
             let path = UnsafeRawBufferPointer(rebasing: file[start..<stop])
             var isGone = false
             while let first = gone.first {

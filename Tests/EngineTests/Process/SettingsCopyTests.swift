@@ -73,17 +73,22 @@ struct SettingsCopyTests {
         let (folder, source) = try room()
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let program = folder + "/stepinit"
-        func view() throws -> SettingsCopy.View {
-            try #require(try SettingsCopy(in: folder + "/copy", paths: [], below: source, stepInit: program).view())
-        }
-        #expect(try view().stepInit == nil)
+        #expect(try view(folder, source, program).stepInit == nil)
         for text in ["one", "another"] {
             try text.write(toFile: program, atomically: true, encoding: .utf8)
-            let view = try view()
+            let view = try view(folder, source, program)
             #expect(view.stepInit == "/etc/pipectl/stepinit")
             let copy = view.folder + "/pipectl/stepinit"
             #expect(try String(contentsOfFile: copy, encoding: .utf8) == text)
             #expect(FileManager.default.isExecutableFile(atPath: copy))
+            // As after a backup that keeps no modes.
+            try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: copy)
+            #expect(try self.view(folder, source, program).folder == view.folder)
+            #expect(FileManager.default.isExecutableFile(atPath: copy))
         }
+    }
+
+    private func view(_ folder: String, _ source: String, _ program: String) throws -> SettingsCopy.View {
+        try #require(try SettingsCopy(in: folder + "/copy", paths: [], below: source, stepInit: program).view())
     }
 }
