@@ -10,7 +10,7 @@
         private let list: Int32
         /// The root of the process, which may be a part of its namespace only.
         private let root: Int32
-        /// Where ``LeanMounts/temporary`` leads.
+        /// A place in the folder that ``LeanMounts/temporary`` leads to.
         private let temporary: String
         /// Where the new root is made, before it is the root.
         private let folder: String
@@ -26,7 +26,7 @@
         private static let always =
             ["/proc/self", "/usr", "/lib", "/lib64", "/etc/ld.so.cache"]
             + ["null", "zero", "full", "random", "urandom", "tty"].map { "/dev/\($0)" }
-        /// Where bubblewrap makes the sandbox's root: it must lead to the same folder here.
+        /// Where bubblewrap makes the sandbox's root: it must lead to the same folder here, whatever is mounted in that.
         private static let temporary = "/tmp"
 
         init(at folder: String) throws(Errno) {
@@ -34,7 +34,7 @@
             home = open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC)
             list = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC)
             root = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-            temporary = ShownPath(LeanMounts.temporary)?.real ?? LeanMounts.temporary
+            temporary = (ShownPath(LeanMounts.temporary)?.real ?? LeanMounts.temporary) + "/newroot"
             guard home >= 0, list >= 0, root >= 0, mkdir(folder, 0o700) == 0 || errno == EEXIST else {
                 throw Errno(rawValue: errno)
             }
