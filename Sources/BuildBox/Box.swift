@@ -211,33 +211,6 @@ public actor Box {
         return kept
     }
 
-    // MARK: Repositories
-
-    /// Makes a repository known to the box; a second call for the same location returns the same one.
-    public func open(_ location: String, named name: String? = nil) async throws -> WatchedRepository {
-        let location =
-            WatchedRepository.isRemote(location) ? location : URL(fileURLWithPath: location).standardizedFileURL.path
-        if let known = repositories.values.first(where: { $0.location == location }) { return known }
-        let registered = try await index.repositories()
-        let chosen = name ?? registered.first { $0.value == location }?.key ?? freeName(for: location, registered)
-        let repository = try await WatchedRepository.open(location, named: chosen, mirrors: state.mirrors)
-        if registered[chosen] != repository.location {
-            try await index.register(chosen, location: repository.location)
-        }
-        repositories[chosen] = repository
-        return repository
-    }
-
-    private func freeName(for location: String, _ registered: [String: String]) -> String {
-        let base = WatchedRepository.name(for: location)
-        func isTaken(_ name: String) -> Bool {
-            repositories[name] != nil || (registered[name].map { $0 != location } ?? false)
-        }
-        guard isTaken(base) else { return base }
-        return (2...10_000).lazy.map { "\(base)-\($0)" }.first { !isTaken($0) }
-            ?? "\(base)-\(UInt32.random(in: 0 ... .max))"
-    }
-
     // MARK: The queue
 
     /// Restricts what ``work(untilIdle:)`` starts to the given runs.
@@ -418,19 +391,6 @@ public actor Box {
             _ = await recorder.record(report, run.request)
             return report
         }
-    }
-
-    /// By what the runs of a repository are judged, whether it is watched or not.
-    func rules(for repository: WatchedRepository) async -> TrustRules {
-        await watchers[repository.name]?.trustRules ?? TrustRules(policy: options.trust)
-    }
-
-    func repository(named name: String) async throws -> WatchedRepository {
-        if let known = repositories[name] { return known }
-        guard let location = try await index.repositories()[name] else {
-            throw BoxError(.unknownRepository, "no repository is named \"\(name)\"")
-        }
-        return try await open(location, named: name)
     }
 
     /// Accepts a run that was asked for by hand.

@@ -17,6 +17,12 @@ final class Fixture: Sendable {
     /// A path in the folder.
     subscript(_ name: String) -> String { "\(root)/\(name)" }
 
+    /// Makes an empty bare repository, `store`, and opens it.
+    func store() throws -> Repository {
+        try git(["init", "-q", "--bare", "-b", "main", self["store"]], in: root)
+        return try Repository(opening: self["store"])
+    }
+
     /// Makes a work tree repository with one commit and returns its path.
     @discardableResult
     func repository(_ name: String = "work", options: [String] = []) throws -> String {

@@ -9,8 +9,7 @@ import Testing
 
     init() throws {
         fixture = try Fixture()
-        try fixture.git(["init", "-q", "--bare", "-b", "main", fixture["store"]], in: fixture.root)
-        repository = try Repository(opening: fixture["store"])
+        repository = try fixture.store()
     }
 
     /// The same numbers in each run of the test.

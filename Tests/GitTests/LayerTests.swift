@@ -9,8 +9,7 @@ import Testing
 
     init() throws {
         fixture = try Fixture()
-        try fixture.git(["init", "-q", "--bare", "-b", "main", fixture["store"]], in: fixture.root)
-        repository = try Repository(opening: fixture["store"])
+        repository = try fixture.store()
     }
 
     /// What a tree can hold at a path, as a line of git-fast-import(1), `%` for the path.

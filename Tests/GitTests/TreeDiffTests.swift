@@ -9,8 +9,7 @@ import Testing
 
     init() throws {
         fixture = try Fixture()
-        try fixture.git(["init", "-q", "--bare", "-b", "main", fixture["store"]], in: fixture.root)
-        repository = try Repository(opening: fixture["store"])
+        repository = try fixture.store()
     }
 
     /// Names whose order, signs or bytes could be taken for something else.

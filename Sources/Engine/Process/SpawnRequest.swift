@@ -23,28 +23,13 @@ struct SpawnRequest: Sendable {
 
     /// Starts it from the thread that calls, whose namespaces it has.
     func start() -> Result<pid_t, Errno> {
-        #if os(Linux)
-            var actions = posix_spawn_file_actions_t()
-            var attributes = posix_spawnattr_t()
-        #else
-            var actions: posix_spawn_file_actions_t?
-            var attributes: posix_spawnattr_t?
-        #endif
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        for (own, given) in descriptors { posix_spawn_file_actions_adddup2(&actions, own, given) }
-        posix_spawnattr_init(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
-        #if !os(Linux)
-            // Descriptors that some library opened without close-on-exec must not reach a step. On Linux stepinit
-            // closes them.
-            posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_CLOEXEC_DEFAULT))
-        #endif
-        var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
-        var environment: [UnsafeMutablePointer<CChar>?] = variables.map { strdup($0) } + [nil]
-        defer { for text in arguments + environment { free(text) } }
-        var pid: pid_t = 0
-        let code = posix_spawn(&pid, words[0], &actions, &attributes, &arguments, &environment)
-        return code == 0 ? .success(pid) : .failure(Errno(rawValue: code))
+        spawn(words, variables: variables) { actions, attributes in
+            for (own, given) in descriptors { posix_spawn_file_actions_adddup2(&actions, own, given) }
+            #if !os(Linux)
+                // Descriptors that some library opened without close-on-exec must not reach a step. On Linux stepinit
+                // closes them.
+                posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_CLOEXEC_DEFAULT))
+            #endif
+        }
     }
 }

@@ -33,7 +33,7 @@ public struct TerminalSession: Sendable {
     }
 
     private func plain(_ words: [String]) throws -> Int32 {
-        let pid = try spawn(words, session: false, terminal: nil)
+        let pid = try start(words, session: false, terminal: nil)
         return try wait(pid)
     }
 
@@ -49,7 +49,7 @@ public struct TerminalSession: Sendable {
             }
             var size = winsize()
             if ioctl(0, UInt(TIOCGWINSZ), &size) == 0 { _ = ioctl(master, UInt(TIOCSWINSZ), &size) }
-            let pid = try spawn(opened.words, session: true, terminal: "/dev/pts/\(number)")
+            let pid = try start(opened.words, session: true, terminal: "/dev/pts/\(number)")
             var before = termios()
             tcgetattr(0, &before)
             var raw = before
@@ -107,35 +107,18 @@ public struct TerminalSession: Sendable {
         }
     }
 
-    private func spawn(_ words: [String], session: Bool, terminal: String?) throws -> pid_t {
-        #if os(Linux)
-            var actions = posix_spawn_file_actions_t()
-            var attributes = posix_spawnattr_t()
-        #else
-            var actions: posix_spawn_file_actions_t?
-            var attributes: posix_spawnattr_t?
-        #endif
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawnattr_init(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
-        if let terminal {
-            // The first terminal that the leader of a new session opens is its controlling one (tty(4)).
-            posix_spawn_file_actions_addopen(&actions, 0, terminal, O_RDWR, 0)
-            for output: Int32 in [1, 2] { posix_spawn_file_actions_adddup2(&actions, 0, output) }
-        }
-        #if os(Linux)
-            // POSIX_SPAWN_SETSID, which is behind a macro that Swift does not set.
-            if session { posix_spawnattr_setflags(&attributes, 0x80) }
-        #endif
-        var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
-        var variables: [UnsafeMutablePointer<CChar>?] =
-            opened.environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
-        defer { for text in arguments + variables { free(text) } }
-        var pid: pid_t = 0
-        let code = posix_spawnp(&pid, words.first ?? "", &actions, &attributes, &arguments, &variables)
-        guard code == 0 else { throw Errno(rawValue: code) }
-        return pid
+    private func start(_ words: [String], session: Bool, terminal: String?) throws -> pid_t {
+        try spawn(words, variables: opened.environment.map { "\($0.key)=\($0.value)" }) { actions, attributes in
+            if let terminal {
+                // The first terminal that the leader of a new session opens is its controlling one (tty(4)).
+                posix_spawn_file_actions_addopen(&actions, 0, terminal, O_RDWR, 0)
+                for output: Int32 in [1, 2] { posix_spawn_file_actions_adddup2(&actions, 0, output) }
+            }
+            #if os(Linux)
+                // POSIX_SPAWN_SETSID, which is behind a macro that Swift does not set.
+                if session { posix_spawnattr_setflags(&attributes, 0x80) }
+            #endif
+        }.get()
     }
 
     private func ended(_ pid: pid_t) -> Int32? {

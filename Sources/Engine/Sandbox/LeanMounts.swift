@@ -11,7 +11,7 @@
         /// The root of the process, which may be a part of its namespace only.
         private let root: Int32
         /// A place in the folder that ``LeanMounts/temporary`` leads to.
-        private let temporary: String
+        private let newRoot: String
         /// Where the new root is made, before it is the root.
         private let folder: String
         private var isMade = false
@@ -34,7 +34,7 @@
             home = open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC)
             list = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC)
             root = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-            temporary = (ShownPath(LeanMounts.temporary)?.real ?? LeanMounts.temporary) + "/newroot"
+            newRoot = (ShownPath(LeanMounts.temporary)?.real ?? LeanMounts.temporary) + "/newroot"
             guard home >= 0, list >= 0, root >= 0, mkdir(folder, 0o700) == 0 || errno == EEXIST else {
                 throw Errno(rawValue: errno)
             }
@@ -78,7 +78,7 @@
             let table = try MountTable.ofThread()
             var taken: Set<String> = ["/"]
             try check(mount("/", folder, nil, clinux_bind, nil))
-            let shown = sources.map(\.real) + LeanMounts.always + [temporary] + wanted
+            let shown = sources.map(\.real) + LeanMounts.always + [newRoot] + wanted
             for place in table.needed(showing: shown) {
                 // What is hidden below another mount has no place any more; nobody sees it outside either.
                 if mount(place, folder + place, nil, clinux_bind, nil) == 0 { taken.insert(place) }

@@ -21,7 +21,7 @@ public struct RefStamp: Sendable, Equatable {
 
     /// - Parameter gitDirectory: From ``Repository/gitDirectory``.
     /// - Returns: nil when something is there that only a snapshot can judge.
-    public init?(gitDirectory: String) {
+    init?(gitDirectory: String) {
         let common = RefStamp.commonFolder(of: gitDirectory)
         self.init(gitDirectory: gitDirectory, common: common, LooseRefs(in: common))
     }
