@@ -163,7 +163,7 @@ struct RefTests {
                         commit=$(git commit-tree -m theirs "$tree")
                         git update-ref refs/notes/pipectl "$commit" "$old" 2>/dev/null
                     do :; done
-                    echo $number > "$0"
+                    echo $number >> "$0"
                 done
                 """
             let written = "\(bench.root)/written"
@@ -184,8 +184,9 @@ struct RefTests {
             }
             child.kill()
             _ = await child.end
+            // A line each, so that a writer killed in between has said what it wrote until then.
             let theirs = String(decoding: FileManager.default.contents(atPath: written) ?? Data(), as: UTF8.self)
-            let last = try #require(Int(theirs.trimmingCharacters(in: .whitespacesAndNewlines)))
+            let last = try #require(theirs.split(separator: "\n").last.flatMap { Int($0) })
             #expect(last >= count, "the other writer was busy")
             let names = try await bench.git(["ls-tree", "-r", "--name-only", "refs/notes/pipectl"])
                 .split(separator: "\n").map { $0.replacingOccurrences(of: "/", with: "") }
