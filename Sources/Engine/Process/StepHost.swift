@@ -19,6 +19,10 @@ final class StepHost: Sendable {
         var nextID: UInt32 = 1
         /// Wardens that wait for an attempt.
         var idle: [Warden] = []
+        #if os(Linux)
+            /// That of its sandbox, if it must be given back.
+            var network: NetworkNamespace?
+        #endif
     }
 
     /// The words that start it: alone, or as the first process of a sandbox.
@@ -151,6 +155,7 @@ final class StepHost: Sendable {
         var pause: UInt32 = 100
         while clock.now < limit {
             if waitpid(state.pid, &status, WNOHANG) != 0 {
+                giveBackNetwork(of: state)
                 state = State(nextID: state.nextID)
                 return true
             }
@@ -179,22 +184,34 @@ final class StepHost: Sendable {
         for (number, entrance) in entrances.enumerated() {
             request.descriptors.append((own: entrance, given: 3 + Int32(number)))
         }
-        switch begin(request) {
-        case .success(let pid): state.pid = pid
-        case .failure(let problem):
+        if let problem = begin(request, &state) {
             closeFile(ours)
             throw StepHostProblem(program: command[0], errno: problem)
         }
         state.socket = ours
     }
 
-    private func begin(_ request: SpawnRequest) -> Result<pid_t, Errno> {
+    /// Returns why it could not be started; nil when it was.
+    private func begin(_ request: SpawnRequest, _ state: inout State) -> Errno? {
+        do {
+            #if os(Linux)
+                if let begun = namespace?.start(request, showing: Bubblewrap.sources(in: command)) {
+                    let process = try begun.get()
+                    (state.pid, state.network) = (process.pid, process.network)
+                    return nil
+                }
+            #endif
+            state.pid = try request.start().get()
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    private func giveBackNetwork(of state: State) {
         #if os(Linux)
-            if let namespace, let begun = namespace.start(request, showing: Bubblewrap.sources(in: command)) {
-                return begun
-            }
+            if let network = state.network { namespace?.takeBack(network) }
         #endif
-        return request.start()
     }
 
     /// Returns an errno; 0 when it was sent.

@@ -10,6 +10,9 @@
         let mounts: [SandboxMount]
         let user: StepUser?
 
+        /// The option that gives a sandbox a network of its own, with nothing in it but a loopback.
+        static let ownNetwork = "--unshare-net"
+
         private var words: [String] = []
         /// Where `stepinit` is in the sandbox.
         private var stepInit = Sandbox.Place.stepInit
@@ -73,7 +76,7 @@
                 // which holds even where a namespace has a hole. stepinit does it and has no other use for these.
                 words += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID", "--cap-add", "CAP_SETPCAP"]
             }
-            if policy.network == .denied { words.append("--unshare-net") }
+            if policy.network == .denied { words.append(Bubblewrap.ownNetwork) }
             if lifetime.isOfParent { words.append("--die-with-parent") }
         }
 

@@ -19,17 +19,23 @@ import SystemPackage
 /// It takes root, because a process with threads can't enter a user namespace.
 package final class LeanNamespace: Sendable {
     #if os(Linux)
-        private struct Work: Sendable {
-            var request: SpawnRequest
-            var sources: [ShownPath]
-            var answer: Answer
+        /// A process that was started here.
+        struct Begun: Sendable {
+            var pid: pid_t
+            /// Where it has no network; to be given back when nothing of it lives.
+            var network: NetworkNamespace?
+        }
+
+        private enum Work: Sendable {
+            case start(SpawnRequest, [ShownPath], Answer)
+            case takeBack(NetworkNamespace)
         }
 
         /// What comes of a request.
         private final class Answer: Sendable {
             enum State: Sendable {
                 case wanted
-                case given(Result<pid_t, Errno>)
+                case given(Result<Begun, Errno>)
                 /// Nobody waits for it any more: nothing may come of it.
                 case abandoned
             }
@@ -75,10 +81,11 @@ package final class LeanNamespace: Sendable {
         ///
         /// - Parameter sources: What it shows of this machine, as absolute paths.
         /// - Returns: Nil when it can't be started from here now, which says nothing about starting it plainly.
-        func start(_ request: SpawnRequest, showing sources: [String]) -> Result<pid_t, Errno>? {
+        func start(_ request: SpawnRequest, showing sources: [String]) -> Result<Begun, Errno>? {
             guard !desk.state.withLock({ $0.isGivenUp }) else { return nil }
             // Here, where everything is mounted. What is not there shows nothing.
-            let work = Work(request: request, sources: sources.compactMap(ShownPath.init), answer: Answer())
+            let answer = Answer()
+            let work = Work.start(request, sources.compactMap(ShownPath.init), answer)
             let hasThread = desk.state.withLock { state in
                 if !state.hasThread {
                     state.hasThread = startThread { [desk, folder] in LeanNamespace.serve(desk, folder) } == 0
@@ -88,8 +95,8 @@ package final class LeanNamespace: Sendable {
             }
             guard hasThread else { return nil }
             desk.count.signal()
-            let isLate = work.answer.isThere.wait(timeout: .now() + LeanNamespace.patience) == .timedOut
-            let given = work.answer.state.withLock { state -> Result<pid_t, Errno>? in
+            let isLate = answer.isThere.wait(timeout: .now() + LeanNamespace.patience) == .timedOut
+            let given = answer.state.withLock { state -> Result<Begun, Errno>? in
                 if case .given(let begun) = state { return begun }
                 state = .abandoned
                 return nil
@@ -98,23 +105,52 @@ package final class LeanNamespace: Sendable {
             return given
         }
 
+        /// Takes back the network of a sandbox, once it is certain that nothing of that lives; returns at once.
+        func takeBack(_ network: NetworkNamespace) {
+            desk.state.withLock { $0.waiting.append(.takeBack(network)) }
+            desk.count.signal()
+        }
+
         private static func serve(_ desk: Desk, _ folder: String) {
             var made: LeanMounts?
+            let networks = try? NetworkNamespaces()
             while let work = desk.next() {
-                do {
-                    let mounts = try made ?? LeanMounts(at: folder)
-                    made = mounts
-                    if try mounts.has(work.sources) {
-                        // Whoever gives up waits for the lock, and then finds it started.
-                        work.answer.state.withLock { state in
-                            if case .wanted = state { state = .given(work.request.start()) }
+                switch work {
+                case .takeBack(let network): try? networks?.takeBack(network)
+                case .start(let request, let sources, let answer):
+                    do {
+                        let mounts = try made ?? LeanMounts(at: folder)
+                        made = mounts
+                        if try mounts.has(sources) {
+                            // Whoever gives up waits for the lock, and then finds it started.
+                            try answer.state.withLock { state in
+                                if case .wanted = state { state = .given(try begin(request, networks)) }
+                            }
                         }
+                    } catch {
+                        desk.state.withLock { $0.isGivenUp = true }
                     }
-                } catch {
-                    desk.state.withLock { $0.isGivenUp = true }
+                    answer.isThere.signal()
                 }
-                work.answer.isThere.signal()
             }
+        }
+
+        private static func begin(
+            _ request: SpawnRequest, _ networks: NetworkNamespaces?
+        ) throws -> Result<Begun, Errno> {
+            var request = request
+            var network: NetworkNamespace?
+            if let networks {
+                let own = request.words.prefix { $0 != "--" }.firstIndex(of: Bubblewrap.ownNetwork)
+                if let own, let quiet = try? networks.enter() {
+                    // Instead of the one that bubblewrap would make.
+                    request.words.remove(at: own)
+                    network = quiet
+                } else {
+                    try networks.leave()
+                }
+            }
+            return request.start().map { Begun(pid: $0, network: network) }
         }
     #else
         /// Other systems have no mounts that could be in the way.

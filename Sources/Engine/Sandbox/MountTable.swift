@@ -1,5 +1,4 @@
 #if os(Linux)
-    import Glibc
     import SystemPackage
 
     /// What is mounted in one mount namespace, as proc_pid_mountinfo(5) lists it: each mount after what it lies on.
@@ -16,18 +15,7 @@
 
         /// Those of the thread that calls.
         static func ofThread() throws(Errno) -> MountTable {
-            let file = open("/proc/thread-self/mountinfo", O_RDONLY | O_CLOEXEC)
-            guard file >= 0 else { throw Errno(rawValue: errno) }
-            defer { closeFile(file) }
-            var text: [UInt8] = []
-            var piece = [UInt8](repeating: 0, count: 16_384)
-            while true {
-                let count = read(file, &piece, piece.count)
-                if count < 0 && errno == EINTR { continue }
-                guard count >= 0 else { throw Errno(rawValue: errno) }
-                if count == 0 { return MountTable(text) }
-                text += piece.prefix(count)
-            }
+            MountTable(try KernelFile.content(of: "/proc/thread-self/mountinfo"))
         }
 
         /// Those without which `shown` would not be what it is: what is on the way to one of these paths, or below it.

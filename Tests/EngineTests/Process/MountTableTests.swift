@@ -72,7 +72,7 @@
                 let begun = namespace.start(
                     SpawnRequest(["/bin/cat", "/proc/self/mountinfo"], descriptors: [(own: ends[1], given: 1)]),
                     showing: ["/bin/cat", "/nonexistent", folder])
-                let pid = try #require(begun).get()
+                let pid = try #require(begun).get().pid
                 var status: Int32 = 0
                 #expect(waitpid(pid, &status, 0) == pid && status == 0)
                 // A list of few mounts fits into a pipe.

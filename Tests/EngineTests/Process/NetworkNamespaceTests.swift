@@ -1,0 +1,73 @@
+#if os(Linux)
+    import Foundation
+    import SystemPackage
+    import Testing
+
+    @testable import Engine
+
+    /// What sandboxes without a network have instead, and when the next one has it, too.
+    @Suite(.enabled(if: geteuid() == 0), .timeLimit(.minutes(1)))
+    struct NetworkNamespaceTests {
+        private let folder = FileManager.default.temporaryDirectory.appending(path: "networks-\(UUID())").path
+        private let namespace: LeanNamespace
+
+        init() { namespace = LeanNamespace(at: folder) }
+
+        /// What a command says, and its network; it has ended.
+        private func run(_ words: String...) throws -> (said: [String], network: NetworkNamespace?) {
+            defer { try? FileManager.default.removeItem(atPath: folder) }
+            var ends: [Int32] = [0, 0]
+            #expect(pipe(&ends) == 0)
+            let reading = FileHandle(fileDescriptor: ends[0], closeOnDealloc: true)
+            let request = SpawnRequest(words, descriptors: [(own: ends[1], given: 1)])
+            let begun = namespace.start(request, showing: ["/bin", "/dev/null"])
+            close(ends[1])
+            let process = try #require(begun).get()
+            var status: Int32 = 0
+            #expect(waitpid(process.pid, &status, 0) == process.pid && status == 0)
+            let text = String(decoding: reading.readDataToEndOfFile(), as: UTF8.self)
+            return (text.split(separator: "\n").map(String.init), process.network)
+        }
+
+        private var ours: String? { try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/ns/net") }
+
+        @Test func hasALoopbackAndNothingElse() throws {
+            let (said, network) = try run("/bin/cat", "--unshare-net", "/proc/self/net/dev")
+            #expect(network != nil)
+            #expect(said.count == 3 && said.last?.contains("lo:") == true, "\(said)")
+            // Who may use the machine's network still finds it, from the same thread.
+            let open = try run("/bin/readlink", "/proc/self/ns/net")
+            #expect(open.said == [ours] && open.network == nil)
+            // After "--" it is no option of the sandbox's.
+            let inner = try run("/bin/sh", "-c", "readlink /proc/self/ns/net", "--", "--unshare-net")
+            #expect(inner.said == [ours] && inner.network == nil)
+        }
+
+        @Test func theNextOneHasItIfNothingHasHappenedInIt() throws {
+            let first = try run("/bin/readlink", "--unshare-net", "/proc/self/ns/net")
+            #expect(first.said != [ours])
+            namespace.takeBack(try #require(first.network))
+            let second = try run("/bin/readlink", "--unshare-net", "/proc/self/ns/net")
+            #expect(second.said == first.said)
+            // Nobody has said that the second one has ended.
+            let third = try run("/bin/readlink", "--unshare-net", "/proc/self/ns/net")
+            #expect(third.said != second.said)
+        }
+
+        @Test(
+            arguments: [
+                "echo x >/dev/udp/127.0.0.1/9", "! echo x >/dev/tcp/127.0.0.1/9", "! echo x >/dev/udp/192.0.2.1/9",
+            ])
+        func nobodyHasOneInWhichSomethingWasSent(_ script: String) throws {
+            // Held until the end, or the kernel might give its number to another one.
+            let first = try run(
+                "/bin/bash", "--unshare-net", "-c", "readlink /proc/self/ns/net; \(script) 2>/dev/null")
+            #expect(first.said.count == 1)
+            let network = try #require(first.network)
+            namespace.takeBack(network)
+            let second = try run("/bin/readlink", "--unshare-net", "/proc/self/ns/net")
+            #expect(second.said != first.said && second.said != [ours])
+            withExtendedLifetime(network) {}
+        }
+    }
+#endif
