@@ -22,17 +22,6 @@ class Ours:
         # A step that another run has proved would not be run; each change is another tree, so none is.
         self.process = bench.daemon(home, "--interval", "3600", "--slots", "2", "--no-refresh", path)
 
-    def ended(self):
-        index = sqlite3.connect(f"file:{self.folder}/index.sqlite?mode=ro", uri=True, timeout=10)
-        try:
-            ended, failed = index.execute(
-                "SELECT count(*), coalesce(sum(verdict != 'passed'), 0) FROM run WHERE isArchived").fetchone()
-        finally:
-            index.close()
-        if failed:
-            raise Problem(f"{failed} runs did not pass")
-        return ended
-
     def burst(self, many):
         """Seconds from the import that makes the refs until so many runs have ended and are archived."""
         lines = []
@@ -41,13 +30,25 @@ class Ours:
             lines.append(
                 f"commit refs/pull/{number}/head\ncommitter Bench <bench@example.com> {1_700_000_000 + number} +0000\n"
                 f"data 4\nRun\n\nfrom refs/heads/main\nM 644 inline number\ndata <<END\n{number}\nEND\n\n")
-        before, started = self.ended(), time.perf_counter()
-        self.bench.run(["git", "fast-import", "--quiet"], cwd=self.path, input="".join(lines).encode())
-        while self.ended() < before + many:
-            if time.perf_counter() - started > 600:
-                raise Problem(f"{many} runs did not end within 600 s")
-            time.sleep(0.005)
-        return time.perf_counter() - started
+        index = sqlite3.connect(f"file:{self.folder}/index.sqlite?mode=ro", uri=True, timeout=10)
+        try:
+            (newest,) = index.execute("SELECT coalesce(max(id), 0) FROM run").fetchone()
+            started = time.perf_counter()
+            self.bench.run(["git", "fast-import", "--quiet"], cwd=self.path, input="".join(lines).encode())
+            while True:
+                ended, failed = index.execute(
+                    "SELECT count(*), coalesce(sum(verdict != 'passed'), 0) FROM run WHERE id > ? AND isArchived",
+                    (newest,)).fetchone()
+                if failed:
+                    raise Problem(f"{failed} runs did not pass")
+                if ended == many:
+                    return time.perf_counter() - started
+                if time.perf_counter() - started > 600:
+                    raise Problem(f"{many} runs did not end within 600 s")
+                # Asked every few milliseconds, it would take a tenth of a processor from what is measured.
+                time.sleep(0.02)
+        finally:
+            index.close()
 
 
 def rate(burst, pids, many):
