@@ -98,14 +98,15 @@ public final class ObjectBatch {
         for file in files where fsync(file.descriptor) != 0 { throw problem("write", file.path) }
         var places: Set<String> = []
         for file in files {
-            let place = "\(folder)/\(file.id.hex.prefix(2))"
-            if mkdir(place, 0o755) == 0 {
+            let hex = file.id.hex
+            let place = "\(folder)/\(hex.prefix(2))"
+            let path = "\(place)/\(hex.dropFirst(2))"
+            if rename(file.path, path) != 0 {
+                // It is there but for the first objects.
+                guard errno == ENOENT, mkdir(place, 0o755) == 0 || errno == EEXIST else { throw problem("make", place) }
                 places.insert(folder)
-            } else if errno != EEXIST {
-                throw problem("make", place)
+                guard rename(file.path, path) == 0 else { throw problem("make", path) }
             }
-            let path = "\(place)/\(file.id.hex.dropFirst(2))"
-            guard rename(file.path, path) == 0 else { throw problem("make", path) }
             places.insert(place)
         }
         // Before the folders are opened: there may be no descriptor left for them.
