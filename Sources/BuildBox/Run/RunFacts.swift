@@ -61,7 +61,10 @@ extension RunPreparation {
             if let change = request.change, let target = OID(hex: change.targetCommit) {
                 tested = try merge(head, into: target, change, store)
             }
-            try store.keep(tested, as: pin(run.id))
+            // What is theirs, a ref of ours would not keep.
+            if try tested != head || !lendRepository(at: watched, { $0.contains(head) }) {
+                try store.keep(tested, as: pin(run.id))
+            }
             // The watched repository itself, now: our own store also holds what nobody merged.
             let (protected, mergedInto, isProtected) = try lendRepository(at: watched) { origin in
                 let protected = ProtectedBranches.read(
