@@ -62,7 +62,7 @@
         /// 20 s at most.
         private static let waiting = """
             for turn in $(seq 200); do
-                for one in $(grep -l -a "$0/workspaces/stand[b]y-" /proc/[0-9]*/cmdline 2>/dev/null); do
+                for one in $(grep -l -a "$0/workspaces/shelf-[0-9]*/stand[b]y-" /proc/[0-9]*/cmdline 2>/dev/null); do
                     if [ "$(awk '{print $4}' "${one%/*}/stat")" = "$1" ]; then cat "${one%/*}/mountinfo"; exit 0; fi
                 done
                 sleep 0.1

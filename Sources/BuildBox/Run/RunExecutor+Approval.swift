@@ -98,13 +98,12 @@ extension RunExecutor {
 
     /// The report of a run that has no verdict yet; nothing of it is archived.
     func withoutRecord(
-        _ report: Report, _ reason: String, _ run: QueuedRun, _ repository: WatchedRepository, _ folder: String,
-        _ workspace: String
+        _ report: Report, _ reason: String, _ run: QueuedRun, _ repository: WatchedRepository, _ place: RunPlace
     ) async -> Report {
         var report = report
         (report.verdict, report.reason, report.endedAt) = (.needsApproval, reason, Date())
         board.end(run.id)
-        await cleanUp(run, repository, folder, workspace)
+        await cleanUp(run, repository, place)
         return report
     }
 

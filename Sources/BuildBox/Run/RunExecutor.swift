@@ -40,7 +40,7 @@ struct RunExecutor: Sendable {
         // What is kept can't be put into a sandbox that was made ready for an empty workspace.
         let ready = run.request.resumes == nil ? await standbys?.place(for: repository.name) : nil
         let place = ready ?? RunPlace(run, in: state)
-        let (folder, workspace) = (place.folder, place.workspace)
+        let folder = place.folder
         board.begin(
             LiveRun(
                 id: run.id, repository: run.request.repository, workflow: run.request.workflow,
@@ -95,7 +95,7 @@ struct RunExecutor: Sendable {
                 case .putBack(let reason):
                     await settle(remains, run, store: repository.store)
                     await release(place)
-                    return await withoutRecord(report, reason, run, repository, folder, workspace)
+                    return await withoutRecord(report, reason, run, repository, place)
                 case .ends(let reason): report.reason = reason
                 }
             }
@@ -103,7 +103,7 @@ struct RunExecutor: Sendable {
             report.trust = early.trust ?? report.trust
             if let question = early.question, await hold(run, question, early.trust ?? .change, stop) {
                 await release(place)
-                return await withoutRecord(report, question.why, run, repository, folder, workspace)
+                return await withoutRecord(report, question.why, run, repository, place)
             }
             (report.verdict, report.reason) = (early.verdict, early.reason)
             if early.question != nil {
@@ -147,7 +147,7 @@ struct RunExecutor: Sendable {
         await keep(remains, run, report, folder: folder)
         await settle(remains, run, store: repository.store)
         await release(place)
-        await cleanUp(run, repository, folder, workspace)
+        await cleanUp(run, repository, place, isAllEnded: remains?.isAllEnded ?? false)
         return report
     }
 
@@ -333,10 +333,17 @@ struct RunExecutor: Sendable {
         try? await offThread { place.close(users) }
     }
 
-    func cleanUp(_ run: QueuedRun, _ repository: WatchedRepository, _ folder: String, _ workspace: String) async {
+    /// - Parameter isAllEnded: Whether it is certain that nothing of the run lives.
+    func cleanUp(
+        _ run: QueuedRun, _ repository: WatchedRepository, _ place: RunPlace, isAllEnded: Bool = false
+    ) async {
         do {
-            try await Workspace.remove(workspace)
-            try await Workspace.remove(folder)
+            try await Workspace.remove(place.workspace)
+            if let standbys, place.isReusable, isAllEnded {
+                try await standbys.takeBack(place.folder)
+            } else {
+                try await Workspace.remove(place.folder)
+            }
             try await withRepository(at: repository.store) { try $0.letGo(of: RunPreparation.pin(run.id)) }
         } catch {
             log.warning("what run \(run.id) left could not be removed; `pipectl gc` tries again: \(error)")

@@ -10,6 +10,8 @@ final class RunPlace: Sendable {
     let workspace: String
     /// The folders of a workflow program that a sandbox made ready shows; empty where there is none.
     let program: [String]
+    /// Whether its folder can be another run's when this one has ended: nothing but sandboxes had it.
+    let isReusable: Bool
     private let reserve: Mutex<Reserve?>
 
     /// What waits for a run.
@@ -22,6 +24,7 @@ final class RunPlace: Sendable {
         self.folder = folder
         self.workspace = workspace
         self.program = program
+        isReusable = reserve != nil
         self.reserve = Mutex(reserve)
     }
 

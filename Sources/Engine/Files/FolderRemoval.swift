@@ -43,6 +43,27 @@ package enum FolderRemoval {
         guard unlinkat(parent, name, AT_REMOVEDIR) == 0 || errno == ENOENT else { throw Errno(rawValue: errno) }
     }
 
+    /// Removes all that is in a folder, which stays; does nothing where there is no such folder.
+    ///
+    /// - Parameter kept: Names that stay with all that is in them.
+    package static func empty(_ folder: String, keeping kept: Set<String> = []) throws {
+        let top = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        guard top >= 0 else {
+            if errno == ENOENT { return }
+            throw Errno(rawValue: errno)
+        }
+        guard let listing = fdopendir(top) else {
+            let problem = errno
+            closeFile(top)
+            throw Errno(rawValue: problem)
+        }
+        defer { closedir(listing) }
+        for (name, isFolder) in entries(of: listing) {
+            if kept.contains(where: { $0.utf8CString.elementsEqual(name) }) { continue }
+            if unlinkat(top, name, isFolder ? AT_REMOVEDIR : 0) != 0 { try remove(name, in: top) }
+        }
+    }
+
     /// Takes `folder` over.
     private static func empty(_ folder: Int32, _ top: Int32, depth: Int, _ moved: inout Int) throws {
         guard let listing = fdopendir(folder) else {
@@ -51,11 +72,17 @@ package enum FolderRemoval {
             throw Errno(rawValue: problem)
         }
         defer { closedir(listing) }
-        for name in names(in: listing) where unlinkat(folder, name, 0) != 0 && errno != ENOENT {
-            let problem = errno
-            var info = stat()
-            guard fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) == 0, info.st_mode & S_IFMT == S_IFDIR else {
-                throw Errno(rawValue: problem)
+        for (name, isFolder) in entries(of: listing) {
+            // Most folders of a run are empty in the end; others say so, and how they do it differs by system.
+            if isFolder, unlinkat(folder, name, AT_REMOVEDIR) == 0 || errno == ENOENT { continue }
+            if !isFolder {
+                if unlinkat(folder, name, 0) == 0 || errno == ENOENT { continue }
+                let problem = errno
+                var info = stat()
+                // A file system may not tell folders from files in its lists.
+                guard fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) == 0, info.st_mode & S_IFMT == S_IFDIR else {
+                    throw Errno(rawValue: problem)
+                }
             }
             fchmodat(folder, name, 0o700, AT_SYMLINK_NOFOLLOW)
             if depth >= deepest {
@@ -72,8 +99,8 @@ package enum FolderRemoval {
     }
 
     /// All at once: what readdir(3) gives while entries go away differs by file system. Names are bytes, not text.
-    private static func names(in listing: OpaquePointer) -> [[CChar]] {
-        var names: [[CChar]] = []
+    private static func entries(of listing: OpaquePointer) -> [(name: [CChar], isFolder: Bool)] {
+        var entries: [(name: [CChar], isFolder: Bool)] = []
         while let entry = readdir(listing) {
             let name = withUnsafePointer(to: &entry.pointee.d_name) { field in
                 field.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: field.pointee)) {
@@ -81,8 +108,8 @@ package enum FolderRemoval {
                 }
             }
             let isDots = name[0] == 46 && (name[1] == 0 || name[1] == 46 && name[2] == 0)
-            if !isDots { names.append(name) }
+            if !isDots { entries.append((name, Int(entry.pointee.d_type) == Int(DT_DIR))) }
         }
-        return names
+        return entries
     }
 }
