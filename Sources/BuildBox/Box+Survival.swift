@@ -11,8 +11,9 @@ extension Box {
     func keepGoing() async {
         var wasShort = false
         var (seen, released) = (activity, -1)
+        var quietSince = ContinuousClock.now
         while !Task.isCancelled {
-            let isQuiet = activity == released && !wasShort
+            let isQuiet = activity == seen && board.all.isEmpty && !wasShort
             do { try await Task.sleep(for: .seconds(isQuiet ? 6 : 2)) } catch { return }
             let hasSpace = hasSpace()
             let isShort = !hasSpace || !troubles.isEmpty
@@ -34,8 +35,9 @@ extension Box {
             await kept.expire()
             let ballast = ballast
             if hasSpace, !ballast.isWhole { try? await offThread { ballast.renew() } }
-            // Once nothing has happened from one round to the next, and then not again until something does.
-            if activity != released, activity == seen, board.all.isEmpty {
+            // Once nothing has happened for a while, and then not again until something does.
+            if activity != seen || !board.all.isEmpty { quietSince = .now }
+            if activity != released, quietSince + Box.patience < .now {
                 released = activity
                 index.releaseMemory()
                 closeIdleRepositories()
@@ -43,6 +45,15 @@ extension Box {
             }
             seen = activity
         }
+    }
+
+    /// How long memory is kept for what may come next: the first push after it was given back waits 5 ms longer.
+    private static let patience = Duration.seconds(60)
+
+    /// Looks at what the machine's settings are now, if that was not done a moment ago; the next run would have to.
+    func lookAtSettings() async {
+        guard let settings = found?.sandbox?.settings else { return }
+        try? await offThread { settings.renew() }
     }
 
     /// Says that memory may have been used that is not used any more.

@@ -29,7 +29,7 @@ public actor Box {
     private let stepInit: String
     private let executable: String?
     private var cache: ProgramCache?
-    private var found: Sandboxing?
+    private(set) var found: Sandboxing?
     private let lock: StateLock
     private var running: [RunID: StopSignal] = [:]
     /// Those of them that nobody waits for.

@@ -54,6 +54,9 @@ public final class SettingsCopy: Sendable {
         }
     }
 
+    /// Sees to it that ``view()`` is known for the next seconds.
+    package func renew() { _ = view() }
+
     /// The copy of what the machine has now; nil where none could be made.
     func view() -> View? {
         known.withLock { known in
