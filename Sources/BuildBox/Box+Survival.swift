@@ -11,9 +11,8 @@ extension Box {
     func keepGoing() async {
         var wasShort = false
         var (seen, released) = (activity, -1)
-        var quietSince = ContinuousClock.now
+        var (quietSince, releasedAt, isQuiet) = (ContinuousClock.now, ContinuousClock.now, false)
         while !Task.isCancelled {
-            let isQuiet = activity == seen && board.all.isEmpty && !wasShort
             do { try await Task.sleep(for: .seconds(isQuiet ? 6 : 2)) } catch { return }
             let hasSpace = hasSpace()
             let isShort = !hasSpace || !troubles.isEmpty
@@ -30,15 +29,23 @@ extension Box {
             }
             // Whoever found an obstacle waits for a wake-up; nobody else knows when the disk has room again.
             if isShort { wakeUp() }
-            for watcher in watchers.values where await watcher.failedForWantOfSomething { watcher.wakeUp() }
+            var isWanting = isShort
+            for watcher in watchers.values where await watcher.failedForWantOfSomething {
+                isWanting = true
+                watcher.wakeUp()
+            }
             await standbys?.endIdle()
             await kept.expire()
             let ballast = ballast
             if hasSpace, !ballast.isWhole { try? await offThread { ballast.renew() } }
-            // Once nothing has happened for a while, and then not again until something does.
-            if activity != seen || !board.all.isEmpty { quietSince = .now }
-            if activity != released, quietSince + Box.patience < .now {
-                released = activity
+            // Once nothing has happened for a while, and then not again until something does; from time to time also
+            // while somebody asks again and again how it goes.
+            let isIdle = board.all.isEmpty
+            if activity != seen || !isIdle { quietSince = .now }
+            isQuiet = activity == seen && isIdle && !isWanting
+            let since = min(quietSince, releasedAt + Box.patience * 9)
+            if activity != released, isIdle, since + Box.patience < .now {
+                (released, releasedAt) = (activity, .now)
                 index.releaseMemory()
                 closeIdleRepositories()
                 try? await offThread { Memory.release() }
@@ -50,10 +57,12 @@ extension Box {
     /// How long memory is kept for what may come next: the first push after it was given back waits 5 ms longer.
     private static let patience = Duration.seconds(60)
 
-    /// Looks at what the machine's settings are now, if that was not done a moment ago; the next run would have to.
-    func lookAtSettings() async {
+    /// Has what the machine's settings are now looked at, if that was not done a moment ago; the next run would have to.
+    ///
+    /// Returns at once: where a disk of theirs does not answer, that is no look's affair.
+    func lookAtSettings() {
         guard let settings = found?.sandbox?.settings else { return }
-        try? await offThread { settings.renew() }
+        DispatchQueue.global().async { settings.renew() }
     }
 
     /// Says that memory may have been used that is not used any more.

@@ -103,7 +103,8 @@ public final class ObjectBatch {
             let path = "\(place)/\(hex.dropFirst(2))"
             if rename(file.path, path) != 0 {
                 // It is there but for the first objects.
-                guard errno == ENOENT, mkdir(place, 0o755) == 0 || errno == EEXIST else { throw problem("make", place) }
+                guard errno == ENOENT else { throw problem("make", path) }
+                guard mkdir(place, 0o755) == 0 || errno == EEXIST else { throw problem("make", place) }
                 places.insert(folder)
                 guard rename(file.path, path) == 0 else { throw problem("make", path) }
             }

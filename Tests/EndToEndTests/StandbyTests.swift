@@ -9,7 +9,7 @@
         static let check = """
             grep ' /workspace ' /proc/self/mountinfo | sed -n 's|.*/workspaces/\\([^ ]*\\).*|place \\1|p'
             echo "user $(id -u)"
-            echo "shown $(stat -c %i /run/pipectl)"
+            echo "shown $(stat -c '%i %w' /run/pipectl)"
             echo "name $(id -un)"
             places="$HOME /tmp /var/tmp /run/pipectl/values /run/pipectl/published"
             echo "found $(ls -A $places | grep -v -e : -e '^pipectl-e' -e '^1-check' | tr -d '\\n')"

@@ -129,7 +129,9 @@ actor Standbys {
                 let shelf = (folder as NSString).deletingLastPathComponent
                 try FileManager.default.createDirectory(atPath: shelf, withIntermediateDirectories: true)
                 // Under a name of its own, which its control group has, too.
-                if rename(emptied ?? "", folder) != 0 {
+                if let emptied {
+                    try FileManager.default.moveItem(atPath: emptied, toPath: folder)
+                } else {
                     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
                 }
                 try FileManager.default.createDirectory(atPath: workspace, withIntermediateDirectories: true)

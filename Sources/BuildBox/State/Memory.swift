@@ -1,4 +1,5 @@
 internal import CAllocator
+internal import Engine
 internal import Foundation
 
 #if canImport(Darwin)
@@ -34,7 +35,7 @@ public enum Memory {
         /// What the linker wrote to, as relocated constants, is not in its file and must stay: a mapping with one such
         /// page is left out whole.
         static func all() -> [MappedCode] {
-            let text = String(decoding: content(of: "/proc/self/smaps"), as: UTF8.self)
+            let text = String(decoding: (try? KernelFile.content(of: "/proc/self/smaps")) ?? [], as: UTF8.self)
             var found: [MappedCode] = []
             var candidate: MappedCode?
             for line in text.split(separator: "\n") {
@@ -48,20 +49,6 @@ public enum Memory {
                 }
             }
             return found
-        }
-
-        /// A file of /proc, which says that it is empty and gives a page at a time: Foundation reads one.
-        private static func content(of path: String) -> [UInt8] {
-            let file = open(path, O_RDONLY | O_CLOEXEC)
-            guard file >= 0 else { return [] }
-            defer { close(file) }
-            var content: [UInt8] = []
-            var piece = [UInt8](repeating: 0, count: 1 << 16)
-            while true {
-                let count = read(file, &piece, piece.count)
-                guard count > 0 else { return content }
-                content += piece[..<count]
-            }
         }
 
         /// From a line like `7f12-7f34 r-xp 00000000 08:01 1234 /lib/libc.so.6`.

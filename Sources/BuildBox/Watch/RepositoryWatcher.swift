@@ -274,7 +274,7 @@ actor RepositoryWatcher {
 
     private func decide(_ news: RefNews, _ snapshot: RefSnapshot) async throws -> [QueuedRun] {
         let (rules, target, policy) = (rules, options.target, box.options.trust)
-        async let settings: Void = box.lookAtSettings()
+        await box.lookAtSettings()
         let programs = try? await box.programs()
         let (sighting, kept) = try await withRepository(at: repository.gitDirectory) { repository in
             let sighting = try Sighting.gather(
@@ -306,7 +306,6 @@ actor RepositoryWatcher {
         let outcome = try await box.index.recordLook(
             repository: name, moved: sighting.moved, requests: made.requests, changes: made.changes)
         await box.displace(outcome.superseded, outcome.toCancel)
-        await settings
         for run in outcome.queued {
             log.info("\(name): run \(run.id) \(run.request.workflow), \(run.request.subjectInWords)")
         }

@@ -46,7 +46,7 @@ package enum FolderRemoval {
     /// Removes all that is in a folder, which stays; does nothing where there is no such folder.
     ///
     /// - Parameter kept: Names that stay with all that is in them.
-    package static func empty(_ folder: String, keeping kept: Set<String> = []) throws {
+    static func empty(_ folder: String, keeping kept: Set<String> = []) throws {
         let top = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         guard top >= 0 else {
             if errno == ENOENT { return }

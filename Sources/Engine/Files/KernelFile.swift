@@ -1,4 +1,4 @@
-import SystemPackage
+package import SystemPackage
 
 #if canImport(Glibc)
     import Glibc
@@ -7,8 +7,8 @@ import SystemPackage
 #endif
 
 /// Files of /proc, which say that they are empty and give some pages at a time.
-enum KernelFile {
-    static func content(of path: String) throws(Errno) -> [UInt8] {
+package enum KernelFile {
+    package static func content(of path: String) throws(Errno) -> [UInt8] {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { throw Errno(rawValue: errno) }
         defer { closeFile(file) }

@@ -38,6 +38,9 @@ final class StepHost: Sendable {
     /// Wardens that are kept for attempts to come.
     private static let mostIdle = 4
 
+    /// Whether it is the first process of a sandbox.
+    private let isEnclosed: Bool
+
     /// How long everything may take to be gone once it is asked to.
     private let patience: Duration
 
@@ -48,6 +51,7 @@ final class StepHost: Sendable {
         self.command = command
         self.group = group
         self.namespace = namespace
+        self.isEnclosed = isEnclosed
         patience = isEnclosed ? .seconds(20) : .seconds(2)
     }
 
@@ -154,10 +158,14 @@ final class StepHost: Sendable {
         let limit = clock.now + patience
         var pause: UInt32 = 100
         while clock.now < limit {
-            if waitpid(state.pid, &status, WNOHANG) != 0 {
-                giveBackNetwork(of: state)
+            let ended = waitpid(state.pid, &status, WNOHANG)
+            if ended != 0 {
+                // bwrap passes its child's signal on as a status of its own: one that a signal has ended did not wait for
+                // what it enclosed.
+                let isCertain = ended == state.pid && (!isEnclosed || status & 0x7F == 0)
+                if isCertain { giveBackNetwork(of: state) }
                 state = State(nextID: state.nextID)
-                return true
+                return isCertain
             }
             usleep(pause)
             // Most end within milliseconds, for which the next run may wait.

@@ -30,7 +30,7 @@ extension RunSetting {
     /// Of what the run's steps could write to nothing stays. Those folders stay that only the box writes to, and the names
     /// of who the steps were, which the next run replaces by its own. Nothing of the run may be alive.
     /// - Throws: `Errno`.
-    public static func empty(folder: String) throws {
+    package static func empty(folder: String) throws {
         let (shown, context) = (shown(in: folder), "context.json")
         try FolderRemoval.empty(folder, keeping: ["logs", "shown"])
         try FolderRemoval.empty("\(folder)/logs")

@@ -16,6 +16,8 @@ import SystemPackage
 /// mounted on the way to it or below it is there, too, and when this process's own namespace gains or loses a mount,
 /// another one is made, which takes half a millisecond at most.
 ///
+/// A sandbox without a network gets its network namespace here, too (``NetworkNamespaces``), and not from bubblewrap.
+///
 /// It takes root, because a process with threads can't enter a user namespace.
 package final class LeanNamespace: Sendable {
     #if os(Linux)

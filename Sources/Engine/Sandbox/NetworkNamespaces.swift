@@ -7,8 +7,9 @@
     /// thread that made it.
     ///
     /// To make one and to end it takes the kernel about 1.4 ms of processor, a third of a sandbox's whole start. One in
-    /// which nothing has happened is as good as new: it is used again when its sandbox has ended and all that the
-    /// kernel counts and lists in it is as it was when it was made. After a single packet, it is not.
+    /// which nothing has happened is as good as new: it is used again when its sandbox has ended, and what the kernel
+    /// counts and lists in it is as it was when it was made. After a single packet, or while a socket of it is open
+    /// anywhere, it is not.
     final class NetworkNamespaces {
         private let home: Int32
         private var kept: [NetworkNamespace] = []
@@ -47,7 +48,7 @@
         }
     }
 
-    /// One of them; it ends with the last process in it and this.
+    /// One of them; it ends with this, and with the last process and socket in it.
     final class NetworkNamespace: Sendable {
         fileprivate let descriptor: Int32
         /// What the kernel said of it when it was new.
@@ -62,10 +63,11 @@
 
         deinit { closeFile(descriptor) }
 
-        /// What has gone through the thread's namespace, and what is bound in it: packets by interface, by protocol and
-        /// by what became of them, and Unix sockets, whose abstract names belong to it (proc_pid_net(5)).
+        /// What has gone through the thread's namespace, and what is in it: packets by interface, by protocol and by what
+        /// became of them, Unix sockets, whose abstract names belong to it, and how many sockets of all kinds
+        /// (proc_pid_net(5)). A process can hand a socket to one outside before it ends.
         ///
-        /// The sockets that wait for stray packets after their end are not in it by themselves: they have sent some.
+        /// The sockets that wait for stray packets after their end are not counted, but they have sent some.
         fileprivate static func account() throws(Errno) -> [UInt8] {
             var text: [UInt8] = []
             for name in ["dev", "unix", "snmp", "snmp6", "ip6_flowlabel"] {
@@ -76,7 +78,9 @@
                     guard error == .noSuchFileOrDirectory else { throw error }
                 }
             }
-            return text
+            // The lines below it are of the whole machine in part.
+            let sockets = try KernelFile.content(of: "/proc/thread-self/net/sockstat")
+            return text + sockets.prefix { $0 != 0x0A }
         }
     }
 #endif

@@ -28,7 +28,7 @@ def measure(bench):
         time.sleep(5 + len(watched) * 0.3)
         bench.stop(first)
         process = bench.daemon(home, *watched)
-        time.sleep(10 + len(watched) * 0.1)
+        time.sleep(65 + len(watched) * 0.1)  # memory goes back after a minute in which nothing happened
         before, started = own_processor_seconds(process.pid), time.monotonic()
         time.sleep(seconds)
         used = (own_processor_seconds(process.pid) - before) / (time.monotonic() - started) * 100
