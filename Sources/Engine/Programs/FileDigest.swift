@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import Synchronization
+import SystemPackage
 
 #if canImport(Darwin)
     import Darwin
@@ -62,13 +63,13 @@ enum FileDigest {
 
     /// The digest of a file's content, read once per process while its stamp stays the same.
     ///
-    /// - Throws: What Foundation says when the file can't be read.
+    /// - Throws: `CocoaError` for none that is there, else `Errno`.
     static func of(file path: String) throws -> String {
         guard let stamp = FileStamp(path: path) else {
             throw CocoaError(.fileReadNoSuchFile)
         }
         if let digest = known.withLock({ $0[stamp] }) { return digest }
-        let digest = of(try Data(contentsOf: URL(fileURLWithPath: path)))
+        let digest = try contentDigest(of: path)
         // A file that was written while it was read has another stamp now, and is read again next time.
         if FileStamp(path: path) == stamp {
             known.withLock { table in
@@ -77,5 +78,19 @@ enum FileDigest {
             }
         }
         return digest
+    }
+
+    /// Read piece by piece: all of a library at once is memory that the kernel must find, and clear, first.
+    private static func contentDigest(of path: String) throws -> String {
+        let file = try FileDescriptor.open(path, .readOnly, options: .closeOnExec)
+        return try file.closeAfter {
+            var hash = SHA256()
+            var piece = [UInt8](repeating: 0, count: 1 << 18)
+            while true {
+                let count = try piece.withUnsafeMutableBytes { try file.read(into: $0) }
+                if count == 0 { return hex(hash.finalize()) }
+                piece.withUnsafeBytes { hash.update(bufferPointer: UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+            }
+        }
     }
 }
