@@ -10,12 +10,32 @@ extension Index {
     ///
     /// - Parameter filter: Its limit is of results of each test.
     public func trends(_ tests: [(suite: String, name: String)], _ filter: TestFilter) async throws -> [TestTrend] {
-        var trends: [TestTrend] = []
-        for (suite, name) in tests {
-            let appearances = try await testHistory(suite: suite, name: name, filter)
-            if !appearances.isEmpty { trends.append(TestTrend(suite: suite, name: name, appearances)) }
+        try await read { db in
+            let isNarrow = filter.repository != nil || filter.workflow != nil
+            let repository =
+                filter.repository == nil ? "" : "AND run.repository = (SELECT id FROM repository WHERE name = ?3)"
+            let workflow = filter.workflow == nil ? "" : "AND run.workflow = ?4"
+            // Once for all of them, and without what only a history tells.
+            let newest = try db.cachedStatement(
+                sql: """
+                    SELECT test.run, test.status, test.attempt, test.duration
+                    FROM test \(isNarrow ? "JOIN run ON run.id = test.run" : "")
+                    WHERE test.testCase = (SELECT id FROM testCase WHERE suite = ?1 AND name = ?2)
+                        \(repository) \(workflow)
+                    ORDER BY test.run DESC, test.position LIMIT ?5
+                    """)
+            return try tests.compactMap { suite, name in
+                let rows = try Row.fetchCursor(
+                    newest,
+                    arguments: [suite, name, filter.repository ?? "", filter.workflow ?? "", max(filter.limit, 0)])
+                var tries: [TestTrend.Try] = []
+                while let row = try rows.next() {
+                    guard let status = TestResult.Status(rawValue: row[1]) else { continue }
+                    tries.append(TestTrend.Try(run: row[0], status: status, attempt: row[2], duration: row[3]))
+                }
+                return tries.isEmpty ? nil : TestTrend(suite: suite, name: name, newestFirst: tries)
+            }
         }
-        return trends
     }
 
     /// The tests that take longest in the newest runs that had tests, by the middle of their durations.

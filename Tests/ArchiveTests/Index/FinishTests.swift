@@ -147,6 +147,25 @@ import Testing
         #expect(try await index.testNames(matching: "i").count == 3)
     }
 
+    @Test(arguments: [
+        TestFilter(), TestFilter(repository: "alpha", limit: 5), TestFilter(workflow: "other"),
+        TestFilter(repository: "alpha", workflow: "test", limit: 4),
+    ])
+    func whatAPlotIsDrawnFromIsTheHistory(_ filter: TestFilter) async throws {
+        let index = try await Index.watching()
+        for head in 1...3 { try await index.completed(Sample.request(change: "\(head)", head: head)) }
+        try await index.completed(Sample.request("alpha", "other", head: 9))
+        try await index.completed(Sample.request("beta", head: 9))
+        let names = [(suite: "Unit", name: "divides"), (suite: "Unit", name: "gone"), (suite: "", name: "skips")]
+        var expected: [TestTrend] = []
+        for (suite, name) in names {
+            let history = try await index.testHistory(suite: suite, name: name, filter)
+            if !history.isEmpty { expected.append(TestTrend(suite: suite, name: name, history)) }
+        }
+        #expect(expected.first?.points.isEmpty == false)
+        #expect(try await index.trends(names, filter) == expected)
+    }
+
     @Test func writesThatMeetKeepTheirOwnOutcome() async throws {
         let index = try await Index.watching()
         let outcomes = await withTaskGroup(of: Bool.self, returning: Int.self) { group in

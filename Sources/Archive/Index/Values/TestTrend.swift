@@ -31,14 +31,30 @@ public struct TestTrend: Sendable, Equatable, Codable {
         self.points = points
     }
 
+    /// One result of the test in one run.
+    struct Try {
+        var run: RunID
+        var status: TestResult.Status
+        var attempt: Int
+        var duration: Double?
+    }
+
     /// Of the appearances of a test, newest first, one point for each run.
     public init(suite: String, name: String, _ appearances: [TestAppearance]) {
+        self.init(
+            suite: suite, name: name,
+            newestFirst: appearances.map {
+                Try(run: $0.run, status: $0.result.status, attempt: $0.result.attempt, duration: $0.result.duration)
+            })
+    }
+
+    init(suite: String, name: String, newestFirst all: [Try]) {
         var points: [Point] = []
-        var tries: [TestResult] = []
-        for (index, one) in appearances.enumerated().reversed() {
-            tries.append(one.result)
-            if index > 0, appearances[index - 1].run == one.run { continue }
-            let last = tries.max { $0.attempt < $1.attempt } ?? one.result
+        var tries: [Try] = []
+        for (index, one) in all.enumerated().reversed() {
+            tries.append(one)
+            if index > 0, all[index - 1].run == one.run { continue }
+            let last = tries.max { $0.attempt < $1.attempt } ?? one
             points.append(
                 Point(
                     run: one.run, status: last.status,
