@@ -1,7 +1,9 @@
 """One more step in a graph of many that may run two at a time, beside make, ninja and Buildbot."""
 
 import shutil
+import statistics
 
+from figures import SECONDS
 from peers.buildbot import Buildbot
 
 
@@ -24,22 +26,32 @@ def measure(bench):
     few = max(steps // 10, 5)
     line = "true && true"
     buildbot = Buildbot(bench, {"many": [line] * few, "one": [line]}, executors=1)
-    peers["ours"] = ([*words, "many"], [*words, "one"])
+    ours = ([*words, "many"], [*words, "one"])
 
-    def each(many, one):
-        return lambda: (bench.call(many, cwd=path) - bench.call(one, cwd=path)) / (steps - 1)
+    def each(many, one, home="state", variables=None):
+        def trial():
+            # The code is merged, so it may go without a sandbox where there is none.
+            bench.extra = variables or {}
+            return (bench.call(many, cwd=path, home=home) - bench.call(one, cwd=path, home=home)) / (steps - 1)
+        return trial
 
     found = bench.trials(
         **{name: each(*commands) for name, commands in peers.items()},
+        bare=each(*ours, "state-bare", {"PIPECTL_BWRAP": "/bin/false"}), ours=each(*ours),
         **buildbot.trial("buildbot", lambda: (buildbot.run("many") - buildbot.run("one")) / (few - 1)))
     for name in ("make", "ninja"):
         if name in found:
             bench.figure(f"{name} -j2: each of {steps}", found[name])
     for name in ("make", "ninja"):
         if name in found:
+            goal = SECONDS.at_most(statistics.median(found[name])) if name == "ninja" else None
             bench.figure(
-                f"pipectl run --slots 2: each of {steps}", found["ours"], beside=found[name], of=f"{name} -j2")
+                f"pipectl run --slots 2, no sandbox: each of {steps}", found["bare"], beside=found[name],
+                of=f"{name} -j2", goal=goal)
+            bench.figure(
+                f"pipectl run --slots 2, one sandbox: each of {steps}", found["ours"], beside=found[name],
+                of=f"{name} -j2")
     theirs = [value for value in found.get("buildbot", []) if value is not None]
     buildbot.figure(f"one build, each of {few}", theirs)
-    buildbot.compare(f"pipectl run --slots 2: each of {steps}", found["ours"], theirs)
+    buildbot.compare(f"pipectl run --slots 2, one sandbox: each of {steps}", found["ours"], theirs)
     bench.missing("Laminar", "has no steps" if shutil.which("laminard") else "not found: laminard; it has no steps")
