@@ -40,7 +40,7 @@
         func takeBack(_ one: NetworkNamespace) throws(Errno) {
             guard kept.count < NetworkNamespaces.mostKept else { return }
             try enter(one.descriptor)
-            if try NetworkNamespace.account() == one.account { kept.append(one) }
+            if try NetworkNamespace.hasNoSockets(), try NetworkNamespace.account() == one.account { kept.append(one) }
         }
 
         private func enter(_ descriptor: Int32) throws(Errno) {
@@ -63,11 +63,18 @@
 
         deinit { closeFile(descriptor) }
 
-        /// What has gone through the thread's namespace, and what is in it: packets by interface, by protocol and by what
-        /// became of them, Unix sockets, whose abstract names belong to it, and how many sockets of all kinds
-        /// (proc_pid_net(5)). A process can hand a socket to one outside before it ends.
+        /// Whether nobody has a socket that belongs to the thread's namespace, open or on its way to somebody. A process
+        /// can hand one to another outside before it ends.
         ///
         /// The sockets that wait for stray packets after their end are not counted, but they have sent some.
+        fileprivate static func hasNoSockets() throws(Errno) -> Bool {
+            // The lines below the first are of the whole machine in part.
+            let text = try KernelFile.content(of: "/proc/thread-self/net/sockstat")
+            return text.starts(with: "sockets: used 0\n".utf8)
+        }
+
+        /// What has gone through the thread's namespace, and what is bound in it: packets by interface, by protocol and by
+        /// what became of them, and Unix sockets, whose abstract names belong to it (proc_pid_net(5)).
         fileprivate static func account() throws(Errno) -> [UInt8] {
             var text: [UInt8] = []
             for name in ["dev", "unix", "snmp", "snmp6", "ip6_flowlabel"] {
@@ -78,9 +85,7 @@
                     guard error == .noSuchFileOrDirectory else { throw error }
                 }
             }
-            // The lines below it are of the whole machine in part.
-            let sockets = try KernelFile.content(of: "/proc/thread-self/net/sockstat")
-            return text + sockets.prefix { $0 != 0x0A }
+            return text
         }
     }
 #endif

@@ -62,17 +62,23 @@
         }
 
         @Test func nobodyHasOneOfWhichASocketIsOpenElsewhere() throws {
-            // A process that keeps its socket and leaves our sight, as one does that it was handed to.
-            let first = try run(
-                "/bin/bash", "--unshare-net", "-c",
-                "readlink /proc/self/ns/net; exec 3<>/dev/udp/127.0.0.1/9; sleep 60 >/dev/null & echo $!")
-            let pid = try #require(first.said.last.flatMap { pid_t($0) })
-            defer { kill(pid, SIGKILL) }
-            let network = try #require(first.network)
-            namespace.takeBack(network)
+            // It goes on while its sandbox is said to have ended, as does whoever a socket was handed to.
+            let request = SpawnRequest(
+                ["/bin/bash", "--unshare-net", "-c", "exec 3<>/dev/udp/127.0.0.1/9 250</dev/null; exec sleep 60"],
+                descriptors: [])
+            let process = try #require(namespace.start(request, showing: ["/bin", "/dev/null"])).get()
+            defer {
+                kill(process.pid, SIGKILL)
+                waitpid(process.pid, nil, 0)
+                try? FileManager.default.removeItem(atPath: folder)
+            }
+            let limit = ContinuousClock.now + .seconds(30)
+            while access("/proc/\(process.pid)/fd/250", F_OK) != 0, .now < limit { usleep(1_000) }
+            let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process.pid)/ns/net")
+            #expect(own != ours)
+            namespace.takeBack(try #require(process.network))
             let second = try run("/bin/readlink", "--unshare-net", "/proc/self/ns/net")
-            #expect(second.said.first != first.said.first)
-            withExtendedLifetime(network) {}
+            #expect(second.said != [own])
         }
 
         @Test(
