@@ -58,7 +58,7 @@
         }
 
         /// It starts what it is asked to, where the mounts are fewer, and changes nothing outside.
-        @Test(.enabled(if: geteuid() == 0), .timeLimit(.minutes(1)))
+        @Test(.enabled(if: geteuid() == 0), .timeLimit(.minutes(5)))
         func startsProcessesWithFewMounts() throws {
             let folder = FileManager.default.temporaryDirectory.appending(path: "mounts-\(UUID())").path
             defer { try? FileManager.default.removeItem(atPath: folder) }

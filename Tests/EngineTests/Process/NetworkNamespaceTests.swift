@@ -6,7 +6,7 @@
     @testable import Engine
 
     /// What sandboxes without a network have instead, and when the next one has it, too.
-    @Suite(.enabled(if: geteuid() == 0), .timeLimit(.minutes(1)))
+    @Suite(.enabled(if: geteuid() == 0), .timeLimit(.minutes(5)))
     struct NetworkNamespaceTests {
         private let folder = FileManager.default.temporaryDirectory.appending(path: "networks-\(UUID())").path
         private let namespace: LeanNamespace
@@ -16,18 +16,19 @@
         /// What a command says, and its network; it has ended.
         private func run(_ words: String...) throws -> (said: [String], network: NetworkNamespace?) {
             defer { try? FileManager.default.removeItem(atPath: folder) }
-            var ends: [Int32] = [0, 0]
-            #expect(pipe(&ends) == 0)
-            // Or what a command leaves behind would hold them, too.
-            for end in ends { #expect(fcntl(end, F_SETFD, FD_CLOEXEC) == 0) }
-            let reading = FileHandle(fileDescriptor: ends[0], closeOnDealloc: true)
-            let request = SpawnRequest(words, descriptors: [(own: ends[1], given: 1)])
-            let begun = namespace.start(request, showing: ["/bin", "/dev/null"])
-            close(ends[1])
-            let process = try #require(begun).get()
+            // A file and no pipe, whose other end anything that is started beside this test may hold for a while.
+            let path = "\(folder)-said"
+            let file = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+            #expect(file >= 0)
+            defer {
+                close(file)
+                unlink(path)
+            }
+            let request = SpawnRequest(words, descriptors: [(own: file, given: 1)])
+            let process = try #require(namespace.start(request, showing: ["/bin", "/dev/null"])).get()
             var status: Int32 = 0
             #expect(waitpid(process.pid, &status, 0) == process.pid && status == 0)
-            let text = String(decoding: reading.readDataToEndOfFile(), as: UTF8.self)
+            let text = try String(contentsOfFile: path, encoding: .utf8)
             return (text.split(separator: "\n").map(String.init), process.network)
         }
 
