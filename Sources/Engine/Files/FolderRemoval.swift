@@ -52,31 +52,19 @@ package enum FolderRemoval {
             if errno == ENOENT { return }
             throw Errno(rawValue: errno)
         }
-        guard let listing = fdopendir(top) else {
-            let problem = errno
-            closeFile(top)
-            throw Errno(rawValue: problem)
-        }
-        defer { closedir(listing) }
-        for (name, isFolder) in entries(of: listing) {
-            if kept.contains(where: { $0.utf8CString.elementsEqual(name) }) { continue }
+        try withEntries(of: top) { name, isFolder in
+            if kept.contains(where: { $0.utf8CString.elementsEqual(name) }) { return }
             if unlinkat(top, name, isFolder ? AT_REMOVEDIR : 0) != 0 { try remove(name, in: top) }
         }
     }
 
     /// Takes `folder` over.
     private static func empty(_ folder: Int32, _ top: Int32, depth: Int, _ moved: inout Int) throws {
-        guard let listing = fdopendir(folder) else {
-            let problem = errno
-            closeFile(folder)
-            throw Errno(rawValue: problem)
-        }
-        defer { closedir(listing) }
-        for (name, isFolder) in entries(of: listing) {
+        try withEntries(of: folder) { name, isFolder in
             // Most folders of a run are empty in the end; others say so, and how they do it differs by system.
-            if isFolder, unlinkat(folder, name, AT_REMOVEDIR) == 0 || errno == ENOENT { continue }
+            if isFolder, unlinkat(folder, name, AT_REMOVEDIR) == 0 || errno == ENOENT { return }
             if !isFolder {
-                if unlinkat(folder, name, 0) == 0 || errno == ENOENT { continue }
+                if unlinkat(folder, name, 0) == 0 || errno == ENOENT { return }
                 let problem = errno
                 var info = stat()
                 // A file system may not tell folders from files in its lists.
@@ -89,7 +77,7 @@ package enum FolderRemoval {
                 let place = ".removed-\(UInt64.random(in: .min ... .max))"
                 guard renameat(folder, name, top, place) == 0 else { throw Errno(rawValue: errno) }
                 moved += 1
-                continue
+                return
             }
             let inner = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
             guard inner >= 0 else { throw Errno(rawValue: errno) }
@@ -98,8 +86,17 @@ package enum FolderRemoval {
         }
     }
 
-    /// All at once: what readdir(3) gives while entries go away differs by file system. Names are bytes, not text.
-    private static func entries(of listing: OpaquePointer) -> [(name: [CChar], isFolder: Bool)] {
+    /// Has `body` called with each entry of a folder, whose descriptor is open until then and closed after that.
+    ///
+    /// All are read first: what readdir(3) gives while entries go away differs by file system. Names are bytes, not text.
+    private static func withEntries(of folder: Int32, _ body: (_ name: [CChar], _ isFolder: Bool) throws -> Void) throws
+    {
+        guard let listing = fdopendir(folder) else {
+            let problem = errno
+            closeFile(folder)
+            throw Errno(rawValue: problem)
+        }
+        defer { closedir(listing) }
         var entries: [(name: [CChar], isFolder: Bool)] = []
         while let entry = readdir(listing) {
             let name = withUnsafePointer(to: &entry.pointee.d_name) { field in
@@ -110,6 +107,6 @@ package enum FolderRemoval {
             let isDots = name[0] == 46 && (name[1] == 0 || name[1] == 46 && name[2] == 0)
             if !isDots { entries.append((name, Int(entry.pointee.d_type) == Int(DT_DIR))) }
         }
-        return entries
+        for (name, isFolder) in entries { try body(name, isFolder) }
     }
 }
