@@ -266,9 +266,8 @@ struct RunExecutor: Sendable {
             objects: [repository.store, repository.gitDirectory].map { "\($0)/objects" }, resumed: resumption?.kept.run)
         remains.fix = fix
         await kept.giveBack(resumption?.kept)
-        if outcome.isAllEnded {
-            enclosed.close(sandboxing)
-        } else {
+        if remains.isAllEnded { remains.isAllEnded = enclosed.close(sandboxing) }
+        if !remains.isAllEnded {
             log.error(
                 "run \(run.id): something of it could not be ended; its user and caches stay taken until the box starts again"
             )

@@ -107,10 +107,13 @@ struct RunEnclosure: Sendable {
     }
 
     /// Gives back what no other run could have meanwhile; not to be called while something of the run may live.
-    func close(_ sandboxing: Sandboxing) {
+    ///
+    /// - Returns: Whether it is certain that nothing of its sandboxes lives; else all of it stays taken.
+    @discardableResult func close(_ sandboxing: Sandboxing) -> Bool {
         // Ended with the run's other sandboxes; it is still there when the run could not begin.
-        guard standby?.discard() ?? true else { return }
+        guard standby?.discard() ?? true else { return false }
         sandboxing.caches.giveBack(written)
         sandboxing.users.giveBack(enclosure?.user)
+        return true
     }
 }
