@@ -64,17 +64,21 @@
 
         @Test func nobodyHasOneOfWhichASocketIsOpenElsewhere() throws {
             // It goes on while its sandbox is said to have ended, as does whoever a socket was handed to.
+            var ends: [Int32] = [0, 0]
+            #expect(pipe(&ends) == 0)
+            for end in ends { #expect(fcntl(end, F_SETFD, FD_CLOEXEC) == 0) }
             let request = SpawnRequest(
-                ["/bin/bash", "--unshare-net", "-c", "exec 3<>/dev/udp/127.0.0.1/9 250</dev/null; exec sleep 60"],
-                descriptors: [])
+                ["/bin/bash", "--unshare-net", "-c", "exec 3<>/dev/udp/127.0.0.1/9; echo; exec sleep 60"],
+                descriptors: [(own: ends[1], given: 1)])
             let process = try #require(namespace.start(request, showing: ["/bin", "/dev/null"])).get()
             defer {
                 kill(process.pid, SIGKILL)
                 waitpid(process.pid, nil, 0)
+                for end in ends { close(end) }
                 try? FileManager.default.removeItem(atPath: folder)
             }
-            let limit = ContinuousClock.now + .seconds(30)
-            while access("/proc/\(process.pid)/fd/250", F_OK) != 0, .now < limit { usleep(1_000) }
+            var said = pollfd(fd: ends[0], events: Int16(POLLIN), revents: 0)
+            #expect(poll(&said, 1, 30_000) == 1, "it has its socket")
             let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process.pid)/ns/net")
             #expect(own != ours)
             namespace.takeBack(try #require(process.network))
