@@ -72,7 +72,9 @@ extension Index {
     ///
     /// A tree counts as one across runs: a retry, a rerun, a rebase onto the same files and a run after the merge all
     /// have it. Runs recorded before trees were kept count by their commit.
-    public func flakyTests(_ filter: TestFilter) async throws -> [FlakyTest] {
+    ///
+    /// - Parameter plotted: So many of the worst get a plot of their newest results in such runs.
+    public func flakyTests(_ filter: TestFilter, plotted: Int = 0) async throws -> [FlakyTest] {
         try await read { db in
             let repository =
                 filter.repository == nil ? "" : "AND run.repository = (SELECT id FROM repository WHERE name = ?1)"
@@ -101,16 +103,16 @@ extension Index {
                         FROM flip GROUP BY testCase, repository
                     )
                     SELECT testCase.suite, testCase.name, total.flips, total.trees, total.lastRun, total.firstRun, run.workflow, run.endedAt,
-                        (SELECT endedAt FROM run AS oldest WHERE oldest.id = total.firstRun) AS firstEndedAt,
+                        (SELECT endedAt FROM run AS first WHERE first.id = total.firstRun) AS firstEndedAt,
                         (SELECT message FROM test WHERE test.testCase = total.testCase AND test.run = total.lastRun
                             AND test.status IN ('failed', 'errored') ORDER BY position LIMIT 1) AS message,
-                        (SELECT count(*) FROM latest WHERE latest.repository = total.repository AND EXISTS (
-                            SELECT 1 FROM test INDEXED BY test_case
-                            WHERE test.testCase = total.testCase AND test.run = latest.id)) AS runs
-                    FROM total JOIN testCase ON testCase.id = total.testCase JOIN run ON run.id = total.lastRun
+                        (SELECT count(DISTINCT test.run) FROM test INDEXED BY test_case
+                            CROSS JOIN latest ON latest.id = test.run AND latest.repository = total.repository
+                            WHERE test.testCase = total.testCase AND test.run >= oldest.id) AS runs
+                    FROM (SELECT min(id) AS id FROM latest) AS oldest CROSS JOIN total JOIN testCase ON testCase.id = total.testCase JOIN run ON run.id = total.lastRun
                     """,
                 arguments: [filter.repository ?? "", filter.workflow ?? "", max(filter.limit, 0)])
-            return rows.map { row in
+            var tests = rows.map { row in
                 FlakyTest(
                     suite: row["suite"], name: row["name"], flips: row["flips"], runs: row["runs"],
                     trees: row["trees"], lastRun: row["lastRun"], lastWorkflow: row["workflow"],
@@ -118,6 +120,13 @@ extension Index {
                     firstRun: row["firstRun"],
                     firstEndedAt: (row["firstEndedAt"] as Int64?).map(Date.init(milliseconds:)))
             }.sorted { ($1.rate, $1.flips, $0.id) < ($0.rate, $0.flips, $1.id) }
+            var newest = filter
+            newest.limit = 40
+            for place in tests.indices.prefix(max(plotted, 0)) {
+                let trend = try Self.trends([(tests[place].suite, tests[place].name)], newest, db).first
+                tests[place].plot = trend.map(Sparkline.results)
+            }
+            return tests
         }
     }
 }

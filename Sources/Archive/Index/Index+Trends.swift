@@ -10,31 +10,35 @@ extension Index {
     ///
     /// - Parameter filter: Its limit is of results of each test.
     public func trends(_ tests: [(suite: String, name: String)], _ filter: TestFilter) async throws -> [TestTrend] {
-        try await read { db in
-            let isNarrow = filter.repository != nil || filter.workflow != nil
-            let repository =
-                filter.repository == nil ? "" : "AND run.repository = (SELECT id FROM repository WHERE name = ?3)"
-            let workflow = filter.workflow == nil ? "" : "AND run.workflow = ?4"
-            // Once for all of them, and without what only a history tells.
-            let newest = try db.cachedStatement(
-                sql: """
-                    SELECT test.run, test.status, test.attempt, test.duration
-                    FROM test \(isNarrow ? "JOIN run ON run.id = test.run" : "")
-                    WHERE test.testCase = (SELECT id FROM testCase WHERE suite = ?1 AND name = ?2)
-                        \(repository) \(workflow)
-                    ORDER BY test.run DESC, test.position LIMIT ?5
-                    """)
-            return try tests.compactMap { suite, name in
-                let rows = try Row.fetchCursor(
-                    newest,
-                    arguments: [suite, name, filter.repository ?? "", filter.workflow ?? "", max(filter.limit, 0)])
-                var tries: [TestTrend.Try] = []
-                while let row = try rows.next() {
-                    guard let status = TestResult.Status(rawValue: row[1]) else { continue }
-                    tries.append(TestTrend.Try(run: row[0], status: status, attempt: row[2], duration: row[3]))
-                }
-                return tries.isEmpty ? nil : TestTrend(suite: suite, name: name, newestFirst: tries)
+        try await read { db in try Self.trends(tests, filter, db) }
+    }
+
+    static func trends(_ tests: [(suite: String, name: String)], _ filter: TestFilter, _ db: Database) throws
+        -> [TestTrend]
+    {
+        let isNarrow = filter.repository != nil || filter.workflow != nil
+        let repository =
+            filter.repository == nil ? "" : "AND run.repository = (SELECT id FROM repository WHERE name = ?3)"
+        let workflow = filter.workflow == nil ? "" : "AND run.workflow = ?4"
+        // Once for all of them, and without what only a history tells.
+        let newest = try db.cachedStatement(
+            sql: """
+                SELECT test.run, test.status, test.attempt, test.duration
+                FROM test \(isNarrow ? "JOIN run ON run.id = test.run" : "")
+                WHERE test.testCase = (SELECT id FROM testCase WHERE suite = ?1 AND name = ?2)
+                    \(repository) \(workflow)
+                ORDER BY test.run DESC, test.position LIMIT ?5
+                """)
+        return try tests.compactMap { suite, name in
+            let rows = try Row.fetchCursor(
+                newest,
+                arguments: [suite, name, filter.repository ?? "", filter.workflow ?? "", max(filter.limit, 0)])
+            var tries: [TestTrend.Try] = []
+            while let row = try rows.next() {
+                guard let status = TestResult.Status(rawValue: row[1]) else { continue }
+                tries.append(TestTrend.Try(run: row[0], status: status, attempt: row[2], duration: row[3]))
             }
+            return tries.isEmpty ? nil : TestTrend(suite: suite, name: name, newestFirst: tries)
         }
     }
 
@@ -44,18 +48,17 @@ extension Index {
     ///   - filter: Its limit is of runs.
     ///   - count: Of tests, at most.
     public func slowestTests(_ filter: TestFilter, count: Int) async throws -> [SlowTest] {
-        let (slow, total) = try await read { db in try Self.slowest(filter, count, db) }
         var limited = filter
-        limited.limit = 60
-        var tests: [SlowTest] = []
-        for one in slow {
-            let trend = try await trends([(one.suite, one.name)], limited)
-            guard let trend = trend.first else { continue }
-            tests.append(
-                SlowTest(
-                    trend: trend, median: one.median, worst: one.worst, share: total > 0 ? one.total / total : 0))
+        limited.limit = Sparkline.limit
+        return try await read { [limited] db in
+            let (slow, total) = try Self.slowest(filter, count, db)
+            return try slow.compactMap { one in
+                try Self.trends([(one.suite, one.name)], limited, db).first.map { trend in
+                    SlowTest(
+                        trend: trend, median: one.median, worst: one.worst, share: total > 0 ? one.total / total : 0)
+                }
+            }
         }
-        return tests
     }
 
     private struct Slow: Sendable {

@@ -30,7 +30,7 @@ extension Box {
             case .run(let id): try await reply(.run(detail(id)))
             case .bundle(let wanted): try await reply(.bundle(bundle(wanted)))
             case .testHistory(let text, let filter): try await reply(.appearances(history(of: text, filter)))
-            case .flakyTests(let filter): try await reply(.flaky(index.flakyTests(filter)))
+            case .flakyTests(let filter): try await reply(.flaky(index.flakyTests(filter, plotted: 100)))
             case .slowestTests(let filter, let count):
                 try await reply(.slowest(index.slowestTests(filter, count: min(count, 1_000))))
             case .trends(let tests, let filter):

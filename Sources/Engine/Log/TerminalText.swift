@@ -94,6 +94,7 @@ public struct TerminalText: Sendable {
     ///
     /// - Parameter limit: Characters that are shown; a longer text ends with `…`.
     public static func name(_ text: String, limit: Int = 200) -> String {
+        if text.utf8.count <= limit, text.utf8.allSatisfy({ 0x20..<0x7F ~= $0 }) { return text }
         var output = ""
         var count = 0
         for scalar in text.unicodeScalars {

@@ -4,7 +4,7 @@ import Engine
 
 struct Approve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Lets a run or step go on that needs approval, or rejects it.",
+        commandName: "approve", abstract: "Lets a run or step go on that needs approval, or rejects it.",
         discussion: """
             The box asks before it runs a release of a commit that is not merged, a change by an author who is not among \
             --allow-authors, one that touches --protect-paths, and what a workflow says itself. `pipectl status` lists \

@@ -11,7 +11,7 @@ struct ArchiveCommand: AsyncParsableCommand {
 
     struct Verify: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Checks every digest, and the index against the archive.")
+            commandName: "verify", abstract: "Checks every digest, and the index against the archive.")
         @OptionGroup var state: StateOptions
 
         func run() async throws {
@@ -29,7 +29,7 @@ struct ArchiveCommand: AsyncParsableCommand {
 
     struct Reindex: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Rebuilds the index from archive.git; a damaged one is kept beside it.",
+            commandName: "reindex", abstract: "Rebuilds the index from archive.git; a damaged one is kept beside it.",
             discussion: "Stop the daemon first.")
         @OptionGroup var state: StateOptions
 
@@ -48,6 +48,7 @@ struct ArchiveCommand: AsyncParsableCommand {
 
     struct Restore: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "restore",
             abstract: "Puts the daemon's copy of the index in its place, and adds what archive.git has since.",
             discussion: """
                 Stop the daemon first. The index that is there is kept beside it. The next look at each repository starts \
@@ -72,7 +73,8 @@ struct ArchiveCommand: AsyncParsableCommand {
     }
 
     struct Push: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Copies all runs to another Git repository.")
+        static let configuration = CommandConfiguration(
+            commandName: "push", abstract: "Copies all runs to another Git repository.")
         @OptionGroup var state: StateOptions
         @Argument(help: "A URL or path of a bare repository.") var remote: String
 

@@ -6,7 +6,7 @@ import Foundation
 
 struct Bisect: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Finds the commit, and the change, that broke a test.",
+        commandName: "bisect", abstract: "Finds the commit, and the change, that broke a test.",
         discussion: """
             It follows what landed on the branch (first parents), takes from the archive what it knows, runs only commits \
             that are missing, and only the step with the test; with a daemon in its idle slots. Commits that can't be \

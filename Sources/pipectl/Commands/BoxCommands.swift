@@ -6,7 +6,7 @@ import Foundation
 
 struct Notify: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Asks the daemon to look now; for a post-receive hook.",
+        commandName: "notify", abstract: "Asks the daemon to look now; for a post-receive hook.",
         discussion: "In a hook: pipectl notify . >/dev/null 2>&1 || true")
 
     @OptionGroup var state: StateOptions
@@ -26,7 +26,8 @@ struct Notify: AsyncParsableCommand {
 }
 
 struct Status: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Shows what the box watches, runs and has waiting.")
+    static let configuration = CommandConfiguration(
+        commandName: "status", abstract: "Shows what the box watches, runs and has waiting.")
 
     @OptionGroup var state: StateOptions
     @Flag(help: "Print JSON.")
@@ -79,7 +80,7 @@ struct Status: AsyncParsableCommand {
 }
 
 struct Cancel: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Cancels a queued or running run.")
+    static let configuration = CommandConfiguration(commandName: "cancel", abstract: "Cancels a queued or running run.")
 
     @OptionGroup var state: StateOptions
     @Argument(help: "The run's number.")
@@ -97,7 +98,7 @@ struct Cancel: AsyncParsableCommand {
 
 struct Rerun: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Runs a finished run again: the same commit and definition, as a new run.")
+        commandName: "rerun", abstract: "Runs a finished run again: the same commit and definition, as a new run.")
 
     @OptionGroup var state: StateOptions
     @OptionGroup var box: BoxOptionGroup

@@ -5,6 +5,7 @@ import Engine
 
 struct Compare: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "compare",
         abstract: "Holds a run's tests and findings against its target's, or against another run.",
         discussion: """
             Newly failing, still failing, fixed, added, removed, newly skipped and renamed tests, tests that are slower \

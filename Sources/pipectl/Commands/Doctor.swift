@@ -8,6 +8,7 @@ import Pipeline
 
 struct Doctor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "doctor",
         abstract: "Checks what pipectl needs on this machine, and says how to mend what is missing.")
 
     @OptionGroup var state: StateOptions

@@ -5,7 +5,7 @@ import Git
 
 struct Landed: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Lists which changes landed in the target, and how each was recognised.",
+        commandName: "landed", abstract: "Lists which changes landed in the target, and how each was recognised.",
         discussion: "RANGE is OLD..NEW, or one revision for its whole history; default: the default branch.")
 
     @Argument(help: "OLD..NEW, or a revision.") var range: String?

@@ -7,7 +7,7 @@ import Pipeline
 
 struct Logs: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Prints what the steps of a run printed.",
+        commandName: "logs", abstract: "Prints what the steps of a run printed.",
         discussion: "On a terminal only colours are kept of what a step printed; into a file or pipe goes every byte.")
 
     @OptionGroup var state: StateOptions

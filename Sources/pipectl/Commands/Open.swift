@@ -6,6 +6,7 @@ import Pipeline
 
 struct Open: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "open",
         abstract: "Opens a shell in a copy of the workspace that a failed run left, in the sandbox of its step.",
         discussion: """
             It has the step's variables and rights, and not its secrets. What is changed there is gone at the end; the \

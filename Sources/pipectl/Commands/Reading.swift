@@ -5,7 +5,7 @@ public import Engine
 import Foundation
 
 struct Runs: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Lists runs, newest first.")
+    static let configuration = CommandConfiguration(commandName: "runs", abstract: "Lists runs, newest first.")
 
     @OptionGroup var state: StateOptions
     @Option(help: "Only of this repository.") var repository: String?
@@ -29,7 +29,7 @@ struct Runs: AsyncParsableCommand {
         if runs.isEmpty {
             Terminal.say("no runs; `pipectl run WORKFLOW` makes one, `pipectl watch` makes them as changes come")
         }
-        Terminal.put(RunTable.text(runs, width: Terminal.width, colour: Terminal.hasColour))
+        Terminal.put(RunTable.text(runs, colour: Terminal.hasColour))
     }
 }
 
@@ -37,7 +37,8 @@ extension Verdict: ExpressibleByArgument {}
 extension RunState: ExpressibleByArgument {}
 
 struct Show: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Shows one run: where it is, or its report.")
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "Shows one run: where it is, or its report.")
 
     @OptionGroup var state: StateOptions
     @Argument(help: "The run's number.") var run: Int64
@@ -56,7 +57,7 @@ struct Show: AsyncParsableCommand {
             return Terminal.put(ReportDocument(report: held).render(json ? .json : .text, options: options))
         }
         if json { return try JSONOutput.print(detail) }
-        Terminal.put(RunTable.text([detail.summary], width: Terminal.width, colour: Terminal.hasColour))
+        Terminal.put(RunTable.text([detail.summary], colour: Terminal.hasColour))
         if let reason = detail.summary.reason { Terminal.print(TerminalText.name(reason)) }
         if let behind = detail.behind { Terminal.print("queued behind \(behind)") }
         if let live = detail.live {
@@ -139,7 +140,8 @@ struct ReportCommand: AsyncParsableCommand {
 extension ReportFormat: ExpressibleByArgument {}
 
 struct Results: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Shows what is read in test result files.")
+    static let configuration = CommandConfiguration(
+        commandName: "results", abstract: "Shows what is read in test result files.")
 
     @Argument(help: "JUnit XML, Swift Testing event streams, or what `swift test` printed.") var files: [String]
     @Flag(help: "Print JSON.") var json = false

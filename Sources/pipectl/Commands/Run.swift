@@ -7,7 +7,7 @@ import Pipeline
 
 struct Run: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Runs a workflow by hand: on the working tree, a ref, or a change.",
+        commandName: "run", abstract: "Runs a workflow by hand: on the working tree, a ref, or a change.",
         discussion: """
             Without --ref or --change the working tree is run as it is, uncommitted work included, in a workspace of \
             its own. The same engine as the daemon's does the work; without a daemon, in this process. Ends with the \

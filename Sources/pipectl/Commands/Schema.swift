@@ -14,7 +14,7 @@ enum SchemaName: String, CaseIterable, ExpressibleByArgument {
 
 struct Schema: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Prints the JSON Schema of a document that pipectl writes.")
+        commandName: "schema", abstract: "Prints the JSON Schema of a document that pipectl writes.")
 
     @Argument(help: "bundle.") var document: SchemaName
 

@@ -6,6 +6,7 @@ import Pipeline
 
 struct Validate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "validate",
         abstract: "Compiles the workflows of a working tree and reports everything that is wrong with them.")
 
     @OptionGroup var state: StateOptions

@@ -5,7 +5,7 @@ import UnixSignals
 
 struct Wait: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Blocks until there is a verdict, and prints what an agent needs to act on it.",
+        commandName: "wait", abstract: "Blocks until there is a verdict, and prints what an agent needs to act on it.",
         discussion: """
             WHAT is a run's number, #7 for a change, a branch, a tag or a commit; without it, the commit that is checked \
             out here. It need not have been seen by the daemon, nor need the daemon run yet. All workflows of a commit \

@@ -9,7 +9,7 @@ import UnixSignals
 
 struct Watch: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Watches repositories: tests every change, releases on merge.",
+        commandName: "watch", abstract: "Watches repositories: tests every change, releases on merge.",
         discussion: """
             The first look at a repository starts nothing. SIGTERM or Ctrl-C lets running runs end and then stops; a \
             second one cancels them; a third ends at once. SIGHUP looks at once.

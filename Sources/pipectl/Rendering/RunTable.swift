@@ -4,25 +4,17 @@ import Foundation
 
 /// Runs as aligned columns.
 enum RunTable {
-    static func text(_ runs: [RunSummary], width: Int, colour: Bool) -> String {
+    static func text(_ runs: [RunSummary], colour: Bool) -> String {
         guard !runs.isEmpty else { return "" }
         let rows = runs.map { run in
             [
                 "\(run.id)", "\(sign(run)) \(verdict(run)?.title ?? run.state.rawValue)", run.workflow, subject(run),
                 String(run.head.prefix(10)), run.duration.map { Duration.seconds($0).inWords } ?? "",
                 tests(run.testCounts), age(run.createdAt), run.repository,
-            ].map { TerminalText.name($0) }
+            ]
         }
         let header = ["run", "verdict", "workflow", "what", "commit", "took", "tests", "when", "repository"]
-        let widths = header.indices.map { column in ([header] + rows).map { $0[column].count }.max() ?? 0 }
-        return ([header] + rows).enumerated().map { index, row in
-            var cells = row.enumerated().map { column, text in
-                text + String(repeating: " ", count: max(widths[column] - text.count, 0))
-            }
-            if colour, index > 0 { cells[1] = "\u{1b}[\(code(runs[index - 1]))m\(cells[1])\u{1b}[0m" }
-            let line = cells.joined(separator: "  ")
-            return line.replacing(/\s+$/, with: "")
-        }.joined(separator: "\n") + "\n"
+        return TextTable.text(header, rows) { row, column in colour && column == 1 ? code(runs[row]) : nil }
     }
 
     private static func subject(_ run: RunSummary) -> String {

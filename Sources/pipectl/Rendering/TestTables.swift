@@ -14,7 +14,7 @@ enum TestTables {
                 one.result.duration.map { Duration.seconds($0).inWords } ?? "", one.result.message ?? "",
             ]
         }
-        let table = columns(["run", "result", "workflow", "what", "commit", "took", "message"], rows)
+        let table = TextTable.text(["run", "result", "workflow", "what", "commit", "took", "message"], rows)
         let failures = appearances.count { $0.result.status.isFailure }
         let trend = TestTrend(suite: first.result.suite, name: first.result.name, appearances)
         var text = TerminalText.name(first.result.id, limit: 1_000) + "\n\(failures) of \(appearances.count) failed\n"
@@ -37,17 +37,15 @@ enum TestTables {
         return one.upkeep == .learn ? "\(subject), once more" : subject
     }
 
-    static func flaky(_ tests: [FlakyTest], _ trends: [TestTrend]) -> String {
+    static func flaky(_ tests: [FlakyTest]) -> String {
         guard !tests.isEmpty else { return "" }
-        let plots = Dictionary(
-            trends.map { ($0.id, Sparkline.results(of: $0)) }, uniquingKeysWith: { first, _ in first })
         let rows = tests.map { test in
             [
                 percent(test.rate), "\(test.flips) of \(test.runs)", test.id, test.firstRun.map { "\($0)" } ?? "",
-                "\(test.lastRun)", plots[test.id] ?? "", test.lastMessage ?? "",
+                "\(test.lastRun)", test.plot ?? "", test.lastMessage ?? "",
             ]
         }
-        return columns(["rate", "failed", "test", "first", "last", "runs", "message"], rows)
+        return TextTable.text(["rate", "failed", "test", "first", "last", "runs", "message"], rows)
     }
 
     static func slowest(_ tests: [SlowTest]) -> String {
@@ -58,7 +56,7 @@ enum TestTables {
                 test.trend.id, Sparkline.durations(of: test.trend),
             ]
         }
-        return columns(["median", "most", "of all", "test", "runs"], rows)
+        return TextTable.text(["median", "most", "of all", "test", "runs"], rows)
     }
 
     static func comparison(_ comparison: Comparison, of run: RunID) -> String {
@@ -86,18 +84,5 @@ enum TestTables {
     private static func percent(_ rate: Double) -> String {
         let tenths = Int((rate * 1_000).rounded())
         return "\(tenths / 10).\(tenths % 10) %"
-    }
-
-    /// Every cell was written by the code under test, or may have been.
-    private static func columns(_ header: [String], _ rows: [[String]]) -> String {
-        let lines = [header] + rows.map { $0.map { TerminalText.name($0, limit: 200) } }
-        let widths = header.indices.map { column in lines.map { $0[column].count }.max() ?? 0 }
-        return lines.map { line in
-            let cells = line.enumerated().map { column, text in
-                column == line.count - 1
-                    ? text : text + String(repeating: " ", count: max(widths[column] - text.count, 0))
-            }
-            return cells.joined(separator: "  ").replacing(/\s+$/, with: "") + "\n"
-        }.joined()
     }
 }

@@ -30,11 +30,6 @@ struct Flaky: AsyncParsableCommand {
         guard !tests.isEmpty else {
             return Terminal.say("no test came out both ways on one tree in the newest \(runs) runs")
         }
-        let names = tests.prefix(100).map { TestTrend(suite: $0.suite, name: $0.name, points: []) }
-        let recent = TestFilter(repository: scope.repository, workflow: scope.workflow, limit: 40)
-        let trends = try await state.ask(.trends(Array(names), recent), "flaky") {
-            if case .trends(let trends) = $0 { trends } else { nil }
-        }
-        Terminal.put(TestTables.flaky(tests, trends))
+        Terminal.put(TestTables.flaky(tests))
     }
 }
