@@ -11,6 +11,18 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("InferIsolatedConformances"),
 ]
 
+// A release for Linux has Swift's own libraries in it: without the search for some 40,000 symbols in twenty libraries it
+// starts in half the time, and it runs where no Swift is, or another one. LLD merges functions that are the same and packs
+// relocations, which takes 6 MB off; what a program exports, nobody asks for.
+let release: [LinkerSetting] = [
+    .unsafeFlags(
+        [
+            "-static-stdlib", "-use-ld=lld", "-Xlinker", "--start-group", "-lCoreFoundation", "-l_FoundationCShims",
+            "-l_FoundationCollections", "-l_FoundationICU", "-Xlinker", "--end-group", "-Xlinker", "--icf=safe",
+            "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs", "-Xlinker", "--no-export-dynamic",
+        ], .when(platforms: [.linux], configuration: .release))
+]
+
 let package = Package(
     name: "pipectl",
     platforms: [.macOS(.v15)],
@@ -82,7 +94,7 @@ let package = Package(
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
-            swiftSettings: settings),
+            swiftSettings: settings, linkerSettings: release),
         // What tests of the built binary share: a repository, a state folder, a daemon.
         .target(name: "TestSupport", dependencies: ["Archive"], path: "Tests/Support", swiftSettings: settings),
         .testTarget(name: "MCPTests", dependencies: ["MCP"], swiftSettings: settings),
