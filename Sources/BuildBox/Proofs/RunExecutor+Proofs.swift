@@ -3,11 +3,10 @@ import Engine
 import Pipeline
 
 extension RunExecutor {
-    /// What earlier runs have proved of this one.
-    func proofs(for prepared: RunPreparation, of run: QueuedRun, in repository: WatchedRepository) async -> RunProofs {
-        await ProofSearch(
+    /// Finds out what earlier runs have proved.
+    var proofSearch: ProofSearch {
+        ProofSearch(
             index: index, store: store, options: options, sandboxing: sandboxing, toolchain: programs.toolchain,
-            log: log
-        ).proofs(for: prepared, of: run, in: repository)
+            log: log)
     }
 }

@@ -11,7 +11,7 @@ struct RunProofs: Sendable {
     var keyed: KeyedPlan
     /// Steps that are not run.
     var proved: [String: ProvedStep] = [:]
-    /// All that is claimed of the plan's steps, whether this run believes it or not.
+    /// All that is claimed of the plan's steps, whether this run believes it or not; nothing where it asks for no proofs.
     var claims: [String: ProvedStep] = [:]
 
     /// The keys of steps that may become proofs.
@@ -68,9 +68,10 @@ struct ProofSearch: Sendable {
     func proofs(for prepared: RunPreparation, of run: QueuedRun, in repository: WatchedRepository) async -> RunProofs {
         do {
             var proofs = RunProofs(keyed: try await keys(prepared, run.request, in: repository))
+            guard Self.isWanted(run.request, options) else { return proofs }
             let claimed = try await claimed(proofs.keyed, prepared, run.request)
             proofs.claims = claimed.mapValues(\.step)
-            guard !claimed.isEmpty, Self.isWanted(run.request, options) else { return proofs }
+            guard !claimed.isEmpty else { return proofs }
             let found = try await believed(claimed, proofs.keyed, prepared, run.request)
             let plan = prepared.plan
             let sampled = found.keys.sorted().filter { _ in isSample() }
@@ -92,6 +93,24 @@ struct ProofSearch: Sendable {
             log.warning("run \(run.id): what is proved of it could not be found out, so all of it is run: \(error)")
             return RunProofs(keyed: KeyedPlan(prepared.plan, KeyFacts()))
         }
+    }
+
+    /// Holds what was run against what was proved of it; see ``RunProofs/judge(_:of:)``.
+    ///
+    /// A run that asked for no proofs has not read them: reports of many steps take a while, and only a failure needs them.
+    func judge(
+        _ outcome: inout RunOutcome, by proofs: RunProofs, _ prepared: RunPreparation, _ run: QueuedRun
+    ) async {
+        guard outcome.steps.contains(where: { $0.status == .failed }) else { return }
+        var proofs = proofs
+        if proofs.claims.isEmpty {
+            do {
+                proofs.claims = try await claimed(proofs.keyed, prepared, run.request).mapValues(\.step)
+            } catch {
+                log.warning("run \(run.id): whether what failed was proved could not be found out: \(error)")
+            }
+        }
+        proofs.judge(&outcome, of: run.id)
     }
 
     /// A run by the clock is there to find out what changed without a push, and one of the box's own to leave a whole

@@ -164,7 +164,7 @@ struct RunExecutor: Sendable {
                         name: $0.name, command: $0.commandLine, needs: $0.needs, allowsFailure: $0.allowsFailure))
             }
         }
-        let proofs = await proofs(for: prepared, of: run, in: repository)
+        let proofs = await proofSearch.proofs(for: prepared, of: run, in: repository)
         if run.request.resumes == nil, let settled = proofs.settled(prepared.plan) {
             _ = await leaving(prepared, run, isWhole: false)
             board.update(run.id) { live in live.steps = settled.steps.map { LiveRun.Step(record: $0) } }
@@ -273,7 +273,7 @@ struct RunExecutor: Sendable {
             )
         }
         outcome.findings = (notResumed.map { [$0] } ?? []) + secrets.findings(for: prepared.plan) + outcome.findings
-        if resumption == nil { proofs.judge(&outcome, of: run.id) }
+        if resumption == nil { await proofSearch.judge(&outcome, by: proofs, prepared, run) }
         return (outcome, await review, remains)
     }
 

@@ -165,6 +165,8 @@ struct StepProcess: Sendable {
             defer { entrances.forEach(closeFile) }
             let warden = try host.hand(order.launch, files: [pipe.writing] + entrances)
             launched?()
+            // The warden is woken on this processor: it begins before what is left to do here.
+            sched_yield()
             let control = WardenControl(socket: warden.socket)
             let start = ContinuousClock.now
             return Begun(
