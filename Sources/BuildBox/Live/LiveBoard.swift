@@ -53,6 +53,11 @@ final class LiveBoard: Sendable {
     /// Counts all changes of all runs, so that one between a question and a wait is not missed.
     var changes: Int { state.withLock { $0.changes } }
 
+    /// How many runs of a repository go on.
+    func count(of repository: String) -> Int {
+        state.withLock { state in state.runs.values.count { $0.repository == repository } }
+    }
+
     func begin(_ run: LiveRun) {
         state.withLock { state in
             var run = run

@@ -248,7 +248,8 @@ struct RunExecutor: Sendable {
         setting.order = await order.steps(of: prepared, run.request)
         let mayPark = prepared.plan.steps.contains { $0.action == .approval }
         if run.request.upkeep == nil, let standbys, let wanted = enclosed.next(after: prepared, in: repository, space) {
-            setting.launched = { standbys.prepare(wanted) }
+            let (name, most) = (run.request.repository, options.slots)
+            setting.launched = { [board] in standbys.prepare(wanted, count: min(board.count(of: name), most)) }
         }
         let runner = Runner(setting: setting, pool: pool) { [board, wake] event in
             board.take(event, of: run.id)

@@ -11,9 +11,10 @@ import SystemPackage
     import Darwin
 #endif
 
-/// Keeps a sandbox ready for the next run of each repository that runs come of, so that a push does not wait for one.
+/// Keeps sandboxes ready for the next runs of each repository that runs come of, so that a push does not wait for one: as
+/// many as runs of it go on together, most often one.
 ///
-/// It is made once the first step of a run has begun, as that run's was: the same program, mounts and rights. It is used once, and
+/// One is made once the first step of a run has begun, as that run's was: the same program, mounts and rights. It is used once, and
 /// ended when no run has come for a while.
 actor Standbys {
     /// What decides how the sandbox of a run looks, but for the folders and the user that are its own.
@@ -34,10 +35,11 @@ actor Standbys {
     private let state: StateFolder
     private let options: BoxOptions
     private let log: Logger
-    private let wanted: AsyncStream<Pattern>
-    private let want: AsyncStream<Pattern>.Continuation
+    private let wanted: AsyncStream<(pattern: Pattern, count: Int)>
+    private let want: AsyncStream<(pattern: Pattern, count: Int)>.Continuation
     private let sandboxing: @Sendable () async -> Sandboxing
-    private var waiting: [String: Waiting] = [:]
+    /// By repository, the oldest first.
+    private var waiting: [String: [Waiting]] = [:]
     private var made = 0
     /// Folders of places whose runs have ended, for places to come.
     private var emptied: [String] = []
@@ -62,19 +64,25 @@ actor Standbys {
     }
 
     /// The place of a run: one with a sandbox that waits, or nil.
-    func place(for repository: String) -> RunPlace? { waiting.removeValue(forKey: repository)?.place }
+    ///
+    /// The newest, so that those are ended in time which only a burst of runs had use for.
+    func place(for repository: String) -> RunPlace? { waiting[repository]?.popLast()?.place }
 
-    /// Asks for a place for the next run like this one; returns at once. Without effect unless ``run()`` goes on.
-    nonisolated func prepare(_ pattern: Pattern) { want.yield(pattern) }
+    /// Asks for places for the next runs like this one; returns at once. Without effect unless ``run()`` goes on.
+    ///
+    /// - Parameter count: How many are to wait.
+    nonisolated func prepare(_ pattern: Pattern, count: Int) { want.yield((pattern, count)) }
 
     /// Makes what is wanted until the task is cancelled, and ends everything that waits then.
     func run() async {
-        for await pattern in wanted {
+        for await (pattern, count) in wanted {
             if Task.isCancelled { break }
-            await make(pattern)
+            await endOthers(than: pattern)
+            // One at a time: what waits behind it may want something else by then.
+            if waiting[pattern.repository.name, default: []].count < count { await make(pattern) }
         }
         isOver = true
-        for one in waiting.values { await end(one.place) }
+        for one in waiting.values.joined() { await end(one.place) }
         waiting = [:]
         for folder in emptied { try? await Workspace.remove(folder) }
         emptied = []
@@ -96,19 +104,23 @@ actor Standbys {
     /// Ends those that no run has come for.
     func endIdle() async {
         let limit = ContinuousClock.now - patience
-        for (name, one) in waiting where one.since < limit {
-            waiting[name] = nil
-            await end(one.place)
-        }
+        for name in waiting.keys { await end(in: name) { $0.since < limit } }
+    }
+
+    /// Ends those of the repository that its next run, being like the last one, can't use.
+    private func endOthers(than pattern: Pattern) async {
+        await end(in: pattern.repository.name) { $0.pattern != pattern }
+    }
+
+    private func end(in repository: String, where isOver: (Waiting) -> Bool) async {
+        guard let all = waiting[repository] else { return }
+        let left = all.filter { !isOver($0) }
+        waiting[repository] = left.isEmpty ? nil : left
+        for one in all where isOver(one) { await end(one.place) }
     }
 
     private func make(_ pattern: Pattern) async {
         let repository = pattern.repository.name
-        if let known = waiting[repository] {
-            if known.pattern == pattern { return }
-            waiting[repository] = nil
-            await end(known.place)
-        }
         let sandboxing = await sandboxing()
         guard let sandbox = sandboxing.sandbox, Sandbox.hasMounts else { return }
         let name = newName()
@@ -140,7 +152,7 @@ actor Standbys {
             let place = RunPlace(
                 folder: folder, workspace: workspace, program: pattern.program,
                 reserve: .init(user: user, standby: standby))
-            waiting[repository] = Waiting(place: place, pattern: pattern, since: .now)
+            waiting[repository, default: []].append(Waiting(place: place, pattern: pattern, since: .now))
         } catch {
             log.debug("no sandbox could be started in advance for \(repository): \(error)")
             sandboxing.users.giveBack(user)
