@@ -176,6 +176,8 @@ struct RunExecutor: Sendable {
                 try FileManager.default.createDirectory(
                     atPath: RunSetting.shown(in: folder), withIntermediateDirectories: true)
             }
+            // Nobody else reads it.
+            guard prepared.plan.steps.contains(where: { $0.action == .closure }) else { return }
             try SmallFile.write(WorkflowProgram.contextData(prepared.context), to: contextFile, isForAll: true)
         }
         let secrets = try await secrets(for: prepared, of: run)

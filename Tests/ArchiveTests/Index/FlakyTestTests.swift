@@ -45,6 +45,11 @@ import Testing
         #expect(flaky.map(\.runs) == [1, 3])
         #expect(flaky.map(\.lastRun) == [3, 1])
         #expect(flaky.map(\.lastMessage) == ["was within", "was across"])
+        #expect(flaky.map(\.plot) == [nil, nil], "nobody asked for one")
+        let plotted = try await index.flakyTests(TestFilter(), plotted: 1)
+        #expect(plotted.map(\.plot) == ["▄", nil], "of the worst")
+        let both = try await index.flakyTests(TestFilter(), plotted: 9)
+        #expect(both.map(\.plot) == ["▄", "█▁▁"], "the oldest run first")
         let newest = try await index.flakyTests(TestFilter(limit: 2))
         #expect(newest.map(\.name) == ["within"], "the failure of the other is not among the newest two runs")
     }
