@@ -78,7 +78,7 @@
                 try await bench.withDaemon("--slots", "2") { daemon in
                     for number in 1...2 { try await bench.change(number, ["own.txt": "\(number)\n"]) }
                     #expect(
-                        try await bench.command(["sh", "-c", Self.until("test \"$count\" -eq 2"), bench.home]).code == 0
+                        try await bench.command(["sh", "-c", Self.until("test \"$count\" -eq 4"), bench.home]).code == 0
                     )
                     try Data().write(to: URL(fileURLWithPath: "\(bench.meet)/go"))
                     for number in 1...2 { _ = try await bench.pipectl("logs", "\(number)", "--follow") }
@@ -90,12 +90,13 @@
         }
 
         /// Waits, 20 s at most, until what is said of `$one` is true, the processes that show a standby of this
-        /// bench, or of `$count`, how many standbys they show.
+        /// bench, or of `$count`, how many workspaces the sandboxes of this bench show.
         private static func until(_ condition: String) -> String {
             """
             for turn in $(seq 200); do
                 one=$(grep -l -a "$0/workspaces/shelf-[0-9]*/stand[b]y-" /proc/[0-9]*/cmdline 2>/dev/null)
-                count=$(cat $one /dev/null | tr '\\0' '\\n' | grep "/workspaces/shelf-" | sort -u | wc -l)
+                count=$(cat $(grep -l -a "$0/[w]orkspaces/" /proc/[0-9]*/cmdline 2>/dev/null) /dev/null 2>/dev/null |
+                    tr '\\0' '\\n' | grep "^$0/workspaces/" | sort -u | wc -l)
                 if \(condition); then exit 0; fi
                 sleep 0.1
             done

@@ -73,12 +73,26 @@ extension Index {
     /// A tree counts as one across runs: a retry, a rerun, a rebase onto the same files and a run after the merge all
     /// have it. Runs recorded before trees were kept count by their commit.
     ///
-    /// - Parameter plotted: So many of the worst get a plot of their newest results in such runs.
+    /// - Parameter plotted: So many of the worst get a plot of their newest 40 results in that repository and workflow.
     public func flakyTests(_ filter: TestFilter, plotted: Int = 0) async throws -> [FlakyTest] {
         try await read { db in
             let repository =
                 filter.repository == nil ? "" : "AND run.repository = (SELECT id FROM repository WHERE name = ?1)"
             let workflow = filter.workflow == nil ? "" : "AND run.workflow = ?2"
+            // From the results of the test itself, which are fewer than the runs; but not where the runs of one workflow are
+            // few among those of others.
+            let runs =
+                filter.workflow == nil
+                ? """
+                (SELECT count(DISTINCT test.run) FROM test INDEXED BY test_case
+                    CROSS JOIN latest ON latest.id = test.run AND latest.repository = total.repository
+                    WHERE test.testCase = total.testCase AND test.run >= (SELECT min(id) FROM latest))
+                """
+                : """
+                (SELECT count(*) FROM latest WHERE latest.repository = total.repository AND EXISTS (
+                    SELECT 1 FROM test INDEXED BY test_case
+                    WHERE test.testCase = total.testCase AND test.run = latest.id))
+                """
             // Failures are few and have an index of their own. Each is held against what passed on its tree; only of the
             // tests that remain is it counted in how many runs they were.
             let rows = try Row.fetchAll(
@@ -103,13 +117,11 @@ extension Index {
                         FROM flip GROUP BY testCase, repository
                     )
                     SELECT testCase.suite, testCase.name, total.flips, total.trees, total.lastRun, total.firstRun, run.workflow, run.endedAt,
-                        (SELECT endedAt FROM run AS first WHERE first.id = total.firstRun) AS firstEndedAt,
+                        (SELECT endedAt FROM run AS oldest WHERE oldest.id = total.firstRun) AS firstEndedAt,
                         (SELECT message FROM test WHERE test.testCase = total.testCase AND test.run = total.lastRun
                             AND test.status IN ('failed', 'errored') ORDER BY position LIMIT 1) AS message,
-                        (SELECT count(DISTINCT test.run) FROM test INDEXED BY test_case
-                            CROSS JOIN latest ON latest.id = test.run AND latest.repository = total.repository
-                            WHERE test.testCase = total.testCase AND test.run >= oldest.id) AS runs
-                    FROM (SELECT min(id) AS id FROM latest) AS oldest CROSS JOIN total JOIN testCase ON testCase.id = total.testCase JOIN run ON run.id = total.lastRun
+                        \(runs) AS runs
+                    FROM total JOIN testCase ON testCase.id = total.testCase JOIN run ON run.id = total.lastRun
                     """,
                 arguments: [filter.repository ?? "", filter.workflow ?? "", max(filter.limit, 0)])
             var tests = rows.map { row in

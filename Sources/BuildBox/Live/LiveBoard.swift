@@ -53,9 +53,9 @@ final class LiveBoard: Sendable {
     /// Counts all changes of all runs, so that one between a question and a wait is not missed.
     var changes: Int { state.withLock { $0.changes } }
 
-    /// How many runs of a repository go on.
+    /// How many runs of a repository go on; those that wait for a person don't.
     func count(of repository: String) -> Int {
-        state.withLock { state in state.runs.values.count { $0.repository == repository } }
+        state.withLock { state in state.runs.values.count { $0.repository == repository && !$0.isParked } }
     }
 
     func begin(_ run: LiveRun) {

@@ -5,7 +5,7 @@ import Git
 import Logging
 import Pipeline
 
-/// What earlier runs have proved of a run, found out before its first step.
+/// What earlier runs have proved of a run, found out before its first step where it makes use of that.
 struct RunProofs: Sendable {
     /// The keys of the plan's steps.
     var keyed: KeyedPlan
@@ -97,15 +97,17 @@ struct ProofSearch: Sendable {
 
     /// Holds what was run against what was proved of it; see ``RunProofs/judge(_:of:)``.
     ///
-    /// A run that asked for no proofs has not read them: reports of many steps take a while, and only a failure needs them.
+    /// A run that asks for no proofs has not read them: reports of many steps take a while, and only a failure needs them.
+    /// What later runs have proved meanwhile is not held against it.
     func judge(
         _ outcome: inout RunOutcome, by proofs: RunProofs, _ prepared: RunPreparation, _ run: QueuedRun
     ) async {
         guard outcome.steps.contains(where: { $0.status == .failed }) else { return }
         var proofs = proofs
-        if proofs.claims.isEmpty {
+        if !Self.isWanted(run.request, options) {
             do {
                 proofs.claims = try await claimed(proofs.keyed, prepared, run.request).mapValues(\.step)
+                    .filter { $0.value.citation.run < run.id }
             } catch {
                 log.warning("run \(run.id): whether what failed was proved could not be found out: \(error)")
             }

@@ -78,12 +78,13 @@ actor Standbys {
         for await (pattern, count) in wanted {
             if Task.isCancelled { break }
             await endOthers(than: pattern)
-            // One at a time: what waits behind it may want something else by then.
-            if waiting[pattern.repository.name, default: []].count < count { await make(pattern) }
+            let missing = count - waiting[pattern.repository.name, default: []].count
+            for _ in 0..<max(missing, 0) { await make(pattern) }
         }
         isOver = true
-        for one in waiting.values.joined() { await end(one.place) }
+        let left = waiting.values.joined()
         waiting = [:]
+        for one in left { await end(one.place) }
         for folder in emptied { try? await Workspace.remove(folder) }
         emptied = []
         removeEmptyShelves()

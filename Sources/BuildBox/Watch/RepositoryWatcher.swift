@@ -7,7 +7,7 @@ import Pipeline
 
 /// How a repository is watched.
 public struct WatchOptions: Sendable {
-    /// Time between two looks when nothing wakes the watcher. Nil: half a minute, and two minutes while file events
+    /// Time between two looks when nothing wakes the watcher. Nil: half a minute, and three minutes while file events
     /// tell of everything, where a look is only a safety net.
     public var interval: Duration?
     /// Globs over branch names whose branches are changes.
@@ -138,7 +138,7 @@ actor RepositoryWatcher {
         }
     }
 
-    private var interval: Duration { options.interval ?? (hasEvents ? .seconds(120) : .seconds(30)) }
+    private var interval: Duration { options.interval ?? (hasEvents ? .seconds(180) : .seconds(30)) }
 
     private func listen() async {
         var isSaid = false

@@ -164,11 +164,11 @@ struct StepProcess: Sendable {
             let entrances = try order.group?.entrances() ?? []
             defer { entrances.forEach(closeFile) }
             let warden = try host.hand(order.launch, files: [pipe.writing] + entrances)
+            let start = ContinuousClock.now
             launched?()
             // The warden is woken on this processor: it begins before what is left to do here.
             sched_yield()
             let control = WardenControl(socket: warden.socket)
-            let start = ContinuousClock.now
             return Begun(
                 warden: warden, control: control, pipe: pipe.reading, start: start, deadline: start + order.timeout,
                 handler: order.stop.onStop { _ in control.askToEnd() })

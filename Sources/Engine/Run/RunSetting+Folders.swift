@@ -31,14 +31,11 @@ extension RunSetting {
     /// of who the steps were, which the next run replaces by its own. Nothing of the run may be alive.
     /// - Throws: `Errno`.
     package static func empty(folder: String) throws {
-        let (shown, context) = (shown(in: folder), "context.json")
+        let shown = shown(in: folder)
         try FolderRemoval.empty(folder, keeping: ["logs", "shown"])
         try FolderRemoval.empty("\(folder)/logs")
-        try FolderRemoval.empty(shown, keeping: ["values", "passwd", "group", context])
+        try FolderRemoval.empty(shown, keeping: ["values", "passwd", "group"])
         try FolderRemoval.empty(values(in: folder))
-        if access("\(shown)/\(context)", F_OK) == 0 {
-            try SmallFile.write([], to: "\(shown)/\(context)", isForAll: true)
-        }
     }
 
     /// What the run's control group is called.

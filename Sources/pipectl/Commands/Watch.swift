@@ -21,7 +21,7 @@ struct Watch: AsyncParsableCommand {
     var repositories: [String]
     @Option(
         help: ArgumentHelp(
-            "Seconds between looks. Default: 30; 120 for a local repository whose file events tell of everything.",
+            "Seconds between looks. Default: 30; 180 for a local repository whose file events tell of everything.",
             valueName: "seconds"))
     var interval: Double?
     @Option(

@@ -27,6 +27,8 @@ enum TextTable {
                 line += cell + padding
             }
         }
+        // What a cell ends with can't be seen.
+        while line.last == " " { line.removeLast() }
         return line + "\n"
     }
 }

@@ -52,6 +52,26 @@ import Testing
         #expect(both.map(\.plot) == ["▄", "█▁▁"], "the oldest run first")
         let newest = try await index.flakyTests(TestFilter(limit: 2))
         #expect(newest.map(\.name) == ["within"], "the failure of the other is not among the newest two runs")
+        // In which runs it was is asked in two ways.
+        for filter in [TestFilter(limit: 3), TestFilter(workflow: "test", limit: 3)] {
+            #expect(try await index.flakyTests(filter).map(\.runs) == [1, 3])
+        }
+    }
+
+    @Test func onlyRunsOfTheWindowAndTheRepositoryCount() async throws {
+        let index = try await Index.watching()
+        for (head, repository) in [(1, "alpha"), (2, "alpha"), (3, "beta"), (4, "beta"), (5, "alpha")] {
+            try await Self.add(
+                index, tree: "tree \(head)", [Self.result("one", .passed)], repository: repository, head: head)
+        }
+        try await Self.add(
+            index, tree: "tree", [Self.result("one", .failed), Self.result("one", .passed, attempt: 2)], head: 6)
+        for workflow in [nil, "test"] {
+            #expect(try await index.flakyTests(TestFilter(workflow: workflow)).map(\.runs) == [4], "those of alpha")
+            #expect(try await index.flakyTests(TestFilter(workflow: workflow, limit: 4)).map(\.runs) == [2], "5 and 6")
+            let alpha = TestFilter(repository: "alpha", workflow: workflow, limit: 2)
+            #expect(try await index.flakyTests(alpha).map(\.runs) == [2])
+        }
     }
 
     @Test func repositoriesAreApartAndOldRunsCountByTheirCommit() async throws {

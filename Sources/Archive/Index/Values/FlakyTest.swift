@@ -19,7 +19,8 @@ public struct FlakyTest: Sendable, Equatable, Codable {
     /// The oldest run of the window that counts among ``flips``, and when it ended.
     public var firstRun: RunID?
     public var firstEndedAt: Date?
-    /// A sign for each of its newest runs, oldest first (``Sparkline/results(of:)``); nil where none was asked for.
+    /// A sign for each run that its newest 40 results are of, oldest first (``Sparkline/results(of:)``); nil where none was
+    /// asked for.
     public var plot: String?
 
     /// What names the test across runs.
