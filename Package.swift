@@ -47,7 +47,12 @@ let package = Package(
         .target(
             name: "Git", dependencies: ["CGit", .product(name: "Crypto", package: "swift-crypto")],
             swiftSettings: settings),
-        .target(name: "Pipeline", swiftSettings: settings),
+        .target(
+            name: "Pipeline", swiftSettings: settings,
+            // Each load of a workflow digests this library; half of it would be what a debugger reads of it.
+            linkerSettings: [
+                .unsafeFlags(["-Xlinker", "--strip-debug"], .when(platforms: [.linux], configuration: .release))
+            ]),
         .target(name: "Integrity", dependencies: ["Pipeline"], swiftSettings: settings),
         .executableTarget(
             name: "stepinit", cSettings: [.treatAllWarnings(as: .error)],
