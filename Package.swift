@@ -125,6 +125,10 @@ let package = Package(
             ],
             swiftSettings: settings),
         .testTarget(
+            name: "pipectlTests",
+            dependencies: ["pipectl", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+            swiftSettings: settings),
+        .testTarget(
             name: "EndToEndTests", dependencies: ["pipectl", "stepinit", "Archive", "Git", "TestSupport"],
             exclude: ["Escape/probe.c"], swiftSettings: settings),
         .testTarget(

@@ -1,17 +1,27 @@
 /// Why the box can't do what was asked.
 public struct BoxError: Error, Sendable, CustomStringConvertible {
+    /// What kind of reason it is: a word that stays the same from one version to the next.
     public struct Code: RawRepresentable, Hashable, Sendable, Codable {
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
 
+        /// The box watches none of this name.
         public static let unknownRepository = Code(rawValue: "unknown-repository")
+        /// Neither queue nor archive has one of this number.
         public static let unknownRun = Code(rawValue: "unknown-run")
+        /// No run had one of this name, or several are called so.
         public static let unknownTest = Code(rawValue: "unknown-test")
+        /// The repository has none of this number.
         public static let unknownChange = Code(rawValue: "unknown-change")
+        /// The repository's workflows have none of this name.
         public static let unknownWorkflow = Code(rawValue: "unknown-workflow")
+        /// The commit has no `workflows/`.
         public static let noWorkflows = Code(rawValue: "no-workflows")
+        /// What was asked makes no sense, or not at this time.
         public static let usage = Code(rawValue: "usage")
+        /// The machine lacks a program.
         public static let missingTool = Code(rawValue: "missing-tool")
+        /// A remote could not be read.
         public static let fetch = Code(rawValue: "fetch")
     }
 

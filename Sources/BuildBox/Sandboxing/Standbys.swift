@@ -14,8 +14,8 @@ import SystemPackage
 /// Keeps sandboxes ready for the next runs of each repository that runs come of, so that a push does not wait for one: as
 /// many as runs of it go on together, most often one.
 ///
-/// One is made once the first step of a run has begun, as that run's was: the same program, mounts and rights. It is used once, and
-/// ended when no run has come for a while.
+/// They are made once a step of a run has begun, as that run's was: the same program, mounts and rights. Each is used
+/// once, and ended when no run has come for a while.
 actor Standbys {
     /// What decides how the sandbox of a run looks, but for the folders and the user that are its own.
     struct Pattern: Sendable, Equatable {
