@@ -15,7 +15,7 @@ public struct BoxError: Error, Sendable, CustomStringConvertible {
         public static let unknownChange = Code(rawValue: "unknown-change")
         /// The repository's workflows have none of this name.
         public static let unknownWorkflow = Code(rawValue: "unknown-workflow")
-        /// The commit has no `workflows/`.
+        /// The commit or folder has no `workflows/`.
         public static let noWorkflows = Code(rawValue: "no-workflows")
         /// What was asked makes no sense, or not at this time.
         public static let usage = Code(rawValue: "usage")
