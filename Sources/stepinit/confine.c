@@ -30,6 +30,8 @@ int filter_calls(int allowed) { (void)allowed; return 0; }
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
+#include "mounting.h"
+
 int drop_privileges(uint32_t user, uint32_t group) {
     // Without these even a file that is setuid-root, or one with capabilities, gives nothing back.
     for (unsigned long capability = 0; prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0; capability++)
@@ -41,21 +43,6 @@ int drop_privileges(uint32_t user, uint32_t group) {
     return (int)syscall(SYS_capset, &header, none);
 }
 
-// Calls that are new to old headers.
-#ifndef SYS_open_tree
-#define SYS_open_tree 428
-#define SYS_move_mount 429
-#define SYS_fsopen 430
-#define SYS_fsconfig 431
-#define SYS_fsmount 432
-#define SYS_fspick 433
-#endif
-#ifndef SYS_pidfd_getfd
-#define SYS_pidfd_getfd 438
-#endif
-#ifndef SYS_mount_setattr
-#define SYS_mount_setattr 442
-#endif
 #ifndef TIOCSTI
 #define TIOCSTI 0x5412
 #endif

@@ -32,24 +32,7 @@ int enter_layers(char **words) {
 #include <sys/wait.h>
 #include <sys/xattr.h>
 
-// Calls and values that are new to old headers (mount_setattr(2), move_mount(2), fsopen in linux/mount.h).
-#ifndef SYS_open_tree
-#define SYS_open_tree 428
-#define SYS_move_mount 429
-#define SYS_fsopen 430
-#define SYS_fsconfig 431
-#define SYS_fsmount 432
-#endif
-#ifndef SYS_mount_setattr
-#define SYS_mount_setattr 442
-#endif
-enum { clone_tree = 1, move_from_descriptor = 4, close_on_exec = O_CLOEXEC, recursive = 0x8000 };
-enum { set_flag = 0, set_string = 1, create_super_block = 6 };
-enum { mount_nosuid = 2, mount_nodev = 4, mount_idmap = 0x100000 };
-
-struct attributes {
-    uint64_t set, clear, propagation, namespace;
-};
+#include "mounting.h"
 
 struct owner {
     unsigned user, group;
@@ -125,24 +108,18 @@ static int mapping(struct owner from, struct owner to) {
 // Shows `layer` at `place`, its files as `user`'s.
 static int show(const char *layer, struct owner owner, struct owner user, const char *place) {
     // Recursive, because what is mounted below may not be uncovered; nothing is.
-    int tree = (int)syscall(SYS_open_tree, AT_FDCWD, layer, clone_tree | close_on_exec | recursive);
+    int tree = copy_tree(AT_FDCWD, layer);
     if (tree < 0) return -1;
     int failed = 0;
     if (geteuid() == 0 && (owner.user != user.user || owner.group != user.group)) {
         int namespace = mapping(owner, user);
-        struct attributes attributes = {.set = mount_idmap, .namespace = (uint64_t)namespace};
-        failed = namespace < 0 ||
-                 syscall(SYS_mount_setattr, tree, "", AT_EMPTY_PATH, &attributes, sizeof attributes) != 0;
+        failed = namespace < 0 || set_attributes(tree, mount_idmap, (uint64_t)namespace, 0) != 0;
     }
-    failed = failed || syscall(SYS_move_mount, tree, "", AT_FDCWD, place, move_from_descriptor) != 0;
+    failed = failed || move_tree(tree, AT_FDCWD, place) != 0;
     int problem = errno;
     close(tree);
     errno = problem;
     return failed ? -1 : 0;
-}
-
-static int configure(int context, const char *key, const char *value) {
-    return (int)syscall(SYS_fsconfig, context, value ? set_string : set_flag, key, value, 0);
 }
 
 // Names the layers: one by one, or where the kernel (before 6.8) can't, all in one text. Places are short and plain,
@@ -151,36 +128,35 @@ static int name_layers(int context, int count) {
     char place[32], all[4096] = "";
     for (int number = 0; number < count; number++) {
         snprintf(place, sizeof place, "merged/%d", number);
-        if (configure(context, "lowerdir+", place) == 0) continue;
+        if (set_option(context, "lowerdir+", place) == 0) continue;
         if (number > 0 || errno != EINVAL) return -1;
         for (int each = 0; each < count; each++) {
             size_t used = strlen(all);
             snprintf(all + used, sizeof all - used, "%smerged/%d", each ? ":" : "", each);
         }
-        return configure(context, "lowerdir", all);
+        return set_option(context, "lowerdir", all);
     }
     return 0;
 }
 
 // Mounts upper over the places 0 to `count` - 1 in merged, and over merged itself.
 static int mount_over(int count) {
-    int context = (int)syscall(SYS_fsopen, "overlay", 1);
+    int context = open_file_system("overlay");
     if (context < 0) return fail("no overlay file system");
-    if (configure(context, "source", "pipectl") != 0 || name_layers(context, count) != 0 ||
-        configure(context, "upperdir", "upper") != 0 || configure(context, "workdir", "work") != 0)
+    if (set_option(context, "source", "pipectl") != 0 || name_layers(context, count) != 0 ||
+        set_option(context, "upperdir", "upper") != 0 || set_option(context, "workdir", "work") != 0)
         return fail("the overlay's folders");
     // Marks as `user.overlay.*`, which any user may write and which the overlay itself hides from those that work in
     // it. With them the kernel follows no redirections, which a step could have forged.
-    if (configure(context, "userxattr", NULL) != 0) return fail("the overlay's marks");
-    configure(context, "index", "off");
-    configure(context, "xino", "off");
+    if (set_option(context, "userxattr", NULL) != 0) return fail("the overlay's marks");
+    set_option(context, "index", "off");
+    set_option(context, "xino", "off");
     // What a run wrote and a crash took is not wanted: without this each copy is forced to the disk, and the end of
     // the mount forces everything there that the whole disk has waiting. Linux 5.10.
-    configure(context, "volatile", NULL);
-    if (syscall(SYS_fsconfig, context, create_super_block, NULL, NULL, 0) != 0) return fail("the overlay");
-    int overlay = (int)syscall(SYS_fsmount, context, 1, mount_nosuid | mount_nodev);
-    if (overlay < 0) return fail("the overlay's mount");
-    if (syscall(SYS_move_mount, overlay, "", AT_FDCWD, "merged", move_from_descriptor) != 0)
+    set_option(context, "volatile", NULL);
+    int overlay = make_mount(context, mount_nosuid | mount_nodev);
+    if (overlay < 0) return fail("the overlay");
+    if (move_tree(overlay, AT_FDCWD, "merged") != 0)
         return fail("mounting the overlay");
     close(overlay);
     close(context);

@@ -14,6 +14,7 @@
 //   stepinit [--enter COUNT] [--user UID:GID] [--filter[-nested][-tracing]] [--processes MOST] [--chdir FOLDER]
 //       --enter: the descriptors from 3 on are the entrances of control groups to be in, `tasks` or `cgroup.procs`
 //   stepinit … -- COMMAND…     starts one command instead, and ends as it did
+//   stepinit --enclose …                        the same in a sandbox: see enclose.h
 //   stepinit --layers …, stepinit --within …    see layers.h
 
 #define _GNU_SOURCE
@@ -33,6 +34,7 @@
 #include <unistd.h>
 
 #include "confine.h"
+#include "enclose.h"
 #include "layers.h"
 #include "messages.h"
 #include "processes.h"
@@ -171,8 +173,8 @@ static int run_one(char **words) {
     struct sigaction action = {.sa_handler = pass_on};
     for (size_t i = 0; i < sizeof passed / sizeof *passed; i++) sigaction(passed[i], &action, NULL);
 #ifdef __linux__
-    // Killed by whoever asked for it, bwrap can't take us along: it may not signal another user's process. But nobody
-    // reads our output then, which the pipe tells.
+    // Killed by whoever asked for it, bubblewrap can't take us along: it may not signal another user's process. But
+    // nobody reads our output then, which the pipe tells.
     struct stat output;
     int is_watched = fstat(1, &output) == 0 && S_ISFIFO(output.st_mode);
     sigset_t child, open_mask;
@@ -252,6 +254,8 @@ int main(int count, char **arguments) {
     // Neither starts steps: none of what follows is theirs.
     if (count > 1 && strcmp(arguments[1], "--layers") == 0) return hold_layers(arguments + 2);
     if (count > 1 && strcmp(arguments[1], "--within") == 0) return enter_layers(arguments + 2);
+    int is_enclosed = count > 1 && strcmp(arguments[1], "--enclose") == 0;
+    if (is_enclosed) arguments = enclose(arguments + 2);
 #ifdef __linux__
     // When memory runs out, a step goes before anything of the box does; what is started inherits it.
     int score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
@@ -264,6 +268,13 @@ int main(int count, char **arguments) {
     prctl(PR_SET_DUMPABLE, 0);
 #endif
     char **command = confine(arguments);
+    if (is_enclosed) {
+        if (geteuid() == 0 || getuid() == 0) {
+            dprintf(2, "stepinit: nothing runs as root in a sandbox; --user is missing\n");
+            return 125;
+        }
+        end_with_parent();
+    }
     if (command && *command) return run_one(command);
     struct sockaddr address;
     socklen_t length = sizeof address;

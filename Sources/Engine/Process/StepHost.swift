@@ -151,7 +151,7 @@ final class StepHost: Sendable {
         state.idle = []
         guard state.socket >= 0 else { return true }
         closeFile(state.socket)
-        // With its socket it ends, and in a sandbox everything with it: bwrap waits for that. Unconfined, a step that
+        // With its socket it ends, and in a sandbox everything with it: who made that waits for it. Unconfined, a step that
         // runs as our own user may have stopped it.
         var status: Int32 = 0
         let clock = ContinuousClock()
@@ -160,7 +160,7 @@ final class StepHost: Sendable {
         while clock.now < limit {
             let ended = waitpid(state.pid, &status, WNOHANG)
             if ended != 0 {
-                // bwrap passes its child's signal on as a status of its own: one that a signal has ended did not wait for
+                // Who made the sandbox passes its child's signal on as a status of its own: one that a signal has ended did not wait for
                 // what it enclosed.
                 let isCertain = ended == state.pid && (!isEnclosed || status & 0x7F == 0)
                 if isCertain { giveBackNetwork(of: state) }
@@ -171,7 +171,7 @@ final class StepHost: Sendable {
             // Most end within milliseconds, for which the next run may wait.
             pause = min(pause * 2, clock.now + patience < limit + .milliseconds(20) ? 500 : 100_000)
         }
-        // What hangs in the kernel can't be ended from here: killing bwrap frees us of waiting, not the box of it.
+        // What hangs in the kernel can't be ended from here: killing what waits for it frees us of waiting, not the box of it.
         _ = killProcess(state.pid, SIGKILL)
         while waitpid(state.pid, &status, 0) < 0 && errno == EINTR {}
         state = State(nextID: state.nextID)
@@ -203,7 +203,7 @@ final class StepHost: Sendable {
     private func begin(_ request: SpawnRequest, _ state: inout State) -> Errno? {
         do {
             #if os(Linux)
-                if let begun = namespace?.start(request, showing: Bubblewrap.sources(in: command)) {
+                if let begun = namespace?.start(request, showing: SandboxWords.sources(in: command)) {
                     let process = try begun.get()
                     (state.pid, state.network) = (process.pid, process.network)
                     return nil

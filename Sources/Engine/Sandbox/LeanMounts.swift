@@ -22,11 +22,11 @@
         /// What of it some sandbox would have shown: it is taken along from then on.
         private var wanted: Set<String> = []
 
-        /// What bubblewrap itself needs, and what the programs of the system are linked with.
+        /// What makes a sandbox needs these itself, and the programs of the system are linked with some.
         private static let always =
             ["/proc/self", "/usr", "/lib", "/lib64", "/etc/ld.so.cache"]
             + ["null", "zero", "full", "random", "urandom", "tty"].map { "/dev/\($0)" }
-        /// Where bubblewrap makes the sandbox's root: it must lead to the same folder here, whatever is mounted in that.
+        /// Where the sandbox's root is made: it must lead to the same folder here, whatever is mounted in that.
         private static let temporary = "/tmp"
 
         init(at folder: String) throws(Errno) {

@@ -11,12 +11,12 @@ import SystemPackage
 
 /// A thread in a mount namespace of its own, from which sandboxes are started: in it is mounted only what they show.
 ///
-/// bubblewrap reads the list of all mounts again for each one that it makes, and in the end leaves all of them behind.
-/// What no sandbox shows only costs it time; here it never sees it. What a sandbox shows is not changed: whatever is
+/// A sandbox begins with a copy of all mounts and leaves them behind in the end; bubblewrap also reads their list again for
+/// each one that it makes. What no sandbox shows only costs time; here it is never seen. What a sandbox shows is not changed: whatever is
 /// mounted on the way to it or below it is there, too, and when this process's own namespace gains or loses a mount,
 /// another one is made, which takes half a millisecond at most.
 ///
-/// A sandbox without a network gets its network namespace here, too (``NetworkNamespaces``), and not from bubblewrap.
+/// A sandbox without a network gets its network namespace here, too (``NetworkNamespaces``), and not one of its own.
 ///
 /// It takes root, because a process with threads can't enter a user namespace.
 package final class LeanNamespace: Sendable {
@@ -143,9 +143,9 @@ package final class LeanNamespace: Sendable {
             var request = request
             var network: NetworkNamespace?
             if let networks {
-                let own = request.words.prefix { $0 != "--" }.firstIndex(of: Bubblewrap.ownNetwork)
+                let own = request.words.prefix { $0 != "--" }.firstIndex(of: SandboxWords.ownNetwork)
                 if let own, let quiet = try? networks.enter() {
-                    // Instead of the one that bubblewrap would make.
+                    // Instead of a new one.
                     request.words.remove(at: own)
                     network = quiet
                 } else {

@@ -7,14 +7,17 @@ import Pipeline
     import Darwin
 #endif
 
-/// What encloses the steps of a box: bubblewrap on Linux, sandbox-exec on macOS.
+/// What encloses the steps of a box: on Linux `stepinit` itself where the box is root, else bubblewrap; on macOS
+/// sandbox-exec.
 ///
 /// `find` tries it once, on the real machine; whether it works can't be told from versions and settings.
 public struct Sandbox: Sendable {
-    /// The program that makes the sandbox.
+    /// The program that makes the sandbox; where ``isOwn``, it is ``stepInit``.
     public let program: String
     /// `stepinit`, the first process in it.
     public let stepInit: String
+    /// Whether `stepinit` makes the sandbox, which takes it a half of bubblewrap's time; for root only.
+    let isOwn: Bool
     /// What every sandbox shows beside the system: the toolchain, what the box's owner named.
     public let readable: [String]
     /// The machine's settings in one folder; without it each is mounted by itself.
@@ -23,9 +26,11 @@ public struct Sandbox: Sendable {
     /// Where they are started from; without it from where this process is.
     package var namespace: LeanNamespace?
 
-    init(program: String, stepInit: String, readable: [String]) {
-        self.program = program
+    /// - Parameter program: Nil for `stepinit`.
+    init(program: String?, stepInit: String, readable: [String]) {
+        self.program = program ?? stepInit
         self.stepInit = stepInit
+        isOwn = program == nil
         self.readable = readable
     }
 
@@ -69,14 +74,21 @@ public struct Sandbox: Sendable {
     /// - Parameters:
     ///   - readable: Further folders that sandboxes show, read-only.
     ///   - toolchain: The Swift compiler's path; its toolchain is shown.
-    ///   - environment: `PIPECTL_BWRAP`, else `PATH`, says where bubblewrap is.
+    ///   - environment: `PIPECTL_BWRAP` says that it is to be bubblewrap, and where that is; without it, `PATH` says so where
+    ///     `stepinit` can't.
     /// - Throws: ``SandboxProblem``: why there can be none here, and what to do.
     public static func find(
         stepInit: String, toolchain: String?, readable: [String] = [],
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) async throws -> Sandbox {
+        let folders = (toolchain.flatMap(toolchainFolder).map { [$0] } ?? []) + readable
         #if os(Linux)
             let chosen = environment["PIPECTL_BWRAP"].flatMap { $0.isEmpty ? nil : $0 }
+            if chosen == nil, StepUsers.isPossible {
+                let own = Sandbox(program: nil, stepInit: stepInit, readable: folders)
+                // Linux before 5.12, or a box in a container that may not mount.
+                if try await own.problem(environment) == nil { return own }
+            }
             guard let program = chosen ?? program(named: "bwrap", path: environment["PATH"]) else {
                 throw SandboxProblem(
                     "bubblewrap is not installed. Install the package bubblewrap (script/bootstrap does), then start again."
@@ -86,23 +98,28 @@ public struct Sandbox: Sendable {
             let program = "/usr/bin/sandbox-exec"
             guard access(program, X_OK) == 0 else { throw SandboxProblem("\(program) is missing on this macOS") }
         #endif
-        let folders = (toolchain.flatMap(toolchainFolder).map { [$0] } ?? []) + readable
         let sandbox = Sandbox(program: program, stepInit: stepInit, readable: folders)
-        let users = StepUsers()
-        let trial = sandbox.command(
-            SandboxPolicy(), mounts: [], user: try users.take(), lifetime: .withParent, directory: "/",
-            ["/bin/sh", "-c", "exit 0"])
-        let result = try await Tool(
-            trial[0], Array(trial.dropFirst()), in: "/", environment: linkerPath(environment), deadline: .seconds(20)
-        ).run()
-        guard result.succeeded else {
-            let said = result.text.split(whereSeparator: \.isNewline).last.map(String.init) ?? "nothing"
+        if let said = try await sandbox.problem(environment) {
             throw SandboxProblem(
                 "a process can't be enclosed here; \(program) said: \(said). User namespaces may be off: allow them "
                     + "(sysctl kernel.unprivileged_userns_clone=1, kernel.apparmor_restrict_unprivileged_userns=0, "
                     + "user.max_user_namespaces above 0), or run pipectl as root, which needs none.")
         }
         return sandbox
+    }
+
+    /// What is said when a process can't be started in one; nil when it can.
+    private func problem(_ environment: [String: String]) async throws -> String? {
+        let users = StepUsers()
+        let trial = command(
+            SandboxPolicy(), mounts: [], user: try users.take(), lifetime: .withParent, directory: "/",
+            ["/bin/sh", "-c", "exit 0"])
+        let result = try await Tool(
+            trial[0], Array(trial.dropFirst()), in: "/", environment: Sandbox.linkerPath(environment),
+            deadline: .seconds(20)
+        ).run()
+        guard !result.succeeded else { return nil }
+        return result.text.split(whereSeparator: \.isNewline).last.map(String.init) ?? "nothing"
     }
 
     /// What `stepinit` needs to be linked, and nothing else.
@@ -146,7 +163,7 @@ public struct Sandbox: Sendable {
         _ words: [String]
     ) -> [String] {
         #if os(Linux)
-            return Bubblewrap(sandbox: self, policy: policy, mounts: mounts, user: user).command(
+            return SandboxWords(sandbox: self, policy: policy, mounts: mounts, user: user).command(
                 lifetime: lifetime, directory: directory, words)
         #else
             return SandboxExec(sandbox: self, policy: policy, mounts: mounts, user: user).command(words)

@@ -53,8 +53,8 @@
                 "/usr/bin/bwrap", "--unshare-pid", "--ro-bind-try", "/usr", "/usr", "--symlink", "usr/bin", "/bin",
                 "--bind", "/a", "/b", "--tmpfs", "/tmp", "--", "/x", "--bind", "/not", "/not",
             ]
-            #expect(Array(Bubblewrap.sources(in: words).prefix(3)) == ["/usr/bin/bwrap", "/usr", "/a"])
-            #expect(!Bubblewrap.sources(in: words).contains("/not"))
+            #expect(Array(SandboxWords.sources(in: words).prefix(3)) == ["/usr/bin/bwrap", "/usr", "/a"])
+            #expect(!SandboxWords.sources(in: words).contains("/not"))
         }
 
         /// It starts what it is asked to, where the mounts are fewer, and changes nothing outside.

@@ -3,8 +3,9 @@
     import Glibc
     import Pipeline
 
-    /// The words of bwrap(1) for one policy. They are the whole of what a step can see: the list starts from nothing.
-    struct Bubblewrap {
+    /// What a sandbox is made of, in the words of bwrap(1), which `stepinit --enclose` understands, too. They are the whole
+    /// of what a step can see: the list starts from nothing.
+    struct SandboxWords {
         let sandbox: Sandbox
         let policy: SandboxPolicy
         let mounts: [SandboxMount]
@@ -38,7 +39,8 @@
             build.identity()
             if !sharesKernel { build.kernel() }
             // The root itself is a tmpfs, which the sandbox's user could write to.
-            build.words += ["--remount-ro", "/", "--chdir", "/", "--as-pid-1", "--", build.stepInit]
+            build.words += ["--remount-ro", "/"] + (sandbox.isOwn ? [] : ["--chdir", "/", "--as-pid-1"])
+            build.words += ["--", build.stepInit]
             // Only the user that owns it may enter it.
             if case .withSocket(let groups) = lifetime, groups > 0 { build.words += ["--enter", String(groups)] }
             build.words += build.confinement
@@ -63,20 +65,22 @@
         }
 
         private mutating func namespaces(_ lifetime: Sandbox.Lifetime) {
-            words = [
-                sandbox.program, "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try",
-                "--hostname", "pipectl", "--cap-drop", "ALL",
-            ]
+            words = [sandbox.program]
+            words +=
+                sandbox.isOwn
+                ? ["--enclose"]
+                : ["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--cap-drop", "ALL"]
+            words += ["--hostname", "pipectl"]
             // A terminal that is the session's own may be typed into; any other must be out of reach (TIOCSTI).
             if case .withTerminal = lifetime {} else { words.append("--new-session") }
             if user == nil {
                 words += ["--unshare-user"]
-            } else {
+            } else if !sandbox.isOwn {
                 // As root no user namespace is needed: what is enclosed becomes a user that is nobody outside either,
                 // which holds even where a namespace has a hole. stepinit does it and has no other use for these.
                 words += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID", "--cap-add", "CAP_SETPCAP"]
             }
-            if policy.network == .denied { words.append(Bubblewrap.ownNetwork) }
+            if policy.network == .denied { words.append(SandboxWords.ownNetwork) }
             if lifetime.isOfParent { words.append("--die-with-parent") }
         }
 
@@ -161,7 +165,10 @@
         }
 
         private mutating func ownPlaces() {
-            if stepInit == Sandbox.Place.stepInit { mount(SandboxMount(sandbox.stepInit, at: stepInit)) }
+            // Who makes the sandbox itself goes on in it.
+            if stepInit == Sandbox.Place.stepInit, !sandbox.isOwn {
+                mount(SandboxMount(sandbox.stepInit, at: stepInit))
+            }
             if policy.owner != nil {
                 folders(to: Sandbox.Place.secrets)
                 words += ["--perms", "0777", "--size", String(1 << 20), "--tmpfs", Sandbox.Place.secrets]

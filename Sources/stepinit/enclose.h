@@ -1,0 +1,16 @@
+// Sandboxes: `SandboxWords.swift` writes these words, change it with them.
+
+// stepinit --enclose [OPTION]… -- stepinit [OPTION]…
+//
+// What bubblewrap is to a box that is not root: becomes, in a child, the first process of namespaces that have nothing
+// but what the options name, and goes on with the words after `--`, which must make a user of it. The options are
+// bubblewrap's, with the same meaning: --unshare-net, --hostname, --new-session, --die-with-parent, --perms, --size,
+// --dir, --symlink, --tmpfs, --bind, --bind-try, --ro-bind, --ro-bind-try, --proc, --dev, --remount-ro. The namespaces
+// of processes, mounts, IPC, names and control groups are always its own.
+//
+// It takes root and Linux 5.12. Returns in the child only, with the words after `--`; this process ends when the child
+// has, as it did, and then nothing lives that was in there. With it, however it ends, the child ends.
+char **enclose(char **options);
+
+// To be called when the process is what it will be, for a change of the user undoes it.
+void end_with_parent(void);
