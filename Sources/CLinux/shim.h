@@ -21,18 +21,8 @@ int unshare(int kinds);
 int setns(int descriptor, int kind);
 void *memmem(const void *haystack, size_t haystack_bytes, const void *needle, size_t needle_bytes);
 
-// mount(2), umount2(2): <sys/mount.h> and <linux/fs.h> can't be had together with every libc.
-int mount(const char *source, const char *target, const char *kind, unsigned long flags, const void *data);
-int umount2(const char *target, int flags);
-
-// CLONE_NEWNET, CLONE_NEWNS, CLONE_FS; MS_BIND, MS_REC | MS_SLAVE; MNT_DETACH.
-static const int clinux_new_network = 0x40000000, clinux_new_mounts = 0x00020000, clinux_own_folders = 0x00000200;
-static const unsigned long clinux_bind = 1 << 12, clinux_slave_all = 1 << 14 | 1 << 19;
-static const int clinux_detach = 2;
-
-// pivot_root(2), which libc leaves to its callers, as its example does it: the working folder becomes the root, with
-// the old root on top of it.
-static inline int clinux_pivot_root(void) { return (int)syscall(SYS_pivot_root, ".", "."); }
+// CLONE_NEWNET.
+static const int clinux_new_network = 0x40000000;
 
 // Has a new network namespace's loopback work (netdevice(7)).
 static inline int clinux_raise_loopback(void) {

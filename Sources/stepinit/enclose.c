@@ -51,6 +51,7 @@ struct sandbox {
     size_t count;
     const char *host_name;
     int has_own_network, has_own_session, ends_with_parent;
+    int network;            // a descriptor of one to be in, or -1
 };
 
 // Where the root is made, before it is the root: a folder that is everywhere.
@@ -120,6 +121,9 @@ static char **read_options(struct sandbox *sandbox, char **words) {
         int length = 1;
         if (strcmp(*words, "--unshare-net") == 0) {
             sandbox->has_own_network = 1;
+        } else if (strcmp(*words, "--network") == 0 && words[1]) {
+            sandbox->network = atoi(words[1]);
+            length = 2;
         } else if (strcmp(*words, "--new-session") == 0) {
             sandbox->has_own_session = 1;
         } else if (strcmp(*words, "--die-with-parent") == 0) {
@@ -193,7 +197,9 @@ static int make_file(const char *path) {
 
 // Mounts `tree` at `path`, which is made if it is not there, and closes it.
 static void put(int tree, const char *path, int is_folder) {
-    if ((is_folder ? make_folder(path, 0755) : make_file(path)) != 0 || move_tree(tree, AT_FDCWD, path) != 0)
+    // It would be above the root, where nobody who has that finds it.
+    errno = EINVAL;
+    if (strcmp(path, "/") == 0 || (is_folder ? make_folder(path, 0755) : make_file(path)) != 0 || move_tree(tree, AT_FDCWD, path) != 0)
         fail("mount", path);
     close(tree);
 }
@@ -352,9 +358,11 @@ __attribute__((noreturn)) static void wait_for(pid_t child) {
 }
 
 char **enclose(char **options) {
-    struct sandbox sandbox = {.count = 0};
+    struct sandbox sandbox = {.network = -1};
     char **words = read_options(&sandbox, options);
     if (sandbox.ends_with_parent) end_with_parent();
+    // Where it is ignored, nobody can wait for a child.
+    signal(SIGCHLD, SIG_DFL);
     long kinds = CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS | SIGCHLD;
     if (sandbox.has_own_network) kinds |= CLONE_NEWNET;
     pid_t child = (pid_t)syscall(SYS_clone, kinds | CLONE_NEWCGROUP, 0, 0, 0, 0);
@@ -369,6 +377,8 @@ char **enclose(char **options) {
     if (sandbox.host_name && sethostname(sandbox.host_name, strlen(sandbox.host_name)) != 0)
         fail("set", "the host's name");
     if (sandbox.has_own_network) raise_loopback();
+    if (sandbox.network >= 0 && setns(sandbox.network, CLONE_NEWNET) != 0) fail("enter", "the network");
+    if (sandbox.network >= 0) close(sandbox.network);
     make_root(&sandbox);
     umask(usual);
     if (sandbox.has_own_session) setsid();

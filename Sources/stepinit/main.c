@@ -181,6 +181,8 @@ static int run_one(char **words) {
     sigemptyset(&child);
     sigaddset(&child, SIGCHLD);
     sigprocmask(SIG_BLOCK, &child, &open_mask);
+    // Whoever started this may have it blocked.
+    sigdelset(&open_mask, SIGCHLD);
     struct sigaction reaction = {.sa_handler = noted};
     sigaction(SIGCHLD, &reaction, NULL);
 #endif

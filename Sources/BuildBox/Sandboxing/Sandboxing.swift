@@ -43,16 +43,15 @@ struct Sandboxing: Sendable {
             caches: CacheLocks(), layering: layering, layeringObstacle: layeringObstacle)
     }
 
-    /// With the machine's settings copied into one folder, and started from where few mounts are, so that a sandbox
-    /// takes some milliseconds less.
+    /// With the machine's settings copied into one folder, and networks that are used again, so that a sandbox takes some
+    /// milliseconds less.
     ///
     /// - Parameter folder: Of a state folder that this process owns.
     func sharingSettings(in folder: String) async -> Sandboxing {
         guard Sandbox.hasMounts, let stepInit = sandbox?.stepInit else { return self }
         var sharing = self
         sharing.sandbox?.settings = try? await offThread { try SettingsCopy(in: folder, stepInit: stepInit) }
-        // After the copy, which removes what it does not know.
-        sharing.sandbox?.namespace = LeanNamespace(at: "\(folder)/mounts")
+        sharing.sandbox?.networks = NetworkNamespaces()
         return sharing
     }
 

@@ -32,8 +32,8 @@ final class StepHost: Sendable {
     /// The control group that it and all it starts are in.
     private let group: ControlGroup?
 
-    /// Where sandboxes are started from if that can be done; else from where this process is.
-    private let namespace: LeanNamespace?
+    /// Those that its sandbox may have instead of one of its own.
+    private let networks: NetworkNamespaces?
 
     /// Wardens that are kept for attempts to come.
     private static let mostIdle = 4
@@ -46,11 +46,11 @@ final class StepHost: Sendable {
 
     /// - Parameter isEnclosed: Whether it is the first process of a sandbox, which no step can stop.
     init(
-        command: [String], group: ControlGroup? = nil, isEnclosed: Bool = false, namespace: LeanNamespace? = nil
+        command: [String], group: ControlGroup? = nil, isEnclosed: Bool = false, networks: NetworkNamespaces? = nil
     ) {
         self.command = command
         self.group = group
-        self.namespace = namespace
+        self.networks = networks
         self.isEnclosed = isEnclosed
         patience = isEnclosed ? .seconds(20) : .seconds(2)
     }
@@ -200,16 +200,16 @@ final class StepHost: Sendable {
     }
 
     /// Returns why it could not be started; nil when it was.
-    private func begin(_ request: SpawnRequest, _ state: inout State) -> Errno? {
+    private func begin(_ wanted: SpawnRequest, _ state: inout State) -> Errno? {
+        var request = wanted
         do {
             #if os(Linux)
-                if let begun = namespace?.start(request, showing: SandboxWords.sources(in: command)) {
-                    let process = try begun.get()
-                    (state.pid, state.network) = (process.pid, process.network)
-                    return nil
-                }
+                let network = networks?.serve(&request)
+                state.pid = try request.start().get()
+                state.network = network
+            #else
+                state.pid = try request.start().get()
             #endif
-            state.pid = try request.start().get()
             return nil
         } catch {
             return error
@@ -218,7 +218,7 @@ final class StepHost: Sendable {
 
     private func giveBackNetwork(of state: State) {
         #if os(Linux)
-            if let network = state.network { namespace?.takeBack(network) }
+            if let network = state.network { networks?.takeBack(network) }
         #endif
     }
 

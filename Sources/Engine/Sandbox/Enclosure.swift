@@ -50,10 +50,8 @@ extension RunSetting {
 
     /// The `stepinit` that these words start.
     func stepHost(_ words: [String], _ group: ControlGroup?) -> StepHost {
-        // A workspace that is mounted for the run has a namespace already, which the words lead to.
         StepHost(
-            command: words, group: group, isEnclosed: enclosure != nil,
-            namespace: workspaceMount == nil ? enclosure?.sandbox.namespace : nil)
+            command: words, group: group, isEnclosed: enclosure != nil, networks: enclosure?.sandbox.networks)
     }
 
     /// Where an attempt finds its secrets: in memory where that is possible.

@@ -23,8 +23,8 @@ public struct Sandbox: Sendable {
     /// The machine's settings in one folder; without it each is mounted by itself.
     public var settings: SettingsCopy?
     let systemParts = SystemParts()
-    /// Where they are started from; without it from where this process is.
-    package var namespace: LeanNamespace?
+    /// The networks of sandboxes without one; without it, each makes its own.
+    package var networks: NetworkNamespaces?
 
     /// - Parameter program: Nil for `stepinit`.
     init(program: String?, stepInit: String, readable: [String]) {

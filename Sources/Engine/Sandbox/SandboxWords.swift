@@ -12,7 +12,9 @@
         let user: StepUser?
 
         /// The option that gives a sandbox a network of its own, with nothing in it but a loopback.
-        static let ownNetwork = "--unshare-net"
+        private static let ownNetwork = "--unshare-net"
+        /// The option with which `stepinit` makes the sandbox.
+        private static let enclosing = "--enclose"
 
         private var words: [String] = []
         /// Where `stepinit` is in the sandbox.
@@ -50,25 +52,17 @@
             return build.words + (command.isEmpty ? [] : ["--"] + command)
         }
 
-        /// What of this machine a process that is started with `words` shows or is made of.
-        static func sources(in words: [String]) -> [String] {
-            let kinds: Set<String> = ["--bind", "--bind-try", "--ro-bind", "--ro-bind-try"]
-            let options = words.prefix { $0 != "--" }
-            var found = Array(words.prefix(1))
-            for (option, value) in zip(options, options.dropFirst()) where kinds.contains(option) {
-                found.append(value)
-            }
-            if let libraries = getenv("LD_LIBRARY_PATH") {
-                found += String(cString: libraries).split(separator: ":").map(String.init)
-            }
-            return found
+        /// Where `stepinit` is told to make a network, which it may be given instead: `--network DESCRIPTOR`.
+        static func network(in words: [String]) -> Int? {
+            guard let start = words.firstIndex(of: enclosing) else { return nil }
+            return words[start...].prefix { $0 != "--" }.firstIndex(of: ownNetwork)
         }
 
         private mutating func namespaces(_ lifetime: Sandbox.Lifetime) {
             words = [sandbox.program]
             words +=
                 sandbox.isOwn
-                ? ["--enclose"]
+                ? [SandboxWords.enclosing]
                 : ["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--cap-drop", "ALL"]
             words += ["--hostname", "pipectl"]
             // A terminal that is the session's own may be typed into; any other must be out of reach (TIOCSTI).
