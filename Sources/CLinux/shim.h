@@ -24,6 +24,14 @@ void *memmem(const void *haystack, size_t haystack_bytes, const void *needle, si
 // CLONE_NEWNET.
 static const int clinux_new_network = 0x40000000;
 
+// pidfd_open(2): a descriptor that can be read when the process has ended.
+static inline int clinux_open_process(pid_t pid) {
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434
+#endif
+    return (int)syscall(SYS_pidfd_open, pid, 0);
+}
+
 // Has a new network namespace's loopback work (netdevice(7)).
 static inline int clinux_raise_loopback(void) {
     int any = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);

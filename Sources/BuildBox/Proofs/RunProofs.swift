@@ -144,7 +144,7 @@ struct ProofSearch: Sendable {
             }
         facts.inputs.merge(read) { $1 }
         facts.parameters = prepared.context.parameters
-        facts.environment = RunSetting.baseEnvironment(ProcessInfo.processInfo.environment).filter {
+        facts.environment = RunSetting.ownEnvironment.filter {
             !Self.ownPlaces.contains($0.key)
         }
         facts.runVariables = RunVariables.values(prepared, request)

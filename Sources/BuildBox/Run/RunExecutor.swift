@@ -282,7 +282,7 @@ struct RunExecutor: Sendable {
 
     /// What every step of the run sees. Names that a change chose come as values of variables only.
     func environment(_ prepared: RunPreparation, _ run: QueuedRun) -> [String: String] {
-        var environment = RunSetting.baseEnvironment(ProcessInfo.processInfo.environment)
+        var environment = RunSetting.ownEnvironment
         environment["PIPECTL"] = "true"
         environment["PIPECTL_RUN"] = String(run.id)
         environment["PIPECTL_RUN_ATTEMPT"] = String(run.attempt)

@@ -156,7 +156,7 @@ final class StepHost: Sendable {
         var status: Int32 = 0
         let clock = ContinuousClock()
         let limit = clock.now + patience
-        var pause: UInt32 = 100
+        let end = ChildEnd(state.pid)
         while clock.now < limit {
             let ended = waitpid(state.pid, &status, WNOHANG)
             if ended != 0 {
@@ -167,9 +167,7 @@ final class StepHost: Sendable {
                 state = State(nextID: state.nextID)
                 return isCertain
             }
-            usleep(pause)
-            // Most end within milliseconds, for which the next run may wait.
-            pause = min(pause * 2, clock.now + patience < limit + .milliseconds(20) ? 500 : 100_000)
+            end.wait()
         }
         // What hangs in the kernel can't be ended from here: killing what waits for it frees us of waiting, not the box of it.
         _ = killProcess(state.pid, SIGKILL)

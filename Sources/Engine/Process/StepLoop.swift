@@ -65,6 +65,14 @@ final class StepLoop: TaskExecutor {
         return value
     }
 
+    /// Does what may block while no task of the run has anything else to do: in place if that is the run's own thread, else
+    /// on a new one.
+    static func block<Value: Sendable>(
+        _ loop: StepLoop?, _ body: @escaping @Sendable () throws -> Value
+    ) async throws -> Value {
+        loop == nil ? try await onOwnThread(body) : try body()
+    }
+
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         let isTaken = state.withLock { state in

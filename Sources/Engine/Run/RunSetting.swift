@@ -1,3 +1,4 @@
+import Foundation
 public import Pipeline
 public import SystemPackage
 
@@ -114,6 +115,9 @@ public struct RunSetting: Sendable {
         }
         return path
     }
+
+    /// ``baseEnvironment(_:)`` of this process, which never changes.
+    public static let ownEnvironment = baseEnvironment(ProcessInfo.processInfo.environment)
 
     /// Variables of the box that steps may see: what tools need to work, and nothing that could be a secret.
     public static func baseEnvironment(_ all: [String: String]) -> [String: String] {

@@ -50,7 +50,7 @@ public struct Runner: Sendable {
         var flaky: [String] = []
         let quota: RunQuota
         do {
-            quota = try await onOwnThread {
+            quota = try await StepLoop.block(loop) {
                 try setting.makeFolders(for: plan)
                 try setting.prepareEnclosure(for: plan)
                 return try RunQuota(setting: setting, plan: plan)
@@ -138,7 +138,11 @@ public struct Runner: Sendable {
             defer { quota.close() }
             return hosts.close()
         }
-        do { collected.isAllEnded = try await onOwnThread { close() } } catch { collected.isAllEnded = close() }
+        do {
+            collected.isAllEnded = try await StepLoop.block(loop) { close() }
+        } catch {
+            collected.isAllEnded = close()
+        }
         collected.steps = records
         (collected.verdict, collected.reason) = Runner.verdict(of: records, stopped: stop.request, flaky: flaky)
         return collected

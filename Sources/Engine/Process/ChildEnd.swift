@@ -1,0 +1,35 @@
+#if os(Linux)
+    import CLinux
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// The end of a child, to be waited for with a limit, which waitpid(2) has none of.
+struct ChildEnd: ~Copyable {
+    /// Nil where the system has no such thing.
+    private let descriptor: Int32?
+
+    init(_ pid: pid_t) {
+        #if os(Linux)
+            // Linux 5.3.
+            let file = clinux_open_process(pid)
+            descriptor = file < 0 ? nil : file
+        #else
+            descriptor = nil
+        #endif
+    }
+
+    deinit { if let descriptor { closeFile(descriptor) } }
+
+    /// Returns when it has ended, or after a tenth of a second at most.
+    func wait() {
+        guard let descriptor else {
+            // Most end within milliseconds, for which the next run may wait.
+            usleep(500)
+            return
+        }
+        var ended = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        _ = poll(&ended, 1, 100)
+    }
+}
