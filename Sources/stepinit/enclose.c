@@ -6,8 +6,8 @@
 
 #ifndef __linux__
 
-char **enclose(char **options) {
-    (void)options;
+char **enclose(char **arguments) {
+    (void)arguments;
     dprintf(2, "stepinit: there are no namespaces on this system\n");
     _exit(125);
 }
@@ -19,6 +19,7 @@ void end_with_parent(void) {}
 #include <errno.h>
 #include <limits.h>
 #include <net/if.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -26,6 +27,7 @@ void end_with_parent(void) {}
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -158,27 +160,28 @@ static char **read_options(struct sandbox *sandbox, char **words) {
 
 // Places, once the sandbox's root is the root: no link leads out of it any more
 
-static int make_folder(const char *path, mode_t mode);
-
-// Makes the folder that `path` is in.
-static int make_parent(const char *path) {
+// Makes the folder that `path` is in, and those on the way to it.
+static int make_parents(const char *path) {
     char parent[PATH_MAX];
-    const char *slash = strrchr(path, '/');
-    size_t length = slash ? (size_t)(slash - path) : 0;
-    if (length == 0) return 0;
+    size_t length = strlen(path);
     if (length >= sizeof parent) {
         errno = ENAMETOOLONG;
         return -1;
     }
-    memcpy(parent, path, length);
-    parent[length] = '\0';
-    return make_folder(parent, 0755);
+    memcpy(parent, path, length + 1);
+    for (char *slash = strchr(parent + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        // What else is there than a folder is found out by what follows.
+        if (mkdir(parent, 0755) != 0 && errno != EEXIST && access(parent, F_OK) != 0) return -1;
+        *slash = '/';
+    }
+    return 0;
 }
 
 // One that is there already stays as it is, also where nothing can be made.
 static int make_folder(const char *path, mode_t mode) {
     if (mkdir(path, mode) == 0) return 0;
-    if (errno == ENOENT && make_parent(path) == 0 && mkdir(path, mode) == 0) return 0;
+    if (errno == ENOENT && make_parents(path) == 0 && mkdir(path, mode) == 0) return 0;
     int problem = errno;
     struct stat facts;
     if (stat(path, &facts) == 0 && S_ISDIR(facts.st_mode)) return 0;
@@ -188,7 +191,7 @@ static int make_folder(const char *path, mode_t mode) {
 
 static int make_file(const char *path) {
     if (access(path, F_OK) == 0) return 0;
-    if (make_parent(path) != 0) return -1;
+    if (make_parents(path) != 0) return -1;
     int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444);
     if (file < 0) return -1;
     close(file);
@@ -208,6 +211,9 @@ static void put(int tree, const char *path, int is_folder) {
 
 // Takes up what the box shows, while it is where the box has it.
 static void take(struct part *part) {
+    errno = ENOENT;
+    // An empty one would be the folder that this process is in.
+    if (!*part->source) fail("show", "a path that is empty");
     part->tree = copy_tree(AT_FDCWD, part->source);
     if (part->tree < 0) {
         if (part->is_optional && (errno == ENOENT || errno == ENOTDIR)) return;
@@ -230,6 +236,7 @@ static void take_devices(struct box *box) {
     // As bubblewrap has it: the terminal that is its output, under the one name that is always there.
     const char *terminal = isatty(1) ? ttyname(1) : NULL;
     box->terminal = terminal ? copy_tree(AT_FDCWD, terminal) : -1;
+    if (box->terminal >= 0 && set_attributes(box->terminal, mount_nosuid, 0, 1) != 0) fail("show", terminal);
 }
 
 // A file system of its own kind, with these options: names and values, of which a flag has none.
@@ -306,7 +313,7 @@ static void make_part(const struct part *part, const struct box *box) {
             fail("make", part->path);
         break;
     case a_link:
-        if (make_parent(part->path) != 0 || symlink(part->source, part->path) != 0) fail("make", part->path);
+        if (make_parents(part->path) != 0 || symlink(part->source, part->path) != 0) fail("make", part->path);
         break;
     case in_memory: put(new_memory(part->mode, part->bytes), part->path, 1); break;
     case shown:
@@ -319,6 +326,11 @@ static void make_part(const struct part *part, const struct box *box) {
 }
 
 static void make_root(const struct sandbox *sandbox) {
+    // All that is shown is open at a time.
+    struct rlimit usual, most;
+    if (getrlimit(RLIMIT_NOFILE, &usual) != 0) fail("ask for", "the limit of open files");
+    most = (struct rlimit){usual.rlim_max, usual.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &most);
     // What is mounted in here must not appear on the box; what the box unmounts goes away in here, too.
     if (mount("none", "/", NULL, MS_SLAVE | MS_REC, NULL) != 0) fail("keep apart", "/");
     struct box box;
@@ -333,6 +345,7 @@ static void make_root(const struct sandbox *sandbox) {
         fail("make", "a root");
     close(root);
     for (size_t i = 0; i < sandbox->count; i++) make_part(&sandbox->parts[i], &box);
+    setrlimit(RLIMIT_NOFILE, &usual);
 }
 
 // A network with nothing in it but a loopback, which works (netdevice(7)).
@@ -345,24 +358,32 @@ static void raise_loopback(void) {
 
 // The processes
 
+// Both ends of a pipe that nothing is written to: the one that the child reads from says whether the parent lives.
+static int life[2] = {-1, -1};
+
 // Ends as the child does.
 __attribute__((noreturn)) static void wait_for(pid_t child) {
     // What is typed at the terminal is for those in the sandbox.
     signal(SIGINT, SIG_IGN);
     signal(SIGQUIT, SIG_IGN);
-    closefrom(3);
+    dup2(life[1], 3);
+    closefrom(4);
     int status;
     while (waitpid(child, &status, 0) < 0)
         if (errno != EINTR) _exit(125);
     _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
 }
 
-char **enclose(char **options) {
+char **enclose(char **arguments) {
     struct sandbox sandbox = {.network = -1};
-    char **words = read_options(&sandbox, options);
-    if (sandbox.ends_with_parent) end_with_parent();
-    // Where it is ignored, nobody can wait for a child.
+    char **words = read_options(&sandbox, arguments + 2);
+    if (sandbox.ends_with_parent) prctl(PR_SET_PDEATHSIG, SIGKILL);
+    // Whoever starts this may have signals blocked, or no wish to wait for children.
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
     signal(SIGCHLD, SIG_DFL);
+    if (pipe2(life, O_CLOEXEC) != 0) fail("make", "a pipe");
     long kinds = CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS | SIGCHLD;
     if (sandbox.has_own_network) kinds |= CLONE_NEWNET;
     pid_t child = (pid_t)syscall(SYS_clone, kinds | CLONE_NEWCGROUP, 0, 0, 0, 0);
@@ -371,6 +392,7 @@ char **enclose(char **options) {
     if (child < 0) fail("make", "namespaces");
     if (child > 0) wait_for(child);
 
+    close(life[1]);
     end_with_parent();
     mode_t usual = umask(0);
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) fail("give up", "privileges to come");
@@ -385,10 +407,18 @@ char **enclose(char **options) {
     free(sandbox.parts);
     // Everybody in the sandbox may read how its first process was started; where things are on the box says nothing to
     // them.
-    for (char **option = options; option < words; option++) memset(*option, 0, strlen(*option));
+    static const char name[] = "stepinit";
+    size_t room = strlen(arguments[0]);
+    for (char **word = arguments; word < words; word++) memset(*word, 0, strlen(*word));
+    if (room >= sizeof name - 1) memcpy(arguments[0], name, sizeof name - 1);
     return words;
 }
 
-void end_with_parent(void) { prctl(PR_SET_PDEATHSIG, SIGKILL); }
+void end_with_parent(void) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    // It may have ended before that; who its parent is can't be asked for in a namespace of processes.
+    struct pollfd parent = {life[0], 0, 0};
+    if (poll(&parent, 1, 0) != 0) _exit(128 + SIGKILL);
+}
 
 #endif

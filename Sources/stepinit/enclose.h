@@ -11,7 +11,7 @@
 //
 // It takes root and Linux 5.12. Returns in the child only, with the words after `--`; this process ends when the child
 // has, as it did, and then nothing lives that was in there. With it, however it ends, the child ends.
-char **enclose(char **options);
+char **enclose(char **arguments);
 
 // To be called when the process is what it will be, for a change of the user undoes it.
 void end_with_parent(void);

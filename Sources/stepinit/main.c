@@ -257,7 +257,7 @@ int main(int count, char **arguments) {
     if (count > 1 && strcmp(arguments[1], "--layers") == 0) return hold_layers(arguments + 2);
     if (count > 1 && strcmp(arguments[1], "--within") == 0) return enter_layers(arguments + 2);
     int is_enclosed = count > 1 && strcmp(arguments[1], "--enclose") == 0;
-    if (is_enclosed) arguments = enclose(arguments + 2);
+    if (is_enclosed) arguments = enclose(arguments);
 #ifdef __linux__
     // When memory runs out, a step goes before anything of the box does; what is started inherits it.
     int score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
@@ -276,7 +276,15 @@ int main(int count, char **arguments) {
             return 125;
         }
         end_with_parent();
+#ifdef __linux__
+        // A change of user sets it to what the machine says, which may be anything.
+        prctl(PR_SET_DUMPABLE, 0);
+#endif
     }
+#ifdef __linux__
+    // What some library of pipectl opened without close-on-exec must not reach a step.
+    closefrom(3);
+#endif
     if (command && *command) return run_one(command);
     struct sockaddr address;
     socklen_t length = sizeof address;
@@ -285,10 +293,6 @@ int main(int count, char **arguments) {
         return write(STDERR_FILENO, help, sizeof help - 1) > 0 ? 2 : 3;
     }
     setsid();
-#ifdef __linux__
-    // What some library of pipectl opened without close-on-exec must not reach a step.
-    closefrom(3);
-#endif
     // Numbers 0 to 3 are taken in every warden, so none of ours may be among them by chance.
     int null = open("/dev/null", O_RDWR);
     if (null < 0) return 3;

@@ -52,10 +52,10 @@ static inline int set_attributes(int tree, uint64_t set, uint64_t namespace, int
         SYS_mount_setattr, tree, "", AT_EMPTY_PATH | (is_recursive ? recursive : 0), &attributes, sizeof attributes);
 }
 
-// Mounts `tree` at `path` below `folder`; an empty path is the folder itself.
+// Mounts `tree` at `path` below `folder`, or where a link there leads.
 static inline int move_tree(int tree, int folder, const char *path) {
-    enum { from_descriptor = 4, to_descriptor = 0x40 };
-    return (int)syscall(SYS_move_mount, tree, "", folder, path, from_descriptor | (*path ? 0 : to_descriptor));
+    enum { from_descriptor = 4, to_link = 0x10 };
+    return (int)syscall(SYS_move_mount, tree, "", folder, path, from_descriptor | to_link);
 }
 
 static inline int open_file_system(const char *kind) {

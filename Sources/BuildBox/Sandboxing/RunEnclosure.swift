@@ -58,9 +58,9 @@ struct RunEnclosure: Sendable {
         }
         let reserve = place.take()
         let user = try reserve.map { $0.user } ?? sandboxing.users.take()
-        var made = RunEnclosure(
-            enclosure: Enclosure(sandbox: sandbox, user: user, mounts: mounts), standby: reserve?.standby,
-            program: pattern.program)
+        var enclosure = Enclosure(sandbox: sandbox, user: user, mounts: mounts)
+        enclosure.sharesFolders = !options.shared.isEmpty || !options.writable.isEmpty
+        var made = RunEnclosure(enclosure: enclosure, standby: reserve?.standby, program: pattern.program)
         do {
             try made.addCaches(of: prepared.plan, at: "\(state.caches)/\(repository.name)", isMerged, sandboxing.caches)
         } catch {

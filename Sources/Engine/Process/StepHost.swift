@@ -143,10 +143,12 @@ final class StepHost: Sendable {
 
     /// Ends stepinit and waits for it; to be called when the run's last attempt has ended.
     ///
+    /// - Parameter wasAlone: Whether nothing in its sandbox could hand anything to anybody outside. A file that the kernel
+    ///   makes of a network (proc_pid_net(5)) shows what is in that as long as somebody has it open, and nobody can tell.
     /// - Returns: Whether it is certain that nothing of it lives.
-    func close() -> Bool { state.withLock { end(&$0) } }
+    func close(wasAlone: Bool = false) -> Bool { state.withLock { end(&$0, wasAlone: wasAlone) } }
 
-    @discardableResult private func end(_ state: inout State) -> Bool {
+    @discardableResult private func end(_ state: inout State, wasAlone: Bool = false) -> Bool {
         for warden in state.idle { warden.close() }
         state.idle = []
         guard state.socket >= 0 else { return true }
@@ -163,7 +165,7 @@ final class StepHost: Sendable {
                 // Who made the sandbox passes its child's signal on as a status of its own: one that a signal has ended did not wait for
                 // what it enclosed.
                 let isCertain = ended == state.pid && (!isEnclosed || status & 0x7F == 0)
-                if isCertain { giveBackNetwork(of: state) }
+                if isCertain, wasAlone { giveBackNetwork(of: state) }
                 state = State(nextID: state.nextID)
                 return isCertain
             }

@@ -18,6 +18,11 @@ public struct Enclosure: Sendable {
     public var mounts: [SandboxMount]
     /// Folders that outlive the run, by the name that steps give them.
     public var caches: [String: SandboxMount]
+    /// Whether among ``mounts`` are folders in which something of other runs or of the box may be met.
+    public var sharesFolders = false
+
+    /// Whether nothing that runs in one of its sandboxes can meet anything outside, but for what is in the others.
+    var isClosedOff: Bool { !sharesFolders && caches.isEmpty }
 
     public init(sandbox: Sandbox, user: StepUser?, mounts: [SandboxMount] = [], caches: [String: SandboxMount] = [:]) {
         self.sandbox = sandbox
@@ -150,6 +155,8 @@ final class StepHosts: Sendable {
     /// Ends them all and waits for that; false when something of them may still live.
     func close() -> Bool {
         let isIdleEnded = setting.standby?.close() ?? true
-        return hosts.withLock { $0.values }.reduce(isIdleEnded) { $1.close() && $0 }
+        let all = hosts.withLock { $0.values }
+        let wasAlone = all.count == 1 && setting.enclosure?.isClosedOff == true
+        return all.reduce(isIdleEnded) { $1.close(wasAlone: wasAlone) && $0 }
     }
 }

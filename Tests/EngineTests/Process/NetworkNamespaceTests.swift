@@ -87,6 +87,24 @@
             withExtendedLifetime(second.network) {}
         }
 
+        /// Whoever could hand something to others may have handed on what shows the network from outside.
+        @Test(arguments: [true, false])
+        func nobodyHasOneOfASandboxThatWasNotAlone(_ wasAlone: Bool) throws {
+            let first = try run("/bin/readlink", "/proc/self/ns/net")
+            networks.takeBack(try #require(first.network))
+            let sandbox = Sandbox(program: nil, stepInit: RunFolder.stepInit.string, readable: [])
+            let host = StepHost(
+                command: sandbox.command(
+                    SandboxPolicy(), mounts: [], user: try StepUsers().take(), lifetime: .withSocket(groups: 0),
+                    directory: "/", []),
+                isEnclosed: true, networks: networks)
+            try host.startNow()
+            #expect(host.close(wasAlone: wasAlone))
+            let second = try run("/bin/readlink", "/proc/self/ns/net")
+            #expect((second.said == first.said) == wasAlone)
+            withExtendedLifetime(first.network) {}
+        }
+
         @Test func nobodyHasOneOfWhichASocketIsOpenElsewhere() throws {
             // It goes on while its sandbox is said to have ended, as does whoever a socket was handed to.
             var ends: [Int32] = [0, 0]
