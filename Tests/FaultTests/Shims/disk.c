@@ -331,8 +331,10 @@ int ftruncate64(int file, off64_t size) { return by_file("truncate", file, size,
     int name(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,                            \
              const posix_spawnattr_t *attributes, char *const words[], char *const variables[]) {                \
         if (active) {                                                                                            \
+            char what[PATH_MAX];                                                                                 \
+            snprintf(what, sizeof what, "%s %s", path, words[0] && words[1] ? words[1] : "");                    \
             pthread_mutex_lock(&lock);                                                                           \
-            if (counts("spawn", path)) die();                                                                    \
+            if (counts("spawn", what)) die();                                                                    \
             pthread_mutex_unlock(&lock);                                                                         \
         }                                                                                                        \
         return REAL(name)(pid, path, actions, attributes, words, variables);                                     \
