@@ -202,7 +202,8 @@ static int make_file(const char *path) {
 static void put(int tree, const char *path, int is_folder) {
     // It would be above the root, where nobody who has that finds it.
     errno = EINVAL;
-    if (strcmp(path, "/") == 0 || (is_folder ? make_folder(path, 0755) : make_file(path)) != 0 || move_tree(tree, AT_FDCWD, path) != 0)
+    if (strcmp(path, "/") == 0 || (is_folder ? make_folder(path, 0755) : make_file(path)) != 0 ||
+        move_tree(tree, AT_FDCWD, path) != 0)
         fail("mount", path);
     close(tree);
 }
@@ -212,7 +213,7 @@ static void put(int tree, const char *path, int is_folder) {
 // Takes up what the box shows, while it is where the box has it.
 static void take(struct part *part) {
     errno = ENOENT;
-    // An empty one would be the folder that this process is in.
+    // A mistake of whoever made the words, also where it need not be there.
     if (!*part->source) fail("show", "a path that is empty");
     part->tree = copy_tree(AT_FDCWD, part->source);
     if (part->tree < 0) {

@@ -156,8 +156,7 @@ static int mount_over(int count) {
     set_option(context, "volatile", NULL);
     int overlay = make_mount(context, mount_nosuid | mount_nodev);
     if (overlay < 0) return fail("the overlay");
-    if (move_tree(overlay, AT_FDCWD, "merged") != 0)
-        return fail("mounting the overlay");
+    if (move_tree(overlay, AT_FDCWD, "merged") != 0) return fail("mounting the overlay");
     close(overlay);
     close(context);
     return 0;

@@ -16,9 +16,6 @@
 #define SYS_fsmount 432
 #define SYS_fspick 433
 #endif
-#ifndef SYS_openat2
-#define SYS_openat2 437
-#endif
 #ifndef SYS_pidfd_getfd
 #define SYS_pidfd_getfd 438
 #endif
@@ -41,7 +38,7 @@ struct mount_attributes {
 // A copy of what is mounted at `path` and below it, which is nowhere yet; its descriptor, or -1.
 static inline int copy_tree(int folder, const char *path) {
     enum { clone_tree = 1, recursive = 0x8000 };
-    return (int)syscall(SYS_open_tree, folder, path, clone_tree | O_CLOEXEC | recursive | (*path ? 0 : AT_EMPTY_PATH));
+    return (int)syscall(SYS_open_tree, folder, path, clone_tree | O_CLOEXEC | recursive);
 }
 
 // For all mounts of the tree, or for its root alone.

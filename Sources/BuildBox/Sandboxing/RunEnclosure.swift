@@ -46,7 +46,7 @@ struct RunEnclosure: Sendable {
             repository: repository, program: isNeeded ? folders : [],
             mayWrite: isMerged && run.request.upkeep == nil)
         let mounts = mounts(pattern, options: options)
-        // Below a folder that steps write to, a link of theirs would lead bubblewrap astray, which makes the places of
+        // Below a folder that steps write to, a link of theirs would lead astray who makes a sandbox and the places of
         // its mounts with our rights.
         for target in mounts.map(\.target) + sandbox.readable + [state.path] where Sandbox.hasMounts {
             guard let place = Sandbox.Place.writable.first(where: { (target + "/").hasPrefix($0 + "/") }) else {

@@ -162,8 +162,8 @@ final class StepHost: Sendable {
         while clock.now < limit {
             let ended = waitpid(state.pid, &status, WNOHANG)
             if ended != 0 {
-                // Who made the sandbox passes its child's signal on as a status of its own: one that a signal has ended did not wait for
-                // what it enclosed.
+                // Who made the sandbox passes its child's signal on as a status of its own: one that a signal has ended
+                // did not wait for what it enclosed.
                 let isCertain = ended == state.pid && (!isEnclosed || status & 0x7F == 0)
                 if isCertain, wasAlone { giveBackNetwork(of: state) }
                 state = State(nextID: state.nextID)
@@ -171,7 +171,8 @@ final class StepHost: Sendable {
             }
             end.wait()
         }
-        // What hangs in the kernel can't be ended from here: killing what waits for it frees us of waiting, not the box of it.
+        // What hangs in the kernel can't be ended from here: killing what waits for it frees us of waiting, not the box
+        // of it.
         _ = killProcess(state.pid, SIGKILL)
         while waitpid(state.pid, &status, 0) < 0 && errno == EINTR {}
         state = State(nextID: state.nextID)

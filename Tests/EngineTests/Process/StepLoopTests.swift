@@ -42,6 +42,33 @@ import Testing
         }
     }
 
+    /// A box is an actor, which everybody asks while its runs begin and end.
+    private actor Owner {
+        private let wasAnswered = DispatchSemaphore(value: 0)
+
+        func blockOnTheRunsThread(hasBegun: AsyncStream<Void>.Continuation) async -> Bool {
+            await StepLoop.run { [wasAnswered] loop in
+                #expect(loop != nil)
+                let answer = try? await StepLoop.block(loop) {
+                    hasBegun.finish()
+                    return wasAnswered.wait(timeout: .now() + 10) == .success
+                }
+                return answer ?? false
+            }
+        }
+
+        func answer() { wasAnswered.signal() }
+    }
+
+    @Test func whoOwnsARunAnswersWhileItBlocks() async {
+        let owner = Owner()
+        let (begun, hasBegun) = AsyncStream<Void>.makeStream()
+        async let wasFree = owner.blockOnTheRunsThread(hasBegun: hasBegun)
+        for await _ in begun {}
+        await owner.answer()
+        #expect(await wasFree)
+    }
+
     @Test func theOutputOfAShortCommandIsWhole() async throws {
         try await withLoop { lines in
             let (end, text) = try await lines.run("echo one; echo two >&2; exit 3")
