@@ -99,6 +99,14 @@ extension Box {
         do { try await index.checkpoint() } catch {
             log.debug("the index's log could not be written into it: \(error)")
         }
+        await flushArchive()
+    }
+
+    /// What is in the archive's journal is in the archive's files, and the next start has nothing to look for.
+    func flushArchive() async {
+        do { try await store.flush() } catch {
+            log.warning("the archive could not be flushed; the next start does it from its journal: \(error)")
+        }
     }
 
     /// Makes a copy of the index if there is none of the last day; says why if it can't.

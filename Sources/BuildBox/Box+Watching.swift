@@ -42,7 +42,12 @@ extension Box {
         let watchers = Array(watchers.values)
         learnsTargets = options.refreshesBases
         keepsBases = options.refreshesBases && options.baseBytes > 0 && sandboxing.layering != nil
+        store.beginJournal()
         try await withThrowingTaskGroup(of: Bool.self) { group in
+            group.addTask { [store] in
+                await store.keepFlushing()
+                return false
+            }
             group.addTask {
                 try await server.run(whenListening: whenReady)
                 return false
@@ -106,7 +111,10 @@ extension Box {
     /// - Returns: The reports of all runs that ended.
     public func lookOnce() async throws -> [Report] {
         for watcher in watchers.values { try await watcher.look() }
-        return try await work(untilIdle: true)
+        store.beginJournal()
+        let reports = try await work(untilIdle: true)
+        await flushArchive()
+        return reports
     }
 
     /// Wakes every watcher, as SIGHUP does.

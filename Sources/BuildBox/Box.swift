@@ -84,6 +84,9 @@ public actor Box {
         self.executable = executable
         self.ballast = ballast
         store = try ArchiveStore(home: state.path)
+        for id in try await store.recover() {
+            log.notice("run \(id) was archived when the power went; what was missing of it is written again")
+        }
         index = try await Box.openIndex(state, store)
         let found = KeptStore.find(in: state.kept, bases: state.bases)
         bases = BaseStore(
@@ -172,9 +175,11 @@ public actor Box {
     func maintainArchive() async {
         await sweepFixes()
         do {
-            guard try store.maintenance().isNeeded else { return }
+            let maintenance = try store.maintenance()
+            guard maintenance.isNeeded else { return }
+            try await store.flush()
             let result = try await Tool(
-                "git", ["-C", store.repositoryPath, "gc", "--quiet"], deadline: .seconds(1_800)
+                "git", Array(maintenance.command.dropFirst()), deadline: .seconds(1_800)
             ).run()
             if !result.succeeded { log.warning("the archive could not be packed: \(result.text)") }
         } catch {

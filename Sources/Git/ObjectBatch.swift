@@ -1,6 +1,17 @@
 internal import CGit
 internal import Foundation
 
+/// An object as its own file has it: kind, size and content, compressed by zlib.
+public struct LooseObject: Sendable, Equatable {
+    public var id: OID
+    public var bytes: [UInt8]
+
+    public init(id: OID, bytes: [UInt8]) {
+        self.id = id
+        self.bytes = bytes
+    }
+}
+
 /// New objects of a repository that are written first and flushed after.
 ///
 /// libgit2 flushes each object and its folder before it begins the next one, and each flush of a file system's log waits
@@ -8,25 +19,40 @@ internal import Foundation
 /// only two, the first of a file and the first of a folder, find anything in the log. What is promised is the same: an
 /// object has its name when its bytes are on disk, and after ``finish()`` all names are, too. Objects of more than
 /// ``sizeLimit`` bytes go through libgit2.
+///
+/// A caller that has another place for few small objects, from which they can be written again, holds them back
+/// (``held``), and ends with ``place()`` instead.
 public final class ObjectBatch {
     /// Bytes of an object that is made in memory.
     static let sizeLimit = 1 << 20
 
     private let repository: Repository
     private let folder: String
+    /// Bytes that may still be held back.
+    private var room: Int
     private var files: [(descriptor: Int32, path: String, id: OID)] = []
     private var added: Set<OID> = []
+    /// The objects so far, none of which has a file; nil when they were more than ``init(_:holding:)`` allows.
+    public private(set) var held: [LooseObject]?
+    /// The files that ``place()`` has given a name, and their folders: what ``flush(_:)`` takes.
+    public private(set) var placed: Set<String> = []
 
-    public init(_ repository: Repository) {
+    /// - Parameter holding: How many bytes, compressed, may be held back in memory.
+    public init(_ repository: Repository, holding: Int = 0) {
         self.repository = repository
+        room = holding
         folder = repository.commonDirectory + "/objects"
+        held = holding > 0 ? [] : nil
     }
 
     deinit { forget() }
 
     /// Adds `bytes` as a file's content.
     public func add(blob bytes: [UInt8]) throws(GitError) -> OID {
-        if bytes.count > Self.sizeLimit { return try repository.createBlob(bytes) }
+        if bytes.count > Self.sizeLimit {
+            try letGo()
+            return try repository.createBlob(bytes)
+        }
         return try add(bytes, GIT_OBJECT_BLOB, "blob")
     }
 
@@ -37,6 +63,7 @@ public final class ObjectBatch {
         guard file >= 0, fstat(file, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG, facts.st_size <= Self.sizeLimit
         else {
             if file >= 0 { close(file) }
+            try letGo()
             return try repository.createBlob(fromFile: path)
         }
         defer { close(file) }
@@ -95,25 +122,40 @@ public final class ObjectBatch {
 
     /// Flushes all objects and gives them their names; they are on disk when this returns.
     public func finish() throws(GitError) {
+        try letGo()
         for file in files where fsync(file.descriptor) != 0 { throw problem("write", file.path) }
         var places: Set<String> = []
-        for file in files {
-            let hex = file.id.hex
-            let place = "\(folder)/\(hex.prefix(2))"
-            let path = "\(place)/\(hex.dropFirst(2))"
-            if rename(file.path, path) != 0 {
-                // It is there but for the first objects.
-                guard errno == ENOENT else { throw problem("make", path) }
-                guard mkdir(place, 0o755) == 0 || errno == EEXIST else { throw problem("make", place) }
-                places.insert(folder)
-                guard rename(file.path, path) == 0 else { throw problem("make", path) }
-            }
-            places.insert(place)
-        }
+        for file in files { try name(file.path, file.id, &places) }
         // Before the folders are opened: there may be no descriptor left for them.
         for file in files { close(file.descriptor) }
         files = []
-        for place in places { try flush(place) }
+        for place in places { try Self.flush(place) }
+    }
+
+    /// Gives the objects that are held back their names, without a flush: after a power cut any of them may be gone or
+    /// empty. ``placed`` is what is left to be flushed, also where this throws.
+    public func place() throws(GitError) {
+        guard let objects = held else { return try finish() }
+        held = []
+        for object in objects {
+            let file = try make(object)
+            close(file.descriptor)
+            do { try name(file.path, object.id, &placed) } catch {
+                unlink(file.path)
+                throw error
+            }
+            placed.insert(repository.looseFile(of: object.id))
+        }
+    }
+
+    /// Adds an object that was held back before, unless the repository has it whole.
+    public func restore(_ object: LooseObject) throws(GitError) {
+        if !repository.hasWhole(object) { try write(object) }
+    }
+
+    /// Flushes files and folders; one that is gone by now is none of ours any more.
+    public static func flush(_ paths: some Sequence<String>) throws(GitError) {
+        for path in paths where access(path, F_OK) == 0 || errno != ENOENT { try flush(path) }
     }
 
     private func add(_ content: [UInt8], _ kind: git_object_t, _ name: String) throws(GitError) -> OID {
@@ -121,8 +163,36 @@ public final class ObjectBatch {
         try git("git_odb_hash") { content.withUnsafeBytes { git_odb_hash(&raw, $0.baseAddress, $0.count, kind) } }
         let id = OID(raw)
         if added.contains(id) || repository.contains(id) { return id }
-        let bytes = try compressed(Array("\(name) \(content.count)\0".utf8) + content)
-        let path = "\(folder)/tmp_object_git2_\(id.hex.prefix(12))\(UInt64.random(in: .min ... .max))"
+        let object = LooseObject(id: id, bytes: try compressed(Array("\(name) \(content.count)\0".utf8) + content))
+        added.insert(id)
+        room -= object.bytes.count
+        if held != nil, room >= 0 {
+            held?.append(object)
+        } else {
+            try letGo()
+            try write(object)
+        }
+        return id
+    }
+
+    /// Writes what was held back; from here on each object is written when it comes.
+    private func letGo() throws(GitError) {
+        guard let objects = held else { return }
+        held = nil
+        for object in objects { try write(object) }
+    }
+
+    private func write(_ object: LooseObject) throws(GitError) {
+        let file = try make(object)
+        cgit_begin_write(file.descriptor)
+        files.append((file.descriptor, file.path, object.id))
+        // Descriptors are few, and others want some too; a run with hundreds of logs flushes some times more.
+        if files.count == 16 { try finish() }
+    }
+
+    /// A file with the object's bytes that has not its name yet, open.
+    private func make(_ object: LooseObject) throws(GitError) -> (descriptor: Int32, path: String) {
+        let path = "\(folder)/tmp_object_git2_\(object.id.hex.prefix(12))\(UInt64.random(in: .min ... .max))"
         func make() -> Int32 { open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o444) }
         var file = make()
         if file < 0, [EMFILE, ENFILE].contains(errno), !files.isEmpty {
@@ -130,18 +200,34 @@ public final class ObjectBatch {
             file = make()
         }
         guard file >= 0 else { throw problem("make", path) }
-        files.append((file, path, id))
         var done = 0
-        while done < bytes.count {
-            let count = bytes.withUnsafeBytes { write(file, $0.baseAddress?.advanced(by: done), $0.count - done) }
-            guard count > 0 else { throw problem("write", path) }
+        while done < object.bytes.count {
+            let count = object.bytes.withUnsafeBytes {
+                Foundation.write(file, $0.baseAddress?.advanced(by: done), $0.count - done)
+            }
+            guard count > 0 else {
+                let failed = problem("write", path)
+                close(file)
+                unlink(path)
+                throw failed
+            }
             done += count
         }
-        cgit_begin_write(file)
-        added.insert(id)
-        // Descriptors are few, and others want some too; a run with hundreds of logs flushes some times more.
-        if files.count == 16 { try finish() }
-        return id
+        return (file, path)
+    }
+
+    /// Gives a file its object's name, and says whose folders that changed.
+    private func name(_ file: String, _ id: OID, _ places: inout Set<String>) throws(GitError) {
+        let path = repository.looseFile(of: id)
+        let place = (path as NSString).deletingLastPathComponent
+        if rename(file, path) != 0 {
+            // It is there but for the first objects.
+            guard errno == ENOENT else { throw problem("make", path) }
+            guard mkdir(place, 0o755) == 0 || errno == EEXIST else { throw problem("make", place) }
+            places.insert(folder)
+            guard rename(file, path) == 0 else { throw problem("make", path) }
+        }
+        places.insert(place)
     }
 
     private func compressed(_ content: [UInt8]) throws(GitError) -> [UInt8] {
@@ -155,11 +241,11 @@ public final class ObjectBatch {
         return bytes
     }
 
-    private func flush(_ place: String) throws(GitError) {
-        let folder = open(place, O_RDONLY | O_CLOEXEC)
-        guard folder >= 0 else { throw problem("open", place) }
-        defer { close(folder) }
-        guard fsync(folder) == 0 else { throw problem("write", place) }
+    private static func flush(_ path: String) throws(GitError) {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { throw problem("open", path) }
+        defer { close(file) }
+        guard fsync(file) == 0 else { throw problem("write", path) }
     }
 
     /// What was not finished is as if it had never been there.
@@ -170,7 +256,9 @@ public final class ObjectBatch {
         }
     }
 
-    private func problem(_ verb: String, _ path: String) -> GitError {
+    private func problem(_ verb: String, _ path: String) -> GitError { Self.problem(verb, path) }
+
+    private static func problem(_ verb: String, _ path: String) -> GitError {
         let reason = String(cString: strerror(errno))
         return GitError(
             call: "ObjectBatch", code: .failed,

@@ -1,4 +1,5 @@
 internal import CGit
+internal import Foundation
 
 extension Repository {
     /// The commit that `revision` names, as `git rev-parse <revision>^{commit}` would.
@@ -27,6 +28,22 @@ extension Repository {
         }
         defer { git_odb_free(odb) }
         return git_odb_exists(odb, &raw) == 1
+    }
+
+    /// Whether an object is there as it was written: its file has these bytes, or it is in a pack.
+    ///
+    /// The file is compared, not read as an object: libgit2 1.5 never comes back from one that is cut.
+    public func hasWhole(_ object: LooseObject) -> Bool {
+        guard let bytes = FileManager.default.contents(atPath: looseFile(of: object.id)) else {
+            return contains(object.id)
+        }
+        return bytes.elementsEqual(object.bytes)
+    }
+
+    /// The file that an object has as long as it is in no pack, whether there is one or not.
+    public func looseFile(of id: OID) -> String {
+        let hex = id.hex
+        return "\(commonDirectory)/objects/\(hex.prefix(2))/\(hex.dropFirst(2))"
     }
 
     /// The id of what a commit has at `path`, a file or a folder; `nil` if nothing. The empty path is the root.

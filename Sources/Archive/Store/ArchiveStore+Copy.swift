@@ -44,7 +44,7 @@ extension ArchiveStore {
         /// Whether it is worth a process: Git's own limits for objects and packs, and 2,000 loose refs.
         public var isNeeded: Bool { looseObjects > 6700 || packs > 50 || looseRefs > 2000 }
 
-        /// What to run, as a child process, while nothing else writes: its words.
-        public var command: [String] { ["git", "-C", repository, "gc", "--quiet"] }
+        /// What to run, as a child process: its words. Unless it is told, Git does not flush the refs that it packs.
+        public var command: [String] { ["git", "-C", repository, "-c", "core.fsync=all", "gc", "--quiet"] }
     }
 }

@@ -121,6 +121,8 @@ extension ArchiveStore {
                     + "`pipectl archive reindex` adds it.", run: id)
         }
         let removals = plan.removals.map(\.run)
+        // Else the journal would bring them back after a crash.
+        try await flush()
         try await withArchive { repository in
             for id in removals { try repository.deleteRef(Self.ref(id)) }
         }

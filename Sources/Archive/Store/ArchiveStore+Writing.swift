@@ -39,7 +39,7 @@ extension ArchiveStore {
         _ report: Report, request: RunRequest, tests: [TestResult] = [], files: RunFiles = RunFiles()
     ) async throws -> ArchivedRun {
         let store = artifacts
-        return try await withArchive { repository in
+        return try await withArchive { [self] repository in
             let proved = Set(report.steps.filter { $0.standsFor != nil }.map(\.name))
             for artifact in report.artifacts {
                 // Made by the run that stands for the step, and kept with it.
@@ -55,7 +55,7 @@ extension ArchiveStore {
             for outputs in report.steps.compactMap(\.outputs) {
                 try store.keep((files.artifacts ?? ".") + "/" + outputs.sha256, sha256: outputs.sha256)
             }
-            var tree = RunTree(repository: repository)
+            var tree = RunTree(repository, holding: journal.mostOfRecord)
             try tree.add("report.json", ArchiveJSON.pretty(report))
             try tree.add("request.json", ArchiveJSON.pretty(request))
             if !tests.isEmpty { try tree.add("tests.json", Array((try ArchiveJSON.compactText(tests) + "\n").utf8)) }
@@ -64,20 +64,19 @@ extension ArchiveStore {
             for file in files.resultFiles {
                 try tree.add("results/" + file, fromFile: (files.results ?? ".") + "/" + file)
             }
-            let commit = try Self.commit(tree, report, repository)
+            let commit = try self.commit(tree, report, repository)
             return ArchivedRun(commit: commit.hex, bytes: tree.bytes)
         }
     }
 
-    private static func commit(_ tree: RunTree, _ report: Report, _ repository: Repository) throws -> OID {
+    private func commit(_ tree: RunTree, _ report: Report, _ repository: Repository) throws -> OID {
         // Nothing in it changes from one try to the next, so a repetition makes the same commit again.
         let author = Signature(name: "pipectl", email: "pipectl@localhost", time: report.endedAt)
-        let commit = try tree.batch.add(
-            commitOf: try tree.batch.add(tree: tree.files), by: author,
+        let batch = tree.batch
+        let commit = try batch.add(
+            commitOf: try batch.add(tree: tree.files), by: author,
             message: "run \(report.id): \(report.verdict.title)\n")
-        // Before there is a ref that names them.
-        try tree.batch.finish()
-        let name = ref(report.id)
+        let name = Self.ref(report.id)
         if let known = try repository.ref(name) {
             guard known == commit else {
                 throw ArchiveError(
@@ -85,9 +84,23 @@ extension ArchiveStore {
                     "The archive has another report of run \(report.id), and an archived run never changes. "
                         + "`pipectl archive reindex` makes the numbers of all archived runs known.", run: report.id)
             }
+            try batch.finish()
             return commit
         }
-        try repository.setRef(name, to: commit, expecting: .some(nil), message: "pipectl: archive")
+        if let objects = batch.held,
+            journal.append(JournalRecord(ref: name, commit: commit, objects: objects))
+        {
+            var files: Set<String> = []
+            defer { journal.placed(batch.placed.union(files)) }
+            try batch.place()
+            try repository.keep(commit, as: name)
+            let file = repository.looseFile(of: name)
+            files = [file, (file as NSString).deletingLastPathComponent]
+        } else {
+            // Before there is a ref that names them.
+            try batch.finish()
+            try repository.setRef(name, to: commit, expecting: .some(nil), message: "pipectl: archive")
+        }
         return commit
     }
 }
@@ -98,7 +111,7 @@ private struct RunTree {
     var files: [String: TreeFile] = [:]
     var bytes = 0
 
-    init(repository: Repository) { batch = ObjectBatch(repository) }
+    init(_ repository: Repository, holding: Int) { batch = ObjectBatch(repository, holding: holding) }
 
     mutating func add(_ path: String, _ content: [UInt8]) throws {
         files[path] = .blob(try batch.add(blob: content))

@@ -17,11 +17,13 @@ public struct ArchiveStore: Sendable {
     /// The folder that holds `archive.git` and `artifacts`.
     public let home: String
     let now: @Sendable () -> Date
+    let journal: ArchiveJournal
 
     /// Opens the archive in `home`, and creates it if there is none.
     public init(home: String, now: @escaping @Sendable () -> Date = { Date() }) throws {
         self.home = home
         self.now = now
+        journal = ArchiveJournal(repository: home + "/archive.git")
         do {
             try FileManager.default.createDirectory(atPath: artifacts.folder, withIntermediateDirectories: true)
             if FileManager.default.fileExists(atPath: repositoryPath + "/HEAD") {

@@ -9,12 +9,12 @@ internal import Foundation
 extension Repository {
     /// Keeps `id`, and what it is made of, from `git gc` for as long as a process needs it.
     ///
-    /// A ref as any other, but nobody else may move it, and it need not outlive a power cut: it is written without a
-    /// lock and without a flush, each of which waits for the disk. What a power cut leaves of one is removed by
-    /// ``forgetTorn(under:)``.
+    /// A ref as any other, but nobody else may move it meanwhile, and it need not outlive a power cut, or can be written
+    /// again after one: it is written without a lock and without a flush, each of which waits for the disk. What a power
+    /// cut leaves of one is removed by ``forgetTorn(under:)``.
     /// - Parameter name: The ref, its parts separated by slashes.
     public func keep(_ id: OID, as name: String) throws(GitError) {
-        let path = commonDirectory + "/" + name
+        let path = looseFile(of: name)
         let new = path + ".lock"
         guard !name.utf8.contains(0) else {
             throw GitError(call: "keep", code: .invalidName, message: "the name of the ref contains a NUL")
@@ -33,10 +33,13 @@ extension Repository {
         }
     }
 
+    /// The file that ``keep(_:as:)`` writes, whether there is one or not.
+    public func looseFile(of name: String) -> String { commonDirectory + "/" + name }
+
     /// Ends what ``keep(_:as:)`` began; nothing if it is gone. In a run's own store only, whose refs nobody packs.
     public func letGo(of name: String) throws(GitError) {
         guard !name.utf8.contains(0) else { return }
-        if unlink(commonDirectory + "/" + name) == 0 || errno == ENOENT { return }
+        if unlink(looseFile(of: name)) == 0 || errno == ENOENT { return }
         throw unkept(name, errno)
     }
 

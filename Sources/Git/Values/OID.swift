@@ -69,8 +69,16 @@ public struct OID: Hashable, Sendable {
         return raw
     }
 
+    /// Reads 20 bytes; nil for another number of them.
+    package init?(bytes: some Collection<UInt8>) {
+        guard bytes.count == 20 else { return nil }
+        var raw = git_oid()
+        withUnsafeMutableBytes(of: &raw.id) { $0.copyBytes(from: bytes) }
+        self.init(raw)
+    }
+
     /// All 20 bytes.
-    var bytes: [UInt8] {
+    package var bytes: [UInt8] {
         var bytes = raw.id
         return withUnsafeBytes(of: &bytes) { Array($0) }
     }

@@ -40,7 +40,9 @@ struct ArchiveCommand: AsyncParsableCommand {
             defer { lock.release() }
             let kept = try folder.setIndexAside()
             let index = try Archive.Index(path: folder.index)
-            let outcome = try await ArchiveStore(home: folder.path).reindex(into: index)
+            let store = try ArchiveStore(home: folder.path)
+            _ = try await store.recover()
+            let outcome = try await store.reindex(into: index)
             if let kept { Terminal.say("the old index is kept as \(kept)") }
             Terminal.print("\(outcome)")
         }

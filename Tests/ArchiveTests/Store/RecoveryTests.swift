@@ -119,7 +119,7 @@ import Testing
         let much = try room.store.maintenance()
         #expect(much.looseObjects >= 30 * 256)
         #expect(much.isNeeded)
-        #expect(much.command == ["git", "-C", room.store.repositoryPath, "gc", "--quiet"])
+        #expect(much.command == ["git", "-C", room.store.repositoryPath, "-c", "core.fsync=all", "gc", "--quiet"])
     }
 
     private func expected(restored: Int = 0, known: Int = 0) -> ReindexOutcome {

@@ -1,0 +1,309 @@
+internal import Crypto
+internal import Foundation
+internal import Git
+internal import Synchronization
+
+/// A small run on its way into the archive: all that is new, and the ref that names it.
+struct JournalRecord: Sendable, Equatable {
+    var ref: String
+    var commit: OID
+    var objects: [LooseObject]
+}
+
+/// A write-ahead log of what was put into `archive.git` and not flushed there yet.
+///
+/// A run is four files and a ref, each of which a disk wants flushed with its folder, eleven flushes in all. Here all of
+/// it is one record, with one flush of a file that never grows; then the files are written as usual, without a flush, and
+/// everybody can read them. After a power cut any of them may be gone: ``ArchiveStore/recover()`` writes again what the
+/// records have. ``beginFlush()`` and ``endFlush(_:)`` flush them together, when nobody waits, and empty the journal.
+///
+/// The file has a record after the other, from its beginning:
+/// - 4 bytes `PCJ1`; the length of the content, 4 bytes, little-endian
+/// - its number, 8 bytes, little-endian: one more than that of the record before. What is left of older ones ends the
+///   list so.
+/// - SHA-256 of number and content
+/// - the content: see ``JournalRecord/content``
+final class ArchiveJournal: Sendable {
+    /// Bytes of the file.
+    static let size = 1 << 20
+
+    let path: String
+    private let state = Mutex(State())
+
+    /// One element when the first record was written since the journal was empty.
+    let news: AsyncStream<Void>
+    private let tell: AsyncStream<Void>.Continuation
+
+    private struct State {
+        /// Nil before ``open()``.
+        var file: Int32?
+        /// Whether the disk has refused something since the journal was empty: no record is taken then.
+        var isBroken = false
+        var position = 0
+        var number = UInt64.random(in: 0 ... .max >> 1)
+        /// Records whose files are being written.
+        var underway = 0
+        var isFlushing = false
+        /// Goes on when no record is underway.
+        var drained: CheckedContinuation<Void, Never>?
+        /// Go on when nobody flushes.
+        var waiting: [CheckedContinuation<Void, Never>] = []
+        /// Files and folders that are written and not flushed.
+        var paths: Set<String> = []
+        /// Counts records, for those who wait for a rest.
+        var written = 0
+    }
+
+    /// - Parameter repository: The folder of `archive.git`; who moves that away moves the journal with it.
+    init(repository: String) {
+        path = repository + "/pipectl-journal"
+        (news, tell) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    }
+
+    deinit {
+        if let file = state.withLock({ $0.file }) { close(file) }
+    }
+
+    /// Takes records from now on. Only for the one process that may write to the archive, after
+    /// ``ArchiveStore/recover()``. Where there can be no journal, each run is flushed by itself.
+    func open() {
+        guard state.withLock({ $0.file == nil }) else { return }
+        var status = stat()
+        if stat(path, &status) != 0 || Int(status.st_size) != Self.size { make() }
+        let file = Foundation.open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
+        guard file >= 0 else { return }
+        state.withLock { $0.file = file }
+    }
+
+    /// All of it is written once, so that a record changes nothing but bytes: neither the file's size nor its places.
+    private func make() {
+        let new = path + ".new"
+        do {
+            try Data(count: Self.size).write(to: URL(fileURLWithPath: new))
+            try ObjectBatch.flush([new])
+            guard rename(new, path) == 0 else { return }
+            try ObjectBatch.flush([(path as NSString).deletingLastPathComponent])
+        } catch {
+            unlink(new)
+        }
+    }
+
+    // MARK: Writing
+
+    /// Writes a record down; it is on disk when this returns true, and ``placed(_:)`` must follow.
+    ///
+    /// False where it can't be: there is no room, or no journal. Then the caller flushes what it writes.
+    func append(_ record: JournalRecord) -> Bool {
+        let content = record.content
+        let file: Int32? = state.withLock { state in
+            guard let file = state.file, !state.isBroken, !state.isFlushing,
+                state.position + Self.header + content.count <= Self.size
+            else { return nil }
+            state.number += 1
+            let bytes = Self.framed(content, state.number)
+            guard Self.write(bytes, at: state.position, to: file) else {
+                state.isBroken = true
+                return nil
+            }
+            if state.position == 0 { tell.yield() }
+            state.position += bytes.count
+            state.underway += 1
+            state.written += 1
+            return file
+        }
+        guard let file else { return false }
+        if Self.flush(file) { return true }
+        state.withLock { $0.isBroken = true }
+        placed([])
+        return false
+    }
+
+    /// The files of a record have their names: they and their folders are to be flushed.
+    func placed(_ paths: Set<String>) {
+        let drained: CheckedContinuation<Void, Never>? = state.withLock { state in
+            state.underway -= 1
+            state.paths.formUnion(paths)
+            guard state.underway == 0 else { return nil }
+            defer { state.drained = nil }
+            return state.drained
+        }
+        drained?.resume()
+    }
+
+    /// Bytes of objects that one record may have, 0 when none is taken; larger runs are flushed by themselves.
+    var mostOfRecord: Int { state.withLock { $0.file == nil ? 0 : 64 << 10 } }
+
+    /// How many records were written since the start, and whether half of the room is taken; nil when it is empty.
+    var load: (written: Int, isHalfFull: Bool)? {
+        state.withLock { $0.position == 0 ? nil : ($0.written, $0.position > Self.size / 2) }
+    }
+
+    // MARK: Emptying
+
+    /// What is to be flushed; no record is taken until ``endFlush(_:)``. Nil when there is nothing; who flushes already
+    /// is waited for.
+    func beginFlush() async -> Set<String>? {
+        while state.withLock({ $0.isFlushing }) {
+            await withCheckedContinuation { continuation in
+                let isFlushing = state.withLock { state in
+                    if state.isFlushing { state.waiting.append(continuation) }
+                    return state.isFlushing
+                }
+                if !isFlushing { continuation.resume() }
+            }
+        }
+        let isMine = state.withLock { state in
+            guard state.position > 0, !state.isFlushing else { return false }
+            state.isFlushing = true
+            return true
+        }
+        guard isMine else { return load == nil ? nil : await beginFlush() }
+        await withCheckedContinuation { continuation in
+            let isDrained = state.withLock { state in
+                if state.underway > 0 { state.drained = continuation }
+                return state.underway == 0
+            }
+            if isDrained { continuation.resume() }
+        }
+        return state.withLock { $0.paths }
+    }
+
+    /// Everything that ``beginFlush()`` gave is on disk, and the records can go; or it is not, and they stay.
+    func endFlush(_ isFlushed: Bool) {
+        let waiting = state.withLock { state in
+            if isFlushed { state.paths = [] }
+            let isEmpty = isFlushed && state.file.map(Self.empty) ?? true
+            if isEmpty { state.position = 0 }
+            state.isBroken = !isEmpty
+            state.isFlushing = false
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for one in waiting { one.resume() }
+    }
+
+    /// Without its first record it has none.
+    private static func empty(_ file: Int32) -> Bool {
+        write([UInt8](repeating: 0, count: header), at: 0, to: file) && flush(file)
+    }
+
+    private static func flush(_ file: Int32) -> Bool {
+        #if os(Linux)
+            fdatasync(file) == 0
+        #else
+            fsync(file) == 0
+        #endif
+    }
+
+    // MARK: Reading
+
+    /// The whole records of the file, in their order; none where there is no file.
+    func records() throws -> [JournalRecord] {
+        guard FileManager.default.fileExists(atPath: path) else { return [] }
+        let data = try Data(contentsOf: URL(fileURLWithPath: path), options: .mappedIfSafe)
+        guard data.starts(with: Self.magic) else { return [] }
+        let bytes = [UInt8](data)
+        var records: [JournalRecord] = []
+        var (position, last): (Int, UInt64?) = (0, nil)
+        while let (number, content) = Self.frame(in: bytes[position...]), last.map({ number == $0 + 1 }) ?? true,
+            let record = JournalRecord(content: content)
+        {
+            records.append(record)
+            (position, last) = (content.endIndex, number)
+        }
+        return records
+    }
+
+    /// Empties the file of one who does not take records.
+    func clear() throws {
+        let file = Foundation.open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
+        guard file >= 0 else { return }
+        defer { Foundation.close(file) }
+        guard Self.empty(file) else {
+            throw ArchiveError(
+                .unusableArchive,
+                "\"\(path)\" can't be written: \(String(cString: strerror(errno))). Check its owner and the disk.")
+        }
+    }
+
+    // MARK: Records
+
+    private static let magic = Array("PCJ1".utf8)
+    private static let header = 4 + 4 + 8 + SHA256.byteCount
+
+    private static func framed(_ content: [UInt8], _ number: UInt64) -> [UInt8] {
+        let numbered = littleEndian(number) + content
+        return magic + littleEndian(UInt32(content.count)) + littleEndian(number) + Array(SHA256.hash(data: numbered))
+            + content
+    }
+
+    private static func frame(in bytes: ArraySlice<UInt8>) -> (number: UInt64, content: ArraySlice<UInt8>)? {
+        var rest = bytes
+        guard rest.take(4).elementsEqual(magic), let length: UInt32 = rest.takeInteger(),
+            let number: UInt64 = rest.takeInteger()
+        else { return nil }
+        let digest = rest.take(SHA256.byteCount)
+        let content = rest.take(Int(length))
+        guard content.count == Int(length), digest.elementsEqual(SHA256.hash(data: littleEndian(number) + content))
+        else {
+            return nil
+        }
+        return (number, content)
+    }
+
+    private static func write(_ bytes: [UInt8], at position: Int, to file: Int32) -> Bool {
+        var done = 0
+        while done < bytes.count {
+            let count = bytes.withUnsafeBytes {
+                pwrite(file, $0.baseAddress?.advanced(by: done), $0.count - done, off_t(position + done))
+            }
+            guard count > 0 else { return false }
+            done += count
+        }
+        return true
+    }
+}
+
+extension JournalRecord {
+    /// The length of the ref's name, 4 bytes; the name; the commit's id, 20 bytes; for each object its id, the length of
+    /// its bytes, 4 bytes, and the bytes. Lengths are little-endian.
+    var content: [UInt8] {
+        var content = littleEndian(UInt32(ref.utf8.count)) + Array(ref.utf8) + commit.bytes
+        for object in objects { content += object.id.bytes + littleEndian(UInt32(object.bytes.count)) + object.bytes }
+        return content
+    }
+
+    init?(content: ArraySlice<UInt8>) {
+        var rest = content
+        guard let length: UInt32 = rest.takeInteger(),
+            let ref = String(validating: rest.take(Int(length)), as: UTF8.self),
+            let commit = OID(bytes: rest.take(20))
+        else { return nil }
+        (self.ref, self.commit, objects) = (ref, commit, [])
+        while !rest.isEmpty {
+            guard let id = OID(bytes: rest.take(20)), let length: UInt32 = rest.takeInteger() else { return nil }
+            let bytes = rest.take(Int(length))
+            guard bytes.count == Int(length) else { return nil }
+            objects.append(LooseObject(id: id, bytes: Array(bytes)))
+        }
+    }
+}
+
+private func littleEndian(_ value: some FixedWidthInteger) -> [UInt8] {
+    withUnsafeBytes(of: value.littleEndian) { Array($0) }
+}
+
+extension ArraySlice<UInt8> {
+    /// Removes the first `count` bytes, or as many as there are, and returns them.
+    fileprivate mutating func take(_ count: Int) -> ArraySlice<UInt8> {
+        let taken = prefix(count)
+        self = self[taken.endIndex...]
+        return taken
+    }
+
+    fileprivate mutating func takeInteger<Value: FixedWidthInteger>() -> Value? {
+        let bytes = take(MemoryLayout<Value>.size)
+        guard bytes.count == MemoryLayout<Value>.size else { return nil }
+        return bytes.reversed().reduce(0) { $0 << 8 | Value($1) }
+    }
+}
