@@ -44,8 +44,9 @@ let package = Package(
         .systemLibrary(
             name: "CGit", pkgConfig: "libgit2", providers: [.apt(["libgit2-dev"]), .brew(["libgit2"])]),
         .systemLibrary(name: "CLinux"),
+        .target(name: "CLooseObjects", dependencies: ["CGit"], cSettings: [.treatAllWarnings(as: .error)]),
         .target(
-            name: "Git", dependencies: ["CGit", .product(name: "Crypto", package: "swift-crypto")],
+            name: "Git", dependencies: ["CGit", "CLooseObjects", .product(name: "Crypto", package: "swift-crypto")],
             swiftSettings: settings),
         .target(
             name: "Pipeline", swiftSettings: settings,

@@ -163,7 +163,7 @@ public final class ObjectBatch {
         try git("git_odb_hash") { content.withUnsafeBytes { git_odb_hash(&raw, $0.baseAddress, $0.count, kind) } }
         let id = OID(raw)
         if added.contains(id) || repository.contains(id) { return id }
-        let object = LooseObject(id: id, bytes: try compressed(Array("\(name) \(content.count)\0".utf8) + content))
+        let object = LooseObject(id: id, bytes: try Self.compressed(Array("\(name) \(content.count)\0".utf8) + content))
         added.insert(id)
         room -= object.bytes.count
         if held != nil, room >= 0 {
@@ -230,7 +230,7 @@ public final class ObjectBatch {
         places.insert(place)
     }
 
-    private func compressed(_ content: [UInt8]) throws(GitError) -> [UInt8] {
+    static func compressed(_ content: [UInt8]) throws(GitError) -> [UInt8] {
         var size = cgit_compress_bound(content.count)
         var bytes = [UInt8](repeating: 0, count: size)
         let failed = content.withUnsafeBytes { from in

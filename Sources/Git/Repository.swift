@@ -1,4 +1,5 @@
 internal import CGit
+internal import CLooseObjects
 internal import Foundation
 
 /// An open Git repository: its refs, its objects, and what can be computed from them.
@@ -30,12 +31,16 @@ public final class Repository {
         pointer = out
         // From here on `deinit` frees the pointer, also when this throws.
         try Refusal.check(self, at: path)
+        for store in objectStores() {
+            try git("git_odb_add_alternate") { loose_objects_read(UnsafeMutableRawPointer(pointer), store) }
+        }
     }
 
     /// Creates an empty bare repository; throws `.exists` when anything but an empty folder is at `path`.
     public static func create(bareAt path: String) throws(GitError) -> Repository {
         try requireFree(path)
-        return Repository(owning: try initialise(path, bare: true))
+        _ = Repository(owning: try initialise(path, bare: true))
+        return try Repository(opening: path)
     }
 
     /// Creates a bare repository that reads objects of the one at `lender` too, or reopens it.

@@ -25,7 +25,7 @@ struct JournalRecord: Sendable, Equatable {
 /// - the content: see ``JournalRecord/content``
 final class ArchiveJournal: Sendable {
     /// Bytes of the file.
-    static let size = 1 << 20
+    static let size = 4 << 20
 
     let path: String
     private let state = Mutex(State())
@@ -201,11 +201,13 @@ final class ArchiveJournal: Sendable {
     func records() throws -> [JournalRecord] {
         guard FileManager.default.fileExists(atPath: path) else { return [] }
         let data = try Data(contentsOf: URL(fileURLWithPath: path), options: .mappedIfSafe)
-        guard data.starts(with: Self.magic) else { return [] }
-        let bytes = [UInt8](data)
+        return data.starts(with: Self.magic) ? Self.records(in: [UInt8](data)) : []
+    }
+
+    static func records(in bytes: [UInt8]) -> [JournalRecord] {
         var records: [JournalRecord] = []
         var (position, last): (Int, UInt64?) = (0, nil)
-        while let (number, content) = Self.frame(in: bytes[position...]), last.map({ number == $0 + 1 }) ?? true,
+        while let (number, content) = frame(in: bytes[position...]), last.map({ number == $0 + 1 }) ?? true,
             let record = JournalRecord(content: content)
         {
             records.append(record)
@@ -231,7 +233,7 @@ final class ArchiveJournal: Sendable {
     private static let magic = Array("PCJ1".utf8)
     private static let header = 4 + 4 + 8 + SHA256.byteCount
 
-    private static func framed(_ content: [UInt8], _ number: UInt64) -> [UInt8] {
+    static func framed(_ content: [UInt8], _ number: UInt64) -> [UInt8] {
         let numbered = littleEndian(number) + content
         return magic + littleEndian(UInt32(content.count)) + littleEndian(number) + Array(SHA256.hash(data: numbered))
             + content

@@ -75,7 +75,8 @@
             for kind in net ipc uts cgroup user time; do test -e /proc/self/ns/$kind && echo has $kind; done
             for place in / /dev /run /home /opt /tmp /run/pipectl /opt/settings /linked; do stat -c '%A %U %G %N' $place $place/* $place/.[a-z]*; done 2>/dev/null
             cat '/opt/settings/one file'; hostname; pwd; tty; ls /proc/self/fd; echo $$
-            cat /proc/net/dev | cut -d: -f1; ls /proc | grep -c '^[0-9]*$'
+            cat /proc/net/dev | cut -d: -f1
+            seen=$(ls /proc); echo "$seen" | grep -c '^[0-9]*$'
             for path in /x /usr/x /etc/x /dev/x /run/pipectl/x /proc/sysrq-trigger /opt/settings/x '/opt/settings/one file'; do
                 (echo x > "$path") 2>/dev/null && echo "$path can be written"
             done
