@@ -42,6 +42,8 @@ public actor Box {
     private let wakes: AsyncStream<Void>
     private let wake: AsyncStream<Void>.Continuation
     private var isDraining = false
+    /// The last one that archives runs that never started.
+    private var archiving: Task<Void, Never>?
     /// Only these may start; nil means all. A foreground run must not start what a daemon left behind.
     private var mayStart: Set<RunID>?
     /// Of those that have ended.
@@ -155,6 +157,16 @@ public actor Box {
 
     /// Gives a report to runs that ended before they began: superseded or cancelled while they waited.
     func archiveUnstarted() async {
+        // One at a time: each would find the same runs.
+        let task = Task { [previous = archiving] in
+            await previous?.value
+            await archiveEachUnstarted()
+        }
+        archiving = task
+        await task.value
+    }
+
+    private func archiveEachUnstarted() async {
         do {
             for run in try await index.endedWithoutReport(limit: 1_000) {
                 let intents = run.request.runsAtMostOnce ? try await index.intents(of: run.id) : []

@@ -32,7 +32,9 @@ public final class ObjectBatch {
     private var room: Int
     private var files: [(descriptor: Int32, path: String, id: OID)] = []
     private var added: Set<OID> = []
-    /// The objects so far, none of which has a file; nil when they were more than ``init(_:holding:)`` allows.
+    /// Folders of objects that are there already, by somebody who may not have flushed them yet.
+    private var known: Set<String> = []
+    /// The objects so far, also those that the repository has; nil when they were more than ``init(_:holding:)`` allows.
     public private(set) var held: [LooseObject]?
     /// The files that ``place()`` has given a name, and their folders: what ``flush(_:)`` takes.
     public private(set) var placed: Set<String> = []
@@ -129,40 +131,57 @@ public final class ObjectBatch {
         // Before the folders are opened: there may be no descriptor left for them.
         for file in files { close(file.descriptor) }
         files = []
-        for place in places { try Self.flush(place) }
+        try Self.flush(places.union(known))
+        known = []
     }
 
     /// Gives the objects that are held back their names, without a flush: after a power cut any of them may be gone or
-    /// empty. ``placed`` is what is left to be flushed, also where this throws.
+    /// empty. ``placed`` is what is left to be flushed, also where this throws. Only while ``held`` is not nil.
     public func place() throws(GitError) {
-        guard let objects = held else { return try finish() }
+        let objects = held ?? []
         held = []
         for object in objects {
+            let path = repository.looseFile(of: object.id)
+            placed.formUnion([path, (path as NSString).deletingLastPathComponent])
+            if repository.contains(object.id) { continue }
             let file = try make(object)
             close(file.descriptor)
             do { try name(file.path, object.id, &placed) } catch {
                 unlink(file.path)
                 throw error
             }
-            placed.insert(repository.looseFile(of: object.id))
         }
     }
 
-    /// Adds an object that was held back before, unless the repository has it whole.
-    public func restore(_ object: LooseObject) throws(GitError) {
-        if !repository.hasWhole(object) { try write(object) }
-    }
+    /// Writes an object that was held back before, also where the repository has one.
+    public func rewrite(_ object: LooseObject) throws(GitError) { try write(object) }
 
     /// Flushes files and folders; one that is gone by now is none of ours any more.
-    public static func flush(_ paths: some Sequence<String>) throws(GitError) {
-        for path in paths where access(path, F_OK) == 0 || errno != ENOENT { try flush(path) }
+    public static func flush(_ paths: Set<String>) throws(GitError) {
+        // The bytes of many are on their way before the first is waited for.
+        var rest = paths.sorted()[...]
+        while !rest.isEmpty {
+            var files: [(descriptor: Int32, path: String)] = []
+            defer { for file in files { close(file.descriptor) } }
+            for path in rest.prefix(64) {
+                let file = open(path, O_RDONLY | O_CLOEXEC)
+                if file < 0, errno == ENOENT { continue }
+                guard file >= 0 else { throw problem("open", path) }
+                files.append((file, path))
+                cgit_begin_write(file)
+            }
+            for file in files where fsync(file.descriptor) != 0 { throw problem("write", file.path) }
+            rest = rest.dropFirst(64)
+        }
     }
 
     private func add(_ content: [UInt8], _ kind: git_object_t, _ name: String) throws(GitError) -> OID {
         var raw = git_oid()
         try git("git_odb_hash") { content.withUnsafeBytes { git_odb_hash(&raw, $0.baseAddress, $0.count, kind) } }
         let id = OID(raw)
-        if added.contains(id) || repository.contains(id) { return id }
+        if added.contains(id) { return id }
+        // What is held must be all of it: who wrote what is there may not have flushed it.
+        if held == nil, isThere(id) { return id }
         let object = LooseObject(id: id, bytes: try Self.compressed(Array("\(name) \(content.count)\0".utf8) + content))
         added.insert(id)
         room -= object.bytes.count
@@ -170,16 +189,22 @@ public final class ObjectBatch {
             held?.append(object)
         } else {
             try letGo()
-            try write(object)
+            if !isThere(id) { try write(object) }
         }
         return id
+    }
+
+    private func isThere(_ id: OID) -> Bool {
+        guard repository.contains(id) else { return false }
+        known.insert((repository.looseFile(of: id) as NSString).deletingLastPathComponent)
+        return true
     }
 
     /// Writes what was held back; from here on each object is written when it comes.
     private func letGo() throws(GitError) {
         guard let objects = held else { return }
         held = nil
-        for object in objects { try write(object) }
+        for object in objects where !isThere(object.id) { try write(object) }
     }
 
     private func write(_ object: LooseObject) throws(GitError) {
@@ -239,13 +264,6 @@ public final class ObjectBatch {
         guard failed == 0 else { throw GitError(call: "compress2", code: .failed, message: "zlib error \(failed)") }
         bytes.removeLast(bytes.count - size)
         return bytes
-    }
-
-    private static func flush(_ path: String) throws(GitError) {
-        let file = open(path, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { throw problem("open", path) }
-        defer { close(file) }
-        guard fsync(file) == 0 else { throw problem("write", path) }
     }
 
     /// What was not finished is as if it had never been there.

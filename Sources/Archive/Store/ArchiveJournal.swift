@@ -29,6 +29,8 @@ final class ArchiveJournal: Sendable {
 
     let path: String
     private let state = Mutex(State())
+    /// The number through which records are on disk. One at a time flushes: of two, only one is told of an error.
+    private let flushed = Mutex<UInt64>(0)
 
     /// One element when the first record was written since the journal was empty.
     let news: AsyncStream<Void>
@@ -39,6 +41,8 @@ final class ArchiveJournal: Sendable {
         var file: Int32?
         /// Whether the disk has refused something since the journal was empty: no record is taken then.
         var isBroken = false
+        /// Whether it was a flush of the files: another one would say that all is well, and they must be written anew.
+        var isDoubtful = false
         var position = 0
         var number = UInt64.random(in: 0 ... .max >> 1)
         /// Records whose files are being written.
@@ -52,6 +56,8 @@ final class ArchiveJournal: Sendable {
         var paths: Set<String> = []
         /// Counts records, for those who wait for a rest.
         var written = 0
+
+        var isEmpty: Bool { position == 0 && !isBroken }
     }
 
     /// - Parameter repository: The folder of `archive.git`; who moves that away moves the journal with it.
@@ -81,7 +87,7 @@ final class ArchiveJournal: Sendable {
         do {
             try Data(count: Self.size).write(to: URL(fileURLWithPath: new))
             try ObjectBatch.flush([new])
-            guard rename(new, path) == 0 else { return }
+            guard rename(new, path) == 0 else { throw unusable("made", String(cString: strerror(errno))) }
             try ObjectBatch.flush([(path as NSString).deletingLastPathComponent])
         } catch {
             unlink(new)
@@ -95,7 +101,7 @@ final class ArchiveJournal: Sendable {
     /// False where it can't be: there is no room, or no journal. Then the caller flushes what it writes.
     func append(_ record: JournalRecord) -> Bool {
         let content = record.content
-        let file: Int32? = state.withLock { state in
+        let mine: (file: Int32, number: UInt64)? = state.withLock { state in
             guard let file = state.file, !state.isBroken, !state.isFlushing,
                 state.position + Self.header + content.count <= Self.size
             else { return nil }
@@ -109,13 +115,21 @@ final class ArchiveJournal: Sendable {
             state.position += bytes.count
             state.underway += 1
             state.written += 1
-            return file
+            return (file, state.number)
         }
-        guard let file else { return false }
-        if Self.flush(file) { return true }
-        state.withLock { $0.isBroken = true }
-        placed([])
-        return false
+        guard let mine else { return false }
+        let isOnDisk = flushed.withLock { flushed in
+            let last = state.withLock { $0.isBroken ? nil : $0.number }
+            guard let last, flushed < mine.number || flushed > last else { return last != nil }
+            guard Self.flush(mine.file) else {
+                state.withLock { $0.isBroken = true }
+                return false
+            }
+            flushed = last
+            return true
+        }
+        if !isOnDisk { placed([]) }
+        return isOnDisk
     }
 
     /// The files of a record have their names: they and their folders are to be flushed.
@@ -135,14 +149,22 @@ final class ArchiveJournal: Sendable {
 
     /// How many records were written since the start, and whether half of the room is taken; nil when it is empty.
     var load: (written: Int, isHalfFull: Bool)? {
-        state.withLock { $0.position == 0 ? nil : ($0.written, $0.position > Self.size / 2) }
+        state.withLock { $0.isEmpty ? nil : ($0.written, $0.position > Self.size / 2) }
     }
 
     // MARK: Emptying
 
-    /// What is to be flushed; no record is taken until ``endFlush(_:)``. Nil when there is nothing; who flushes already
-    /// is waited for.
-    func beginFlush() async -> Set<String>? {
+    /// What is on disk in the journal only.
+    enum Unflushed: Equatable {
+        /// Files and folders that are written.
+        case paths(Set<String>)
+        /// What all records have: a flush has failed, and what is written is not to be trusted.
+        case records
+    }
+
+    /// What is to be flushed; no record is taken until ``endFlush(_:)``. Nil when there is nothing; who flushes already is
+    /// waited for.
+    func beginFlush() async -> Unflushed? {
         while state.withLock({ $0.isFlushing }) {
             await withCheckedContinuation { continuation in
                 let isFlushing = state.withLock { state in
@@ -153,7 +175,7 @@ final class ArchiveJournal: Sendable {
             }
         }
         let isMine = state.withLock { state in
-            guard state.position > 0, !state.isFlushing else { return false }
+            guard !state.isEmpty, !state.isFlushing else { return false }
             state.isFlushing = true
             return true
         }
@@ -165,21 +187,27 @@ final class ArchiveJournal: Sendable {
             }
             if isDrained { continuation.resume() }
         }
-        return state.withLock { $0.paths }
+        return state.withLock { $0.isDoubtful ? .records : .paths($0.paths) }
     }
 
-    /// Everything that ``beginFlush()`` gave is on disk, and the records can go; or it is not, and they stay.
-    func endFlush(_ isFlushed: Bool) {
-        let waiting = state.withLock { state in
-            if isFlushed { state.paths = [] }
+    /// Everything that ``beginFlush()`` gave is on disk, and the records go; or it is not, and they stay.
+    ///
+    /// - Returns: Whether the journal is empty. It is not either when the disk refuses that.
+    func endFlush(_ isFlushed: Bool) -> Bool {
+        let (isEmpty, waiting) = state.withLock { state in
             let isEmpty = isFlushed && state.file.map(Self.empty) ?? true
-            if isEmpty { state.position = 0 }
+            if isEmpty {
+                state.paths = []
+                state.position = 0
+            }
             state.isBroken = !isEmpty
+            state.isDoubtful = !isEmpty && (state.isDoubtful || !isFlushed)
             state.isFlushing = false
             defer { state.waiting = [] }
-            return state.waiting
+            return (isEmpty, state.waiting)
         }
         for one in waiting { one.resume() }
+        return isEmpty
     }
 
     /// Without its first record it has none.
@@ -199,9 +227,12 @@ final class ArchiveJournal: Sendable {
 
     /// The whole records of the file, in their order; none where there is no file.
     func records() throws -> [JournalRecord] {
-        guard FileManager.default.fileExists(atPath: path) else { return [] }
-        let data = try Data(contentsOf: URL(fileURLWithPath: path), options: .mappedIfSafe)
-        return data.starts(with: Self.magic) ? Self.records(in: [UInt8](data)) : []
+        guard let file = try handle(O_RDONLY) else { return [] }
+        do {
+            let start = try file.read(upToCount: Self.magic.count) ?? Data()
+            guard start.elementsEqual(Self.magic) else { return [] }
+            return Self.records(in: [UInt8](start + (try file.readToEnd() ?? Data())))
+        } catch { throw unusable("read", error.localizedDescription) }
     }
 
     static func records(in bytes: [UInt8]) -> [JournalRecord] {
@@ -218,14 +249,23 @@ final class ArchiveJournal: Sendable {
 
     /// Empties the file of one who does not take records.
     func clear() throws {
-        let file = Foundation.open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
-        guard file >= 0 else { return }
-        defer { Foundation.close(file) }
-        guard Self.empty(file) else {
-            throw ArchiveError(
-                .unusableArchive,
-                "\"\(path)\" can't be written: \(String(cString: strerror(errno))). Check its owner and the disk.")
-        }
+        guard let file = try handle(O_RDWR) else { return }
+        guard Self.empty(file.fileDescriptor) else { throw unusable("emptied", String(cString: strerror(errno))) }
+    }
+
+    /// The file, open; nil where there is none.
+    private func handle(_ mode: Int32) throws -> FileHandle? {
+        let file = Foundation.open(path, mode | O_CLOEXEC | O_NOFOLLOW)
+        if file < 0, errno == ENOENT { return nil }
+        guard file >= 0 else { throw unusable("opened", String(cString: strerror(errno))) }
+        return FileHandle(fileDescriptor: file, closeOnDealloc: true)
+    }
+
+    func unusable(_ verb: String, _ reason: String) -> ArchiveError {
+        ArchiveError(
+            .unusableArchive,
+            "\"\(path)\" can't be \(verb): \(reason). It has runs that the archive's files may lack after a power cut. "
+                + "Check its owner and the disk; where it is no file, move it away.")
     }
 
     // MARK: Records
@@ -259,6 +299,7 @@ final class ArchiveJournal: Sendable {
             let count = bytes.withUnsafeBytes {
                 pwrite(file, $0.baseAddress?.advanced(by: done), $0.count - done, off_t(position + done))
             }
+            if count < 0, errno == EINTR { continue }
             guard count > 0 else { return false }
             done += count
         }

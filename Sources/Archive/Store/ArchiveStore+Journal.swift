@@ -14,29 +14,49 @@ extension ArchiveStore {
         if records.isEmpty { return [] }
         let torn = try await withArchive { repository in
             repository.forgetTorn(under: String(Self.refPrefix.dropLast()))
-            var torn: [String] = []
-            // An archived run may have been written twice, and then it is the later one that was told.
-            var commits: [String: OID] = [:]
-            for record in records {
-                if !record.objects.allSatisfy(repository.hasWhole) { torn.append(record.ref) }
-                commits[record.ref] = record.commit
-                let batch = ObjectBatch(repository)
-                for object in record.objects { try batch.restore(object) }
-                try batch.finish()
-            }
-            for (ref, commit) in commits {
-                // One that can't be read is none.
-                if case .none = try? repository.ref(ref) {
-                    try repository.keep(commit, as: ref)
-                    torn.append(ref)
-                }
-            }
-            let files = records.map { Self.files(of: $0, in: repository) }
-            try ObjectBatch.flush(files.reduce(into: Set()) { $0.formUnion($1) })
-            return torn
+            return try Self.put(records, into: repository, isAnew: false)
         }
         try journal.clear()
-        return Set(torn).compactMap { RunID($0.dropFirst(Self.refPrefix.count)) }.sorted()
+        return torn
+    }
+
+    /// Brings what the records have to the disk.
+    ///
+    /// - Parameter isAnew: Whether what is there is not to be trusted.
+    /// - Returns: The runs that were not whole.
+    private static func put(_ records: [JournalRecord], into repository: Repository, isAnew: Bool) throws -> [RunID] {
+        let batch = ObjectBatch(repository)
+        var files = names(in: repository)
+        var torn: Set<String> = []
+        // An archived run may have been written twice, and then it is the later one that was told.
+        var commits: [String: OID] = [:]
+        for record in records {
+            commits[record.ref] = record.commit
+            for object in record.objects {
+                let isWhole = repository.hasWhole(object)
+                if !isWhole { torn.insert(record.ref) }
+                if isAnew || !isWhole { try batch.rewrite(object) }
+                let path = repository.looseFile(of: object.id)
+                files.formUnion([path, (path as NSString).deletingLastPathComponent])
+            }
+        }
+        try batch.finish()
+        for (ref, commit) in commits {
+            // One that can't be read is none.
+            let known = (try? repository.ref(ref)) ?? nil
+            if known == nil { torn.insert(ref) }
+            if known == nil || isAnew { try repository.keep(known ?? commit, as: ref) }
+            files.insert(repository.looseFile(of: ref))
+        }
+        try ObjectBatch.flush(files)
+        return torn.compactMap { RunID($0.dropFirst(refPrefix.count)) }.sorted()
+    }
+
+    /// What has the names of runs and objects: the folders, and the file that packed refs are in.
+    static func names(in repository: Repository) -> Set<String> {
+        let folder = repository.commonDirectory
+        return Set(
+            ["", "/packed-refs", "/refs", "/refs/runs", "/objects", "/objects/pack"].map { folder + $0 })
     }
 
     /// From now on small runs are flushed together: each is on disk once ``write(_:request:tests:files:)`` returns, in a
@@ -47,34 +67,38 @@ extension ArchiveStore {
     public func beginJournal() { journal.open() }
 
     /// Empties the journal whenever no run was archived for `rest`, and when it is half full, until the task is cancelled.
-    public func keepFlushing(rest: Duration = .seconds(1)) async {
+    ///
+    /// - Parameter failed: Called with what the disk said when it could not be done; it is tried again.
+    public func keepFlushing(
+        rest: Duration = .seconds(1), failed: @Sendable (any Error) async -> Void = { _ in }
+    ) async {
         for await _ in journal.news {
             var seen = 0
             while let load = journal.load {
-                if load.isHalfFull || load.written == seen { try? await flush() }
+                if load.isHalfFull || load.written == seen {
+                    do { try await flush() } catch { await failed(error) }
+                }
                 seen = load.written
                 guard (try? await Task.sleep(for: rest)) != nil else { return }
             }
         }
     }
 
-    /// Flushes what is in the archive and has been flushed in the journal only. Throws where the disk says no; the
-    /// journal has it still.
+    /// Flushes what is in the archive and has been flushed in the journal only. Throws where the disk says no, also to
+    /// empty the journal; who removes runs must not go on then, for a start would bring them back.
     public func flush() async throws {
-        guard let paths = await journal.beginFlush() else { return }
+        guard let unflushed = await journal.beginFlush() else { return }
         do {
-            try await withArchive { _ in try ObjectBatch.flush(paths) }
-            journal.endFlush(true)
+            try await withArchive { [journal] repository in
+                switch unflushed {
+                case .paths(let paths): try ObjectBatch.flush(paths.union(Self.names(in: repository)))
+                case .records: _ = try Self.put(journal.records(), into: repository, isAnew: true)
+                }
+            }
         } catch {
-            journal.endFlush(false)
+            _ = journal.endFlush(false)
             throw error
         }
-    }
-
-    /// The files that a record's objects and its ref have, and their folders.
-    private static func files(of record: JournalRecord, in repository: Repository) -> Set<String> {
-        let files = record.objects.map { repository.looseFile(of: $0.id) } + [repository.looseFile(of: record.ref)]
-        return Set(files + files.map { ($0 as NSString).deletingLastPathComponent })
-            .union([repository.commonDirectory + "/objects"])
+        guard journal.endFlush(true) else { throw journal.unusable("emptied", "the disk refuses it") }
     }
 }

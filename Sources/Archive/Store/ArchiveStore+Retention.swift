@@ -125,6 +125,8 @@ extension ArchiveStore {
         try await flush()
         try await withArchive { repository in
             for id in removals { try repository.deleteRef(Self.ref(id)) }
+            // The index must not forget what a power cut would bring back.
+            try ObjectBatch.flush(Self.names(in: repository))
         }
         try await index.remove(removals)
         let settled = now().addingTimeInterval(-3600)

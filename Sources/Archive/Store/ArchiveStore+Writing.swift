@@ -78,12 +78,7 @@ extension ArchiveStore {
             message: "run \(report.id): \(report.verdict.title)\n")
         let name = Self.ref(report.id)
         if let known = try repository.ref(name) {
-            guard known == commit else {
-                throw ArchiveError(
-                    .alreadyArchived,
-                    "The archive has another report of run \(report.id), and an archived run never changes. "
-                        + "`pipectl archive reindex` makes the numbers of all archived runs known.", run: report.id)
-            }
+            try Self.require(known, commit, report.id)
             try batch.finish()
             return commit
         }
@@ -93,15 +88,25 @@ extension ArchiveStore {
             var files: Set<String> = []
             defer { journal.placed(batch.placed.union(files)) }
             try batch.place()
-            try repository.keep(commit, as: name)
-            let file = repository.looseFile(of: name)
-            files = [file, (file as NSString).deletingLastPathComponent]
+            do { try repository.add(commit, as: name) } catch {
+                guard error.code == .exists, let known = try repository.ref(name) else { throw error }
+                try Self.require(known, commit, report.id)
+            }
+            files = [repository.looseFile(of: name)]
         } else {
             // Before there is a ref that names them.
             try batch.finish()
             try repository.setRef(name, to: commit, expecting: .some(nil), message: "pipectl: archive")
         }
         return commit
+    }
+
+    private static func require(_ known: OID, _ commit: OID, _ id: RunID) throws {
+        guard known != commit else { return }
+        throw ArchiveError(
+            .alreadyArchived,
+            "The archive has another report of run \(id), and an archived run never changes. "
+                + "`pipectl archive reindex` makes the numbers of all archived runs known.", run: id)
     }
 }
 

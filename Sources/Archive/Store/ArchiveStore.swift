@@ -29,7 +29,10 @@ public struct ArchiveStore: Sendable {
             if FileManager.default.fileExists(atPath: repositoryPath + "/HEAD") {
                 _ = try Repository(opening: repositoryPath)
             } else {
-                _ = try Repository.create(bareAt: repositoryPath)
+                let repository = try Repository.create(bareAt: repositoryPath)
+                // Without them it is none, whatever it has.
+                let files = ["HEAD", "config", "objects/info"].map { repository.commonDirectory + "/" + $0 }
+                try ObjectBatch.flush(Self.names(in: repository).union(files + [home]))
             }
         } catch {
             throw ArchiveError(

@@ -27,7 +27,8 @@ struct ArtifactFolder: Sendable {
             try Self.require(try Self.digest(input, file) { _ in }, sha256, file)
             // A retention that runs now must see that somebody wants it.
             utimes(path, nil)
-            return
+            // Another run may have moved it there a moment ago.
+            return try Self.flush(folder: folder + "/" + sha256.prefix(2))
         }
         try Self.makeFolder(incoming)
         try Self.makeFolder(folder + "/" + sha256.prefix(2))

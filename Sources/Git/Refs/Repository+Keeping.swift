@@ -9,13 +9,31 @@ internal import Foundation
 extension Repository {
     /// Keeps `id`, and what it is made of, from `git gc` for as long as a process needs it.
     ///
-    /// A ref as any other, but nobody else may move it meanwhile, and it need not outlive a power cut, or can be written
-    /// again after one: it is written without a lock and without a flush, each of which waits for the disk. What a power
-    /// cut leaves of one is removed by ``forgetTorn(under:)``.
+    /// A ref as any other, but nobody else may move it, and it need not outlive a power cut: it is written without a
+    /// lock and without a flush, each of which waits for the disk. What a power cut leaves of one is removed by
+    /// ``forgetTorn(under:)``.
     /// - Parameter name: The ref, its parts separated by slashes.
     public func keep(_ id: OID, as name: String) throws(GitError) {
+        try write(id, as: name, by: ".lock") { new, path in rename(new, path) }
+    }
+
+    /// Adds a ref without a flush, for one who can write it again after a power cut.
+    ///
+    /// - Throws: `.exists` when there is a loose ref of this name; one that is packed only has to be looked for before.
+    public func add(_ id: OID, as name: String) throws(GitError) {
+        // Another writer of the same ref must not have the same file.
+        try write(id, as: name, by: ".\(UInt64.random(in: .min ... .max)).lock") { new, path in
+            defer { unlink(new) }
+            return link(new, path)
+        }
+    }
+
+    private func write(
+        _ id: OID, as name: String, by suffix: String, _ move: (_ new: String, _ path: String) -> Int32
+    ) throws(GitError) {
         let path = looseFile(of: name)
-        let new = path + ".lock"
+        // For Git no ref, whatever becomes of it.
+        let new = path + suffix
         guard !name.utf8.contains(0) else {
             throw GitError(call: "keep", code: .invalidName, message: "the name of the ref contains a NUL")
         }
@@ -26,7 +44,7 @@ extension Repository {
             problem = write(id, to: new)
         }
         // Half an id must not become the ref.
-        if problem == 0, rename(new, path) != 0 { problem = errno }
+        if problem == 0, move(new, path) != 0 { problem = errno }
         guard problem == 0 else {
             unlink(new)
             throw unkept(name, problem)
@@ -68,7 +86,7 @@ extension Repository {
 
     private func unkept(_ name: String, _ problem: Int32) -> GitError {
         GitError(
-            call: "keep", code: .failed,
+            call: "keep", code: problem == EEXIST ? .exists : .failed,
             message: "\(name) of \"\(commonDirectory)\" could not be written: \(String(cString: strerror(problem))). "
                 + "Check its owner and the disk.")
     }

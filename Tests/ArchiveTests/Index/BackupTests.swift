@@ -106,7 +106,7 @@ import Testing
 
     /// Overwrites pages in the middle, after everything was written there.
     private func damage() throws {
-        let queue = try DatabaseQueue(path: path)
+        let queue = try DatabaseQueue.patient(path)
         try queue.writeWithoutTransaction { db in _ = try db.checkpoint(.truncate) }
         try queue.close()
         let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))

@@ -41,7 +41,7 @@ import Testing
             let index = try Index(path: path)
             try await index.completed(Sample.request(head: 1))
         }
-        let queue = try DatabaseQueue(path: path)
+        let queue = try DatabaseQueue.patient(path)
         try await queue.write { db in try db.execute(sql: "DELETE FROM run") }
         try queue.close()
         #expect(try await Index(path: path).accept(Sample.request(head: 1)).run.id == 2)
@@ -120,7 +120,7 @@ import Testing
 
     @Test func aNewerSchemaIsRefused() async throws {
         try await fill()
-        let queue = try DatabaseQueue(path: path)
+        let queue = try DatabaseQueue.patient(path)
         try await queue.write { db in
             try db.execute(sql: "INSERT INTO grdb_migrations (identifier) VALUES ('99 from the future')")
         }
@@ -160,7 +160,7 @@ import Testing
                 try await index.completed(Sample.request(change: "\(head)", head: head), tests: tests)
             }
         }
-        let queue = try DatabaseQueue(path: path)
+        let queue = try DatabaseQueue.patient(path)
         try await queue.writeWithoutTransaction { db in _ = try db.checkpoint(.truncate) }
         try queue.close()
     }

@@ -34,15 +34,12 @@ import Testing
 
     @Test func aMigrationThatFailsLeavesTheOldSchema() async throws {
         _ = try await old()
-        let queue = try DatabaseQueue(path: path)
+        let queue = try DatabaseQueue.patient(path)
         // In the way of the table that is to be made.
         try await queue.write { db in try db.execute(sql: "CREATE TABLE intent (x INTEGER)") }
         try queue.close()
         #expect(throws: (any Error).self) { try Index(path: path) }
-        // The index that could not be opened may still be closing.
-        var patient = Configuration()
-        patient.busyMode = .timeout(30)
-        let after = try DatabaseQueue(path: path, configuration: patient)
+        let after = try DatabaseQueue.patient(path)
         let (applied, nonces) = try await after.read { db in
             (
                 try String.fetchAll(db, sql: "SELECT identifier FROM grdb_migrations"),

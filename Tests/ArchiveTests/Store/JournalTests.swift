@@ -36,11 +36,9 @@ import Testing
         var ids: [RunID] = []
         for head in 1...3 { ids.append(try await room.completed(Sample.request(head: head))) }
         let records = try journal.records()
-        for record in records {
-            try await withRepository(at: room.store.repositoryPath) { repository in
-                for object in record.objects { try apply(damage, to: repository.looseFile(of: object.id)) }
-                if refsToo { try apply(damage, to: repository.looseFile(of: record.ref)) }
-            }
+        try await withRepository(at: room.store.repositoryPath) { repository in
+            for id in Set(records.flatMap(\.objects).map(\.id)) { try apply(damage, to: repository.looseFile(of: id)) }
+            for record in records where refsToo { try apply(damage, to: repository.looseFile(of: record.ref)) }
         }
         let next = try ArchiveStore(home: room.store.home)
         #expect(try await next.recover() == (damage == .untouched ? [] : ids))
@@ -48,6 +46,32 @@ import Testing
         #expect(try await next.verify(room.index).isEmpty)
         try await expectSound(next.repositoryPath)
         #expect(try await next.recover() == [], "a second time finds nothing to do")
+    }
+
+    @Test func aRecordHasAlsoWhatTheArchiveHad() async throws {
+        try await room.completed(Sample.request(head: 1))
+        try await room.store.flush()
+        let id = try await room.completed(Sample.request(head: 2))
+        let record = try #require(try journal.records().first)
+        // The logs are those of the first run, which somebody else wrote.
+        let log = try await room.object(id, "logs/001-1.log")
+        #expect(record.objects.contains { "\(log)".hasSuffix("\($0.id.hex.dropFirst(2))") })
+        try FileManager.default.removeItem(atPath: log)
+        let next = try ArchiveStore(home: room.store.home)
+        #expect(try await next.recover() == [id])
+        #expect(try await next.log(id, "001-1.log") == Array("one\ntwo\n".utf8))
+    }
+
+    @Test func allThatIsNewIsToBeFlushed() async throws {
+        let id = try await room.completed()
+        let record = try #require(try journal.records().first)
+        guard case .paths(let paths) = await journal.beginFlush() else { throw CancellationError() }
+        let wanted = try await withRepository(at: room.store.repositoryPath) { repository in
+            record.objects.map { repository.looseFile(of: $0.id) } + [repository.looseFile(of: "refs/runs/\(id)")]
+        }
+        #expect(paths.isSuperset(of: wanted))
+        #expect(paths.isSuperset(of: wanted.dropLast().map { ($0 as NSString).deletingLastPathComponent }))
+        #expect(journal.endFlush(true))
     }
 
     @Test func aRefThatMovedSinceStaysWhereItIs() async throws {
@@ -86,9 +110,9 @@ import Testing
             journal.placed([])
         }
         for number in 1...5 { append(number) }
-        #expect(await journal.beginFlush() == [])
+        #expect(await journal.beginFlush() == .paths([]))
         #expect(!journal.append(JournalRecord(ref: "refs/runs/6", commit: objects[0].id, objects: [])))
-        journal.endFlush(true)
+        #expect(journal.endFlush(true))
         // As long as the ones before: what follows it begins where a record may begin.
         append(7)
         #expect(try journal.records().map(\.ref) == ["refs/runs/7"])
@@ -96,18 +120,50 @@ import Testing
         #expect(try next.records() == journal.records())
     }
 
-    @Test func aFlushThatFailsKeepsTheRecords() async throws {
+    /// The disk has lost what it was told to flush, and says so once only.
+    @Test func afterAFlushThatFailedEverythingIsWrittenAnew() async throws {
         let id = try await room.completed()
-        let paths = try #require(await journal.beginFlush())
-        #expect(paths.contains { $0.hasSuffix("refs/runs/\(id)") })
-        journal.endFlush(false)
+        _ = await journal.beginFlush()
+        #expect(!journal.endFlush(false))
         #expect(try journal.records().count == 1)
         try await room.completed(Sample.request(head: 2))
         #expect(try journal.records().count == 1, "the next is flushed by itself")
+        let report = try await room.object(id, "report.json")
+        try apply(.zeros, to: report)
         try await room.store.flush()
         #expect(try journal.records() == [])
+        #expect(try await room.store.verify(room.index).isEmpty)
         try await room.completed(Sample.request(head: 3))
         #expect(try journal.records().count == 1)
+    }
+
+    @Test func twoWritersOfOneRunAreOne() async throws {
+        try await withThrowingTaskGroup { group in
+            for _ in 1...8 {
+                group.addTask { [store = room.store] in
+                    try await store.write(Sample.report(1), request: Sample.request())
+                }
+            }
+            try await group.waitForAll()
+        }
+        let refs = try FileManager.default.contentsOfDirectory(atPath: room.store.repositoryPath + "/refs/runs")
+        #expect(refs == ["1"])
+        await #expect(throws: ArchiveError.self) {
+            try await room.store.write(Sample.report(1, verdict: .failed), request: Sample.request())
+        }
+    }
+
+    @Test(arguments: [false, true]) func whatIsNoFileIsRefused(isLink: Bool) async throws {
+        let other = try ArchiveRoom()
+        let path = other.store.journal.path
+        if isLink {
+            try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: journal.path)
+        } else {
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        }
+        try await room.completed()
+        let error = await #expect(throws: ArchiveError.self) { try await other.store.recover() }
+        #expect(error?.description.contains("move it away") == true, "\(String(describing: error))")
     }
 
     @Test func largeRunsAreFlushedByThemselves() async throws {

@@ -6,7 +6,7 @@ struct DiskJournal {
     enum Change {
         case write(offset: Int, bytes: [UInt8])
         case truncate(size: Int)
-        case create, mkdir, unlink, rmdir, fsync
+        case create, mkdir, unlink, rmdir, fsync, fdatasync
         case rename(to: String)
         case link(to: String)
         case symlink(text: String)
@@ -45,6 +45,7 @@ struct DiskJournal {
                 case "unlink": .unlink
                 case "rmdir": .rmdir
                 case "fsync": .fsync
+                case "fdatasync": .fdatasync
                 case "rename": .rename(to: other)
                 case "link": .link(to: other)
                 case "symlink": .symlink(text: other)

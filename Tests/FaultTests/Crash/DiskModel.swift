@@ -48,9 +48,13 @@ struct DiskModel {
         case .fsync:
             unflushed = []
             guard case .file(let file)? = names[path] else { return }
-            var all = Always()
-            files[file].durable = content(file, &all)
-            files[file].pending = []
+            flush(file)
+        case .fdatasync:
+            guard case .file(let file)? = names[path] else { return }
+            let size = files[file].durable.count
+            flush(file)
+            // Names go along with what else the file system has to write down, and only then.
+            if files[file].durable.count != size { unflushed = [] }
         case .create:
             files.append(File())
             set([path: .file(files.count - 1)])
@@ -66,6 +70,12 @@ struct DiskModel {
             }
             set(moved)
         }
+    }
+
+    private mutating func flush(_ file: Int) {
+        var all = Always()
+        files[file].durable = content(file, &all)
+        files[file].pending = []
     }
 
     private mutating func set(_ changes: [String: Name?]) {

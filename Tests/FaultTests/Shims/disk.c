@@ -321,7 +321,7 @@ static int by_file(const char *call, int file, int64_t size, long number) {
 }
 
 int fsync(int file) { return by_file("fsync", file, -1, SYS_fsync); }
-int fdatasync(int file) { return by_file("fsync", file, -1, SYS_fdatasync); }
+int fdatasync(int file) { return by_file("fdatasync", file, -1, SYS_fdatasync); }
 int ftruncate(int file, off_t size) { return by_file("truncate", file, size, SYS_ftruncate); }
 int ftruncate64(int file, off64_t size) { return by_file("truncate", file, size, SYS_ftruncate); }
 
