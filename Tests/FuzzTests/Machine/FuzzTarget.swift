@@ -42,6 +42,7 @@ struct FuzzTarget: Sendable, CustomTestStringConvertible {
     }
 
     static let all: [FuzzTarget] =
-        results + plans + patterns + [refs] + logs + [report, archive, journal, object] + sockets + processes + findings + agents
+        results + plans + patterns + [refs] + logs + [report, archive, journal, object] + sockets + processes + findings
+        + agents
         + integrity
 }
