@@ -158,21 +158,23 @@ public final class ObjectBatch {
 
     /// Flushes files and folders; one that is gone by now is none of ours any more.
     public static func flush(_ paths: Set<String>) throws(GitError) {
-        // The bytes of many are on their way before the first is waited for.
-        var rest = paths.sorted()[...]
-        while !rest.isEmpty {
-            var files: [(descriptor: Int32, path: String)] = []
-            defer { for file in files { close(file.descriptor) } }
-            for path in rest.prefix(64) {
-                let file = open(path, O_RDONLY | O_CLOEXEC)
-                if file < 0, errno == ENOENT { continue }
-                guard file >= 0 else { throw problem("open", path) }
-                files.append((file, path))
-                cgit_begin_write(file)
+        // All bytes are on their way before the first are waited for, with one descriptor at a time: there may be few.
+        for path in paths { try withDescriptor(path) { cgit_begin_write($0) } }
+        for path in paths {
+            try withDescriptor(path) { file throws(GitError) in
+                guard fsync(file) == 0 else { throw problem("write", path) }
             }
-            for file in files where fsync(file.descriptor) != 0 { throw problem("write", file.path) }
-            rest = rest.dropFirst(64)
         }
+    }
+
+    private static func withDescriptor(
+        _ path: String, _ body: (Int32) throws(GitError) -> Void
+    ) throws(GitError) {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        if file < 0, errno == ENOENT { return }
+        guard file >= 0 else { throw problem("open", path) }
+        defer { close(file) }
+        try body(file)
     }
 
     private func add(_ content: [UInt8], _ kind: git_object_t, _ name: String) throws(GitError) -> OID {
