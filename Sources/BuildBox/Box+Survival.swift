@@ -104,8 +104,17 @@ extension Box {
 
     /// What is in the archive's journal is in the archive's files, and the next start has nothing to look for.
     func flushArchive() async {
-        do { try await store.flush() } catch {
-            log.warning("the archive could not be flushed; the next start does it from its journal: \(error)")
+        do {
+            try await store.flush()
+            isArchiveUnflushed = false
+        } catch {
+            // Said once: it is tried again every second.
+            if !isArchiveUnflushed {
+                log.error(
+                    "the archive could not be flushed; it is tried again, and the next start does it from its journal: \(error)"
+                )
+            }
+            isArchiveUnflushed = true
         }
     }
 

@@ -45,7 +45,7 @@ extension Box {
         store.beginJournal()
         try await withThrowingTaskGroup(of: Bool.self) { group in
             group.addTask { [store] in
-                await store.keepFlushing { await self.noteTrouble("the archive can't be flushed", $0) }
+                await store.keepFlushing { await self.flushArchive() }
                 return false
             }
             group.addTask {

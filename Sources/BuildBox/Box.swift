@@ -42,6 +42,8 @@ public actor Box {
     private let wakes: AsyncStream<Void>
     private let wake: AsyncStream<Void>.Continuation
     private var isDraining = false
+    /// Whether the disk refused to flush the archive the last time.
+    var isArchiveUnflushed = false
     /// The last one that archives runs that never started.
     private var archiving: Task<Void, Never>?
     /// Only these may start; nil means all. A foreground run must not start what a daemon left behind.

@@ -3,7 +3,9 @@ internal import Foundation
 
 /// An object as its own file has it: kind, size and content, compressed by zlib.
 public struct LooseObject: Sendable, Equatable {
+    /// Of kind, size and content.
     public var id: OID
+    /// What its file holds.
     public var bytes: [UInt8]
 
     public init(id: OID, bytes: [UInt8]) {

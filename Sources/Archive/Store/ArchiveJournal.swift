@@ -120,7 +120,8 @@ final class ArchiveJournal: Sendable {
         guard let mine else { return false }
         let isOnDisk = flushed.withLock { flushed in
             let last = state.withLock { $0.isBroken ? nil : $0.number }
-            guard let last, flushed < mine.number || flushed > last else { return last != nil }
+            // Another one may have flushed both.
+            guard let last, flushed < mine.number else { return last != nil }
             guard Self.flush(mine.file) else {
                 state.withLock { $0.isBroken = true }
                 return false

@@ -45,7 +45,8 @@ extension ArchiveStore {
             // One that can't be read is none.
             let known = (try? repository.ref(ref)) ?? nil
             if known == nil { torn.insert(ref) }
-            if known == nil || isAnew { try repository.keep(known ?? commit, as: ref) }
+            // One that was amended since has been flushed with that.
+            if known == nil || isAnew && known == commit { try repository.keep(commit, as: ref) }
             files.insert(repository.looseFile(of: ref))
         }
         try ObjectBatch.flush(files)
@@ -68,16 +69,13 @@ extension ArchiveStore {
 
     /// Empties the journal whenever no run was archived for `rest`, and when it is half full, until the task is cancelled.
     ///
-    /// - Parameter failed: Called with what the disk said when it could not be done; it is tried again.
-    public func keepFlushing(
-        rest: Duration = .seconds(1), failed: @Sendable (any Error) async -> Void = { _ in }
-    ) async {
+    /// - Parameter flush: What to do then: ``flush()``, and to say so where that throws. It is called again until the
+    ///   journal is empty.
+    public func keepFlushing(rest: Duration = .seconds(1), by flush: @Sendable () async -> Void) async {
         for await _ in journal.news {
             var seen = 0
             while let load = journal.load {
-                if load.isHalfFull || load.written == seen {
-                    do { try await flush() } catch { await failed(error) }
-                }
+                if load.isHalfFull || load.written == seen { await flush() }
                 seen = load.written
                 guard (try? await Task.sleep(for: rest)) != nil else { return }
             }

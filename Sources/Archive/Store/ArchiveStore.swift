@@ -11,6 +11,8 @@ internal import Git
 /// - `results/FILE`: the result files as the steps wrote them
 /// - `artifacts.json`: what was kept of each artifact; the bytes are in `artifacts/ab/cdef…`, by SHA-256
 ///
+/// What is not flushed in it yet is in its `pipectl-journal`: ``beginJournal()``, ``recover()``.
+///
 /// A run's commit never changes. Archive a run before ``Index/finish(_:tests:archivedBytes:)``: ``settle(_:)`` finds
 /// what a crash between the two left.
 public struct ArchiveStore: Sendable {

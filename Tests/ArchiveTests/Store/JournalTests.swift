@@ -214,7 +214,9 @@ import Testing
     }
 
     @Test func itIsEmptiedWhenNothingComes() async throws {
-        let keeping = Task { [store = room.store] in await store.keepFlushing(rest: .milliseconds(10)) }
+        let keeping = Task { [store = room.store] in
+            await store.keepFlushing(rest: .milliseconds(10)) { try? await store.flush() }
+        }
         for head in 1...2 {
             try await room.completed(Sample.request(head: head))
             try await until { journal.load == nil }
