@@ -37,6 +37,7 @@ struct launch {
 enum {
     launch_terminal = 1,    // its input and output are a pseudo-terminal
     launch_few_files = 2,   // `open_files` is the hard limit, too
+    launch_plain = 4,       // the last word is the line for a shell that has the others; the shell's if they can't start
 };
 
 enum {

@@ -36,6 +36,7 @@ struct command {
     const char *folder;
     const char *secrets_folder;
     char **words;
+    char *line;                // for a shell if the words can't be started, or NULL
     char **variables;
     char **secrets;            // names, ended by NULL
     int output;                // the pipe of its log
@@ -101,6 +102,10 @@ static void become_command(const struct command *command) {
             execvp(command->words[0], command->words);
         else
             errno = EINVAL;
+        if (command->line) {
+            char *shell[] = {"/bin/sh", "-ec", command->line, NULL};
+            execv(shell[0], shell);
+        }
     }
 failed:
     problem[1] = errno ? errno : EIO;
@@ -232,6 +237,8 @@ static int receive_command(struct command *command) {
     next += strlen(next) + 1;
     char **slot = command->words = words;
     for (uint32_t i = 0; i < launch->words && next < end; i++, next += strlen(next) + 1) *slot++ = next;
+    command->line = NULL;
+    if (launch->flags & launch_plain && slot > words) command->line = *--slot;
     *slot++ = NULL;
     command->variables = slot;
     for (uint32_t i = 0; i < launch->variables && next < end; i++, next += strlen(next) + 1) *slot++ = next;

@@ -4,6 +4,9 @@ import SystemPackage
 /// What a command needs to be started.
 struct StepCommand: Sendable {
     var arguments: [String]
+    /// The line that ``arguments`` are the words of (``PlainLine``): `/bin/sh -e` has it where they can't be started, and
+    /// says why, or does what only a shell does.
+    var plainLine: String?
     var workingDirectory: FilePath
     var environment: [String: String]
     /// Files that the command finds in ``secretsFolder``, readable for it alone and on no disk.
@@ -48,6 +51,10 @@ extension StepCommand {
             texts += text.utf8
             end()
         }
+        if let plainLine {
+            texts += plainLine.utf8
+            end()
+        }
         for (name, value) in environment {
             texts += name.utf8
             texts.append(UInt8(ascii: "="))
@@ -64,11 +71,11 @@ extension StepCommand {
         bytes.reserveCapacity(64 + texts.count)
         func append(_ number: some FixedWidthInteger) { withUnsafeBytes(of: number) { bytes += $0 } }
         append(UInt32(texts.count))
-        append(UInt32(arguments.count))
+        append(UInt32(arguments.count + (plainLine == nil ? 0 : 1)))
         append(UInt32(environment.count))
         append(UInt32(clamping: Int(grace / .milliseconds(1))))
         // A limit that was asked for can't be raised again; the usual one is only where programs start.
-        append(UInt32((hasTerminal ? 1 : 0) | (limits.openFiles == 0 ? 0 : 2)))
+        append(UInt32((hasTerminal ? 1 : 0) | (limits.openFiles == 0 ? 0 : 2) | (plainLine == nil ? 0 : 4)))
         append(UInt32(secrets.count))
         append(limits.openFiles == 0 ? UInt64(OpenFiles.inherited) : limits.openFiles)
         for limit in [limits.cpuTime, limits.fileSize, limits.data, limits.processes] { append(limit) }

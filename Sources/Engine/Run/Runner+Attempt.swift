@@ -72,6 +72,10 @@ extension Runner {
             case .success(let end):
                 attempt.record.exitCode = end.exitCode
                 attempt.record.signal = end.signal
+                // As a shell has it, which a plain line would have had: `.retries(on: .exitCodes(137))` may wait for it.
+                if command.plainLine != nil, end.stopped == nil, let signal = end.signal {
+                    attempt.record.exitCode = 128 + signal
+                }
                 (attempt.record.status, attempt.record.reason) = judge(end)
                 if end.stopped?.kind == .limitReached { attempt.record.hitLimit = true }
                 if end.stopped == nil, let cause = allowance.cause(of: end) {

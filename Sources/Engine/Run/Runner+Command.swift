@@ -44,16 +44,26 @@ extension Runner {
             environment["PIPECTL_REVIEW_EARLIER"] =
                 setting.seen(setting.values.appending(ReviewInput.dataName(step.name))).string
         }
-        let arguments =
-            switch step.action {
-            case .shell(let line): ["/bin/sh", "-ec", line]
-            case .command(let words): words
-            case .closure: setting.closureCommand(step.name)
-            // Never reached: such a step waits in ``awaitApproval(of:_:)`` and starts nothing.
-            case .approval: ["true"]
+        let seenFolder = setting.seen(folder)
+        var plainLine: String?
+        let arguments: [String]
+        switch step.action {
+        case .shell(let line):
+            if let words = PlainLine.words(of: line) {
+                arguments = words
+                plainLine = line
+                // A shell would have set it.
+                environment["PWD"] = seenFolder.string
+            } else {
+                arguments = ["/bin/sh", "-ec", line]
             }
+        case .command(let words): arguments = words
+        case .closure: arguments = setting.closureCommand(step.name)
+        // Never reached: such a step waits in ``awaitApproval(of:_:)`` and starts nothing.
+        case .approval: arguments = ["true"]
+        }
         var command = StepCommand(
-            arguments: arguments, workingDirectory: setting.seen(folder), environment: environment,
+            arguments: arguments, plainLine: plainLine, workingDirectory: seenFolder, environment: environment,
             hasTerminal: step.hasTerminal)
         if setting.secrets.areGiven(to: step) { command.secretsFolder = try setting.makeSecretsFolder() }
         setting.secrets.handOver(to: &command, of: step)

@@ -10,12 +10,14 @@ public struct Step: Sendable {
     /// The step's name, unique in its workflow.
     public var name: String { planned.name }
 
-    /// A line for `/bin/sh -e`, which ends with the first command of it that fails.
+    /// A line for `/bin/sh -e`, which ends with the first command of it that fails. A program and plain words are started
+    /// without the shell in between.
     public init(_ name: String, needs: Step..., run line: String) {
         self.init(name, needs: needs, run: line)
     }
 
-    /// A line for `/bin/sh -e`, which ends with the first command of it that fails.
+    /// A line for `/bin/sh -e`, which ends with the first command of it that fails. A program and plain words are started
+    /// without the shell in between.
     public init(_ name: String, needs: [Step], run line: String) {
         self.init(name, needs, .shell(line))
     }
