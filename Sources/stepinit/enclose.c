@@ -12,6 +12,8 @@ char **enclose(char **arguments) {
     _exit(125);
 }
 
+char **enclose_as_asked(char **arguments) { return enclose(arguments); }
+
 void end_with_parent(void) {}
 
 #else
@@ -32,7 +34,9 @@ void end_with_parent(void) {}
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "messages.h"
 #include "mounting.h"
+#include "requests.h"
 
 enum kind { a_folder, a_link, in_memory, shown, processes, devices, made_readonly };
 
@@ -375,47 +379,131 @@ __attribute__((noreturn)) static void wait_for(pid_t child) {
     _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
 }
 
-char **enclose(char **arguments) {
-    struct sandbox sandbox = {.network = -1};
-    char **words = read_options(&sandbox, arguments + 2);
-    if (sandbox.ends_with_parent) prctl(PR_SET_PDEATHSIG, SIGKILL);
-    // Whoever starts this may have signals blocked, or no wish to wait for children.
+// Whoever starts this may have signals blocked, or no wish to wait for children.
+static void reset_signals(void) {
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     signal(SIGCHLD, SIG_DFL);
-    if (pipe2(life, O_CLOEXEC) != 0) fail("make", "a pipe");
-    long kinds = CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS | SIGCHLD;
-    if (sandbox.has_own_network) kinds |= CLONE_NEWNET;
+}
+
+// Starts the process that is to be the sandbox's first; with `parent_too` it is a child of our parent, and not ours.
+static pid_t start_first(const struct sandbox *sandbox, int parent_too) {
+    long kinds = CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS;
+    kinds |= parent_too ? CLONE_PARENT : SIGCHLD;
+    if (sandbox->has_own_network) kinds |= CLONE_NEWNET;
     pid_t child = (pid_t)syscall(SYS_clone, kinds | CLONE_NEWCGROUP, 0, 0, 0, 0);
     // Kernels are built without control groups, too.
     if (child < 0 && errno == EINVAL) child = (pid_t)syscall(SYS_clone, kinds, 0, 0, 0, 0);
+    return child;
+}
+
+// Makes the sandbox around the process that calls.
+static void furnish(struct sandbox *sandbox) {
+    mode_t usual = umask(0);
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) fail("give up", "privileges to come");
+    if (sandbox->host_name && sethostname(sandbox->host_name, strlen(sandbox->host_name)) != 0)
+        fail("set", "the host's name");
+    if (sandbox->has_own_network) raise_loopback();
+    if (sandbox->network >= 0 && setns(sandbox->network, CLONE_NEWNET) != 0) fail("enter", "the network");
+    if (sandbox->network >= 0) close(sandbox->network);
+    make_root(sandbox);
+    umask(usual);
+    if (sandbox->has_own_session) setsid();
+    free(sandbox->parts);
+}
+
+// Everybody in the sandbox may read how its first process was started; where things are on the box says nothing to them.
+static void hide_words(char **arguments, char **end) {
+    static const char name[] = "stepinit";
+    size_t room = strlen(arguments[0]);
+    for (char **word = arguments; word < end; word++) memset(*word, 0, strlen(*word));
+    if (room >= sizeof name - 1) memcpy(arguments[0], name, sizeof name - 1);
+}
+
+char **enclose(char **arguments) {
+    struct sandbox sandbox = {.network = -1};
+    char **words = read_options(&sandbox, arguments + 2);
+    if (sandbox.ends_with_parent) prctl(PR_SET_PDEATHSIG, SIGKILL);
+    reset_signals();
+    if (pipe2(life, O_CLOEXEC) != 0) fail("make", "a pipe");
+    pid_t child = start_first(&sandbox, 0);
     if (child < 0) fail("make", "namespaces");
     if (child > 0) wait_for(child);
 
     close(life[1]);
     end_with_parent();
-    mode_t usual = umask(0);
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) fail("give up", "privileges to come");
-    if (sandbox.host_name && sethostname(sandbox.host_name, strlen(sandbox.host_name)) != 0)
-        fail("set", "the host's name");
-    if (sandbox.has_own_network) raise_loopback();
-    if (sandbox.network >= 0 && setns(sandbox.network, CLONE_NEWNET) != 0) fail("enter", "the network");
-    if (sandbox.network >= 0) close(sandbox.network);
-    make_root(&sandbox);
-    umask(usual);
-    if (sandbox.has_own_session) setsid();
-    free(sandbox.parts);
-    // Everybody in the sandbox may read how its first process was started; where things are on the box says nothing to
-    // them.
-    static const char name[] = "stepinit";
-    size_t room = strlen(arguments[0]);
-    for (char **word = arguments; word < words; word++) memset(*word, 0, strlen(*word));
-    if (room >= sizeof name - 1) memcpy(arguments[0], name, sizeof name - 1);
+    furnish(&sandbox);
+    hide_words(arguments, words);
     return words;
 }
 
+// One sandbox after the other
+
+// Puts the descriptors where the words have them: 0, and 3 and on. They were received in this order, at the lowest numbers
+// there are from 3 on, so none is overwritten before it is moved.
+static void place_files(const int *files, int count) {
+    if (dup2(files[0], 0) < 0) fail("take", "the socket");
+    for (int i = 1; i < count; i++)
+        if (files[i] < 2 + i || dup2(files[i], 2 + i) < 0) fail("take", "a descriptor");
+    closefrom(2 + count);
+}
+
+// Returns an array of the words, to be freed with what it is of; NULL when pipectl is gone.
+static char **receive_words(struct enclosure *asked, int *files, int *number) {
+    ssize_t count;
+    int room = *number;
+    do {
+        *number = room;
+        count = receive(STDIN_FILENO, asked, sizeof *asked, files, number);
+    } while (count < 0 && errno == EINTR);
+    if (count <= 0 || !read_all(STDIN_FILENO, (char *)asked + count, sizeof *asked - (size_t)count)) return NULL;
+    // The array and then the texts, each of which ends with a NUL, and one more.
+    size_t head = ((size_t)asked->words + 2) * sizeof(char *);
+    char **words = malloc(head + asked->bytes + 1);
+    if (!words) fail("read", "what a sandbox is to be");
+    char *next = (char *)words + head, *end = next + asked->bytes;
+    if (!read_all(STDIN_FILENO, next, asked->bytes)) return NULL;
+    *end = 0;
+    char **slot = words;
+    for (uint32_t i = 0; i < asked->words && next < end; i++, next += strlen(next) + 1) *slot++ = next;
+    slot[0] = slot[1] = NULL;
+    return words;
+}
+
+char **enclose_as_asked(char **arguments) {
+    // What is typed at a terminal is for those in the sandboxes.
+    setsid();
+    closefrom(3);
+    reset_signals();
+    char **last = arguments;
+    while (*last) last++;
+    hide_words(arguments, last);
+    for (;;) {
+        struct enclosure asked;
+        int files[most_enclosure_files], number = most_enclosure_files;
+        char **words = receive_words(&asked, files, &number);
+        if (!words) _exit(0);
+        struct sandbox sandbox = {.network = -1};
+        // A mistake in the words ends this process: whoever asked starts one for them alone, which says what it is.
+        char **rest = read_options(&sandbox, words);
+        int32_t child = number < 1 ? -EMFILE : start_first(&sandbox, 1);
+        if (child == 0) {
+            place_files(files, number);
+            furnish(&sandbox);
+            return rest;
+        }
+        if (child == -1) child = -errno;
+        for (int i = 0; i < number; i++) close(files[i]);
+        free(sandbox.parts);
+        free(words);
+        if (write(STDIN_FILENO, &child, sizeof child) != sizeof child) _exit(0);
+    }
+}
+
 void end_with_parent(void) {
+    // pipectl is the parent of one that was asked for: its socket, of which nobody else has the other end, tells.
+    if (life[0] < 0) return;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     // It may have ended before that; who its parent is can't be asked for in a namespace of processes.
     struct pollfd parent = {life[0], 0, 0};

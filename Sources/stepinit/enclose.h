@@ -13,5 +13,12 @@
 // has, as it did, and then nothing lives that was in there. With it, however it ends, the child ends.
 char **enclose(char **arguments);
 
+// stepinit --enclosures
+//
+// Makes one sandbox after the other, as it is asked over the socket that is its standard input (`struct enclosure`), each
+// as a child of its own parent: neither a program is loaded for it, nor does a process wait beside it. Returns in each
+// child, with the words after `--`.
+char **enclose_as_asked(char **arguments);
+
 // To be called when the process is what it will be, for a change of the user undoes it.
 void end_with_parent(void);

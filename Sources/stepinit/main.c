@@ -14,7 +14,7 @@
 //   stepinit [--enter COUNT] [--user UID:GID] [--filter[-nested][-tracing]] [--processes MOST] [--chdir FOLDER]
 //       --enter: the descriptors from 3 on are the entrances of control groups to be in, `tasks` or `cgroup.procs`
 //   stepinit … -- COMMAND…     starts one command instead, and ends as it did
-//   stepinit --enclose …                        the same in a sandbox: see enclose.h
+//   stepinit --enclose …, stepinit --enclosures    the same in a sandbox: see enclose.h
 //   stepinit --layers …, stepinit --within …    see layers.h
 
 #define _GNU_SOURCE
@@ -256,8 +256,9 @@ int main(int count, char **arguments) {
     // Neither starts steps: none of what follows is theirs.
     if (count > 1 && strcmp(arguments[1], "--layers") == 0) return hold_layers(arguments + 2);
     if (count > 1 && strcmp(arguments[1], "--within") == 0) return enter_layers(arguments + 2);
-    int is_enclosed = count > 1 && strcmp(arguments[1], "--enclose") == 0;
-    if (is_enclosed) arguments = enclose(arguments);
+    int is_asked = count > 1 && strcmp(arguments[1], "--enclosures") == 0;
+    int is_enclosed = is_asked || (count > 1 && strcmp(arguments[1], "--enclose") == 0);
+    if (is_enclosed) arguments = (is_asked ? enclose_as_asked : enclose)(arguments);
 #ifdef __linux__
     // When memory runs out, a step goes before anything of the box does; what is started inherits it.
     int score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);

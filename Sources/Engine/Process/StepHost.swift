@@ -22,6 +22,8 @@ final class StepHost: Sendable {
         #if os(Linux)
             /// That of its sandbox, if it must be given back.
             var network: NetworkNamespace?
+            /// Whether ``pid`` is the first process of the sandbox, and not one that waits for that.
+            var isFirst = false
         #endif
     }
 
@@ -35,6 +37,9 @@ final class StepHost: Sendable {
     /// Those that its sandbox may have instead of one of its own.
     private let networks: NetworkNamespaces?
 
+    /// What makes its sandbox, if it need not do so itself.
+    private let maker: SandboxMaker?
+
     /// Wardens that are kept for attempts to come.
     private static let mostIdle = 4
 
@@ -46,11 +51,13 @@ final class StepHost: Sendable {
 
     /// - Parameter isEnclosed: Whether it is the first process of a sandbox, which no step can stop.
     init(
-        command: [String], group: ControlGroup? = nil, isEnclosed: Bool = false, networks: NetworkNamespaces? = nil
+        command: [String], group: ControlGroup? = nil, isEnclosed: Bool = false, networks: NetworkNamespaces? = nil,
+        maker: SandboxMaker? = nil
     ) {
         self.command = command
         self.group = group
         self.networks = networks
+        self.maker = maker
         self.isEnclosed = isEnclosed
         patience = isEnclosed ? .seconds(20) : .seconds(2)
     }
@@ -162,9 +169,7 @@ final class StepHost: Sendable {
         while clock.now < limit {
             let ended = waitpid(state.pid, &status, WNOHANG)
             if ended != 0 {
-                // Who made the sandbox passes its child's signal on as a status of its own: one that a signal has ended
-                // did not wait for what it enclosed.
-                let isCertain = ended == state.pid && (!isEnclosed || status & 0x7F == 0)
+                let isCertain = ended == state.pid && (!isEnclosed || isEndOfAll(status, of: state))
                 if isCertain, wasAlone { giveBackNetwork(of: state) }
                 state = State(nextID: state.nextID)
                 return isCertain
@@ -177,6 +182,16 @@ final class StepHost: Sendable {
         while waitpid(state.pid, &status, 0) < 0 && errno == EINTR {}
         state = State(nextID: state.nextID)
         return false
+    }
+
+    /// Whether nothing in the sandbox can have outlived the process that ended so.
+    private func isEndOfAll(_ status: Int32, of state: State) -> Bool {
+        #if os(Linux)
+            // The first process of a namespace ends when all others have (pid_namespaces(7)).
+            if state.isFirst { return true }
+        #endif
+        // Who waits for it passes its signal on as a status of its own: one that a signal has ended did not wait.
+        return status & 0x7F == 0
     }
 
     private func start(_ state: inout State) throws {
@@ -206,7 +221,11 @@ final class StepHost: Sendable {
         do {
             #if os(Linux)
                 let network = networks?.serve(&request)
-                state.pid = try request.start().get()
+                if let first = try maker?.start(request) {
+                    (state.pid, state.isFirst) = (first, true)
+                } else {
+                    state.pid = try request.start().get()
+                }
                 state.network = network
             #else
                 state.pid = try request.start().get()

@@ -25,6 +25,8 @@ public struct Sandbox: Sendable {
     let systemParts = SystemParts()
     /// The networks of sandboxes without one; without it, each makes its own.
     package var networks: NetworkNamespaces?
+    /// What makes the sandboxes; without it, each is made by a process of its own.
+    package var maker: SandboxMaker?
 
     /// - Parameter program: Nil for `stepinit`.
     init(program: String?, stepInit: String, readable: [String]) {

@@ -15,6 +15,8 @@
         private static let ownNetwork = "--unshare-net"
         /// The option with which `stepinit` makes the sandbox.
         private static let enclosing = "--enclose"
+        /// The option with which it makes those that it is asked for.
+        static let enclosures = "--enclosures"
 
         private var words: [String] = []
         /// Where `stepinit` is in the sandbox.
@@ -56,6 +58,12 @@
         static func network(in words: [String]) -> Int? {
             guard let start = words.firstIndex(of: enclosing) else { return nil }
             return words[start...].prefix { $0 != "--" }.firstIndex(of: ownNetwork)
+        }
+
+        /// What follows the words that make `stepinit` enclose itself; nil where another program makes the sandbox, or
+        /// something has to happen first.
+        static func enclosed(in words: [String]) -> ArraySlice<String>? {
+            words.dropFirst().first == enclosing ? words.dropFirst(2) : nil
         }
 
         private mutating func namespaces(_ lifetime: Sandbox.Lifetime) {

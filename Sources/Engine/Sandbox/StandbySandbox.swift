@@ -61,7 +61,7 @@ public final class StandbySandbox: Sendable {
 }
 
 /// What a new process may use of what setrlimit(2) bounds, as far as starting others depends on it.
-private struct InheritedLimits: Equatable {
+struct InheritedLimits: Equatable {
     var soft: [rlim_t]
 
     static var current: InheritedLimits {

@@ -52,7 +52,7 @@ struct GreedyAttempt: Sendable {
             says: ["stepinit, which watched over it, was killed", "ended by signal 9"]),
         GreedyAttempt(
             name: "kill-watcher",
-            script: "read -r _ _ _ watcher _ < /proc/$PPID/stat; echo killing; kill -KILL $watcher; sleep 40",
+            script: "grep -q stepinit /proc/$PPID/comm && echo killing; kill -KILL $PPID; sleep 40",
             prints: "killing",
             says: ["stepinit, which watched over it, was killed"]),
         GreedyAttempt(

@@ -1,0 +1,152 @@
+#if os(Linux)
+    import Foundation
+    import Pipeline
+    import SystemPackage
+    import Testing
+
+    @testable import Engine
+
+    /// Sandboxes that one `stepinit` makes, held against those that make themselves.
+    @Suite(.runFolder, .enabled(if: geteuid() == 0), .timeLimit(.minutes(2)))
+    struct SandboxMakerTests {
+        private let maker = SandboxMaker()
+
+        private func host(
+            _ policy: SandboxPolicy = SandboxPolicy(network: .allowed), by maker: SandboxMaker?,
+            networks: NetworkNamespaces? = nil, change: (inout [String]) -> Void = { _ in }
+        ) throws -> StepHost {
+            let sandbox = Sandbox(program: nil, stepInit: RunFolder.stepInit.string, readable: [])
+            var words = sandbox.command(
+                policy, mounts: [SandboxMount(RunFolder.current.workspace, at: "/workspace", .write)],
+                user: try StepUsers(seed: "maker").take(), lifetime: .withSocket(groups: 0), directory: "/", [])
+            change(&words)
+            return StepHost(command: words, isEnclosed: true, networks: networks, maker: maker)
+        }
+
+        private func run(_ line: String, in host: StepHost) async throws -> String {
+            let bytes = ByteList()
+            let command = StepCommand(
+                arguments: ["/bin/sh", "-c", line], workingDirectory: "/", environment: ["PATH": "/usr/bin:/bin"])
+            let end = try await StepProcess(host: host, grace: .seconds(5)).run(
+                command, timeout: .seconds(60), stop: StopSignal()
+            ) { bytes.add($0) }
+            #expect(end == ProcessEnd(exitCode: 0))
+            return String(decoding: bytes.bytes, as: UTF8.self)
+        }
+
+        private func processes(_ mark: String) async throws -> Int {
+            let found = try await Tool(
+                "/usr/bin/pgrep", ["-c", "-f", "sleep \(mark)"], in: "/", environment: [:], deadline: .seconds(20)
+            ).run()
+            return try #require(Int(found.text.trimmingCharacters(in: .whitespacesAndNewlines)))
+        }
+
+        /// What can be seen from inside, one thing a line.
+        private static let look = """
+            cut -d' ' -f4- /proc/self/mountinfo | sed 's/master:[0-9]* //; s/shared:[0-9]* //' | sort
+            grep -E '^(Cap|NoNewPrivs|Seccomp|Groups|Uid|Gid|Umask|NSpid|NSsid|Sig[BIC])' /proc/self/status
+            grep -E '^(Cap|NoNewPrivs|Seccomp|Groups|Uid|Gid|Umask|NSpid|NSsid|Sig[BIC]|Threads)' /proc/1/status
+            tr '\\0' ' ' < /proc/1/cmdline; ls /proc/self/fd; ls / /dev; hostname; ulimit -a
+            seen=$(ls /proc); echo "$seen" | grep -c '^[0-9]*$'
+            for file in exe environ root cwd mem maps fd; do cat /proc/1/$file >/dev/null 2>&1 && echo $file; done; true
+            """
+
+        @Test(arguments: [NetworkAccess.allowed, .denied]) func areAsOthers(_ network: NetworkAccess) async throws {
+            var seen: [String] = []
+            for maker in [nil, maker] {
+                let networks = network == .denied ? NetworkNamespaces() : nil
+                let host = try host(SandboxPolicy(network: network), by: maker, networks: networks)
+                try host.startNow()
+                seen.append(try await run(Self.look, in: host))
+                #expect(host.close())
+            }
+            func comparable(_ text: String) -> [Substring] {
+                // Its words are shorter, and were taken away in both.
+                text.split(separator: "\n").map { $0.hasPrefix("stepinit ") ? "stepinit" : $0 }
+            }
+            #expect(seen[0].contains("/workspace") && seen[0].contains("stepinit"))
+            let (own, made) = (comparable(seen[0]), comparable(seen[1]))
+            #expect(made.difference(from: own).isEmpty)
+            #expect(!seen[1].contains("enclos"))
+        }
+
+        @Test func eachHasNothingOfTheOthers() async throws {
+            let hosts = try (0..<4).map { _ in try host(by: maker) }
+            for host in hosts { try host.startNow() }
+            for (number, host) in hosts.enumerated() { _ = try await run("echo \(number) > /tmp/own", in: host) }
+            #expect(hosts[1].close())
+            for (number, host) in hosts.enumerated() where number != 1 {
+                #expect(try await run("cat /tmp/own; ls /tmp", in: host) == "\(number)\nown\n")
+            }
+            for host in hosts { #expect(host.close()) }
+        }
+
+        @Test func nothingOutlivesAnEnd() async throws {
+            let mark = "86396\(UInt16.random(in: 0...999))"
+            let host = try host(by: maker)
+            try host.startNow()
+            // What it leaves, as a warden does not, is the kernel's to end.
+            _ = try await run("setsid sleep \(mark) >/dev/null 2>&1 & true", in: host)
+            #expect(host.close())
+            #expect(try await processes(mark) == 0)
+        }
+
+        @Test func oneThatHasEndedIsStartedAgain() async throws {
+            // By a name of its own it can be found: others run beside this.
+            let name = "stepinit\(UInt16.random(in: 10_000...65_000))"
+            let program = RunFolder.current.root + "/" + name
+            try FileManager.default.copyItem(atPath: RunFolder.stepInit.string, toPath: program)
+            let first = try host(by: maker) { $0[0] = program }
+            try first.startNow()
+            #expect(try await run("echo here", in: first) == "here\n")
+            let killed = try await Tool(
+                "/usr/bin/pkill", ["-KILL", "-P", String(getpid()), "-o", "-x", name], in: "/", environment: [:],
+                deadline: .seconds(20)
+            ).run()
+            #expect(killed.succeeded)
+            // The sandbox is nobody's but ours.
+            #expect(try await run("echo still here", in: first) == "still here\n")
+            let second = try host(by: maker) { $0[0] = program }
+            #expect(try await run("echo here", in: second) == "here\n")
+            for host in [first, second] { #expect(host.close()) }
+        }
+
+        @Test func aMistakeInTheWordsIsThatSandboxsAlone() async throws {
+            let broken = try host(by: maker) { $0.insert("--no-such-option", at: 2) }
+            await #expect(throws: (any Error).self) { try await run("echo here", in: broken) }
+            _ = broken.close()
+            let missing = try host(by: maker) { $0.insert(contentsOf: ["--ro-bind", "/nonexistent", "/x"], at: 2) }
+            await #expect(throws: (any Error).self) { try await run("echo here", in: missing) }
+            _ = missing.close()
+            let good = try host(by: maker)
+            #expect(try await run("echo here", in: good) == "here\n")
+            #expect(good.close())
+        }
+
+        @Test func limitsAreThoseOfItsStart() async {
+            // In a process of its own, whose limits nobody else has.
+            await #expect(processExitsWith: .success) {
+                let maker = SandboxMaker()
+                let sandbox = Sandbox(program: nil, stepInit: RunFolder.stepInit.string, readable: [])
+                for limit in [UInt(1) << 40, 1 << 39] {
+                    var bytes = rlimit(rlim_cur: limit, rlim_max: 1 << 40)
+                    setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &bytes)
+                    let host = StepHost(
+                        command: sandbox.command(
+                            SandboxPolicy(), mounts: [], user: try StepUsers(seed: "maker").take(),
+                            lifetime: .withSocket(groups: 0), directory: "/", []),
+                        isEnclosed: true, maker: maker)
+                    let said = ByteList()
+                    let command = StepCommand(
+                        arguments: ["/bin/sh", "-c", "ulimit -Sf"], workingDirectory: "/", environment: [:])
+                    _ = try await StepProcess(host: host, grace: .seconds(5)).run(
+                        command, timeout: .seconds(60), stop: StopSignal()
+                    ) { said.add($0) }
+                    // In blocks of 512 bytes.
+                    #expect(String(decoding: said.bytes, as: UTF8.self) == "\(limit / 512)\n")
+                    #expect(host.close())
+                }
+            }
+        }
+    }
+#endif
