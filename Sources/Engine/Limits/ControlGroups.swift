@@ -16,7 +16,8 @@ public struct ControlGroups: Sendable {
     /// Which interface is used, for people: `cgroup v2`.
     public let kind: String
     /// The box's group; runs are groups in it.
-    let root: ControlGroup
+    private let root: ControlGroup
+    private let shelf = GroupShelf()
 
     /// Makes the box's group and removes those of boxes that are gone.
     public static func find() -> ControlGroups? {
@@ -30,10 +31,22 @@ public struct ControlGroups: Sendable {
     }
 
     /// Removes the box's group, when all runs have ended.
-    public func close() { root.remove() }
+    public func close() {
+        shelf.clear()
+        root.remove()
+    }
 
-    /// A group for a run, with the run's limits.
-    func run(named name: String, _ limits: GroupLimits) throws -> ControlGroup { try root.child(name, limits) }
+    /// The group of a run, which is made, or has served another, if there is none yet.
+    ///
+    /// - Parameter limits: The run's; nil while nothing goes on in it.
+    func run(named name: String, _ limits: GroupLimits?) throws -> ControlGroup {
+        try shelf.take(name, limits, in: root)
+    }
+
+    /// Takes back the group of a run whose last process has ended.
+    ///
+    /// - Parameter mayServe: Whether another run may have it: nothing of this one can have changed it.
+    func giveBack(_ name: String, mayServe: Bool) { shelf.giveBack(name, mayServe: mayServe) }
 }
 
 /// What a group limits; nil means nothing.
@@ -51,8 +64,6 @@ struct GroupUsage: Sendable, Equatable {
     var outOfMemoryKills = 0
     /// Processes that could not be started because there were too many.
     var refusedProcesses = 0
-    /// Bytes, at most, so far.
-    var peakMemory: Int?
 
     /// What has come since `earlier`.
     func since(_ earlier: GroupUsage) -> GroupUsage {
@@ -76,7 +87,7 @@ struct ControlGroup: Sendable {
             for folder in group.folders.values where mkdir(folder, 0o755) != 0 && errno != EEXIST {
                 throw ControlGroupProblem("\(folder) can't be made: \(String(cString: strerror(errno)))")
             }
-            try group.set(limits)
+            try group.set(limits, after: GroupLimits())
         } catch {
             group.remove()
             throw error
@@ -84,20 +95,24 @@ struct ControlGroup: Sendable {
         return group
     }
 
-    private func set(_ limits: GroupLimits) throws {
-        if let memory = limits.memory {
+    /// - Parameter earlier: What it limits so far.
+    func set(_ limits: GroupLimits, after earlier: GroupLimits) throws {
+        if limits.memory != earlier.memory {
+            let memory = limits.memory.map(String.init)
             if let folder = folders[.unified] {
-                try write(memory, to: "\(folder)/memory.max")
-                try? write(0, to: "\(folder)/memory.swap.max")
+                try write(memory ?? "max", to: "\(folder)/memory.max")
+                try? write(memory == nil ? "max" : "0", to: "\(folder)/memory.swap.max")
                 // One process that is killed leaves a build that hangs or lies; all of them go.
-                try? write(1, to: "\(folder)/memory.oom.group")
+                try? write(memory == nil ? "0" : "1", to: "\(folder)/memory.oom.group")
             } else if let folder = folders[.memory] {
-                try write(memory, to: "\(folder)/memory.limit_in_bytes")
-                try? write(memory, to: "\(folder)/memory.memsw.limit_in_bytes")
+                // The second is never below the first.
+                if earlier.memory != nil { try? write("-1", to: "\(folder)/memory.memsw.limit_in_bytes") }
+                try write(memory ?? "-1", to: "\(folder)/memory.limit_in_bytes")
+                if let memory { try? write(memory, to: "\(folder)/memory.memsw.limit_in_bytes") }
             }
         }
-        if let processes = limits.processes, let folder = folders[.unified] ?? folders[.pids] {
-            try write(processes, to: "\(folder)/pids.max")
+        if limits.processes != earlier.processes, let folder = folders[.unified] ?? folders[.pids] {
+            try write(limits.processes.map(String.init) ?? "max", to: "\(folder)/pids.max")
         }
     }
 
@@ -148,12 +163,8 @@ struct ControlGroup: Sendable {
         usage.outOfMemoryKills = outOfMemoryKills
         if let folder = folders[.unified] {
             usage.cpuTime = Double(value("usage_usec", in: "\(folder)/cpu.stat") ?? 0) / 1e6
-            usage.peakMemory = number("\(folder)/memory.peak")
         }
         if let folder = folders[.cpuacct] { usage.cpuTime = Double(number("\(folder)/cpuacct.usage") ?? 0) / 1e9 }
-        if let folder = folders[.memory] {
-            usage.peakMemory = number("\(folder)/memory.max_usage_in_bytes")
-        }
         usage.refusedProcesses = refusalsFile.flatMap { value("max", in: $0) } ?? 0
         return usage
     }
@@ -168,11 +179,34 @@ struct ControlGroup: Sendable {
         }
     }
 
-    private func write(_ value: some CustomStringConvertible, to path: String) throws {
+    /// Makes it as good as new, after all that was in it has ended.
+    ///
+    /// - Returns: Whether it is. With version 2 it never is: what that counts can't be set back.
+    func renew() -> Bool {
+        guard folders[.unified] == nil, let memory = folders[.memory], let processes = folders[.pids],
+            number("\(processes)/pids.current") == 0,
+            // What the run's files still take; it could be reclaimed, and would count as the next run's.
+            let bytes = number("\(memory)/memory.usage_in_bytes"), bytes <= ControlGroup.mostLeft
+        else { return false }
+        for folder in folders.values {
+            var facts = stat()
+            // A group of a step that could not be removed.
+            guard stat(folder, &facts) == 0, facts.st_nlink == 2 else { return false }
+        }
+        let usage = usage
+        guard usage.outOfMemoryKills == 0, usage.refusedProcesses == 0 else { return false }
+        guard let times = folders[.cpuacct] else { return true }
+        return (try? write("0", to: "\(times)/cpuacct.usage")) != nil
+    }
+
+    /// Bytes of memory.
+    private static let mostLeft = 1 << 20
+
+    private func write(_ value: String, to path: String) throws {
         let file = open(path, O_WRONLY | O_CLOEXEC)
         guard file >= 0 else { throw ControlGroupProblem("\(path): \(String(cString: strerror(errno)))") }
         defer { closeFile(file) }
-        let text = Array(value.description.utf8)
+        let text = Array(value.utf8)
         guard text.withUnsafeBytes({ Engine.write(file, $0) }) == text.count else {
             throw ControlGroupProblem("\(path) does not take \(value): \(String(cString: strerror(errno)))")
         }

@@ -29,7 +29,7 @@ final class RunQuota: Sendable {
     }
 
     /// To be called when the run's last process has ended.
-    func close() { group?.remove() }
+    func close() { setting.controlGroups?.giveBack(setting.groupName, mayServe: setting.enclosure != nil) }
 
     /// What one attempt of a step may use.
     func allowance(of step: PlannedStep, label: String) throws -> StepAllowance {

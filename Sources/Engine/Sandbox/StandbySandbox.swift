@@ -19,7 +19,8 @@ public final class StandbySandbox: Sendable {
     /// Limits are handed down when a process is started: those of this one may be others by now.
     private let limits: InheritedLimits
     private let host: Mutex<StepHost?>
-    private let group: ControlGroup?
+    private let groups: ControlGroups?
+    private let groupName: String
 
     /// Makes the folders of `setting` and starts a sandbox with the policy that most steps have. Blocks.
     ///
@@ -28,13 +29,14 @@ public final class StandbySandbox: Sendable {
         try setting.makeFolders(for: nil)
         try setting.prepareEnclosure(for: nil)
         // No limits yet, for nothing runs in it: the run sets its own.
-        group = try setting.controlGroups?.run(named: setting.groupName, GroupLimits())
+        (groups, groupName) = (setting.controlGroups, setting.groupName)
+        let group = try groups?.run(named: groupName, nil)
         words = setting.hostCommand(SandboxPolicy(), groups: group?.count ?? 0)
         limits = .current
         let host = setting.stepHost(words, group)
         self.host = Mutex(host)
         do { try host.startNow() } catch {
-            group?.remove()
+            groups?.giveBack(groupName, mayServe: true)
             throw error
         }
     }
@@ -55,8 +57,9 @@ public final class StandbySandbox: Sendable {
 
     /// The same for one that no run will have, with its control group.
     @discardableResult public func discard() -> Bool {
-        defer { group?.remove() }
-        return close()
+        let isOver = close()
+        groups?.giveBack(groupName, mayServe: isOver)
+        return isOver
     }
 }
 
