@@ -1,3 +1,4 @@
+internal import Dispatch
 internal import Foundation
 internal import Synchronization
 
@@ -17,7 +18,7 @@ func offPool<T: Sendable>(_ body: @Sendable @escaping () throws -> T) async thro
     let cancelled = CancellationFlag()
     return try await withTaskCancellationHandler {
         try await withCheckedThrowingContinuation { continuation in
-            blockingWork.addOperation {
+            blockingWork.add {
                 continuation.resume(
                     with: Result {
                         if cancelled.isSet { throw CancellationError() }
@@ -30,13 +31,50 @@ func offPool<T: Sendable>(_ body: @Sendable @escaping () throws -> T) async thro
     }
 }
 
-/// libgit2 reads from disk and computes: twice the cores keep both busy, and no thread is ever created per call.
-private let blockingWork: OperationQueue = {
-    let queue = OperationQueue()
-    queue.name = "git"
-    queue.maxConcurrentOperationCount = max(4, ProcessInfo.processInfo.activeProcessorCount * 2)
-    return queue
-}()
+/// libgit2 reads from disk and computes: twice the cores keep both busy.
+private let blockingWork = BoundedWork(most: max(4, ProcessInfo.processInfo.activeProcessorCount * 2))
+
+/// Some threads for work that may block; what comes while all are busy waits in order.
+///
+/// Several such pieces go on for each step of each run, and an `OperationQueue` takes as long for one as many of them do.
+private final class BoundedWork: Sendable {
+    typealias Work = @Sendable () -> Void
+
+    private struct State {
+        var running = 0
+        var waiting: [Work] = []
+    }
+
+    private let state = Mutex(State())
+    private let most: Int
+    private let queue = DispatchQueue(label: "git", attributes: .concurrent)
+
+    init(most: Int) { self.most = most }
+
+    func add(_ work: @escaping Work) {
+        let begins = state.withLock { state in
+            guard state.running < most else {
+                state.waiting.append(work)
+                return false
+            }
+            state.running += 1
+            return true
+        }
+        if begins { queue.async { [self] in run(work) } }
+    }
+
+    private func run(_ first: @escaping Work) {
+        var next: Work? = first
+        while let work = next {
+            work()
+            next = state.withLock { state in
+                if !state.waiting.isEmpty { return state.waiting.removeFirst() }
+                state.running -= 1
+                return nil
+            }
+        }
+    }
+}
 
 private final class CancellationFlag: Sendable {
     private let flag = Mutex(false)
