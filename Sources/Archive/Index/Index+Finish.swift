@@ -23,10 +23,13 @@ extension Index {
     /// - Parameter archivedBytes: From ``ArchivedRun/bytes``; nil if the report could not be archived, which
     ///   ``endedWithoutReport(limit:)`` and a later call with the size make good.
     ///
+    /// What is archived is on disk: ``ArchiveStore/settle(_:)`` gives the run its verdict again, should a power cut take it
+    /// from the index. So only a verdict without a report waits for the disk.
+    ///
     /// Repeating it with the same verdict changes nothing. Throws `.unknownRun`, and `.verdictGiven` when the run has
     /// another verdict already.
     public func finish(_ report: Report, tests: [TestResult], archivedBytes: Int? = nil) async throws {
-        try await write { db in
+        try await write(flushed: archivedBytes == nil) { db in
             let row = try Row.fetchOne(
                 db.cachedStatement(sql: "SELECT verdict, isArchived FROM run WHERE id = ?"), arguments: [report.id])
             guard let row else { throw Self.unknownRun(report.id) }
