@@ -119,7 +119,9 @@ final class LiveBoard: Sendable {
     }
 
     /// The run's steps have ended; what is left is to write it down and to clear it away.
-    func settle(_ id: RunID) { state.withLock { _ = $0.settling.insert(id) } }
+    ///
+    /// - Returns: Whether that was not known.
+    func settle(_ id: RunID) -> Bool { state.withLock { $0.settling.insert(id).inserted } }
 
     /// Nothing of the run is left.
     func forget(_ id: RunID) { state.withLock { _ = $0.settling.remove(id) } }

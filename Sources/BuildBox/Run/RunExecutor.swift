@@ -121,10 +121,7 @@ struct RunExecutor: Sendable {
                 BoxTools.isDiskFull(error)
                 ? "disk full: the box could not run it: \(error)" : "the box could not run it: \(error)"
         }
-        if run.request.upkeep == nil {
-            board.settle(run.id)
-            wake()
-        }
+        settle(run)
         // The clock on the wall may have been set meanwhile; a run lasts as long as it lasts.
         report.endedAt = started.addingTimeInterval((clock.now - start).inSeconds)
         // A verdict before the first step leaves no folder.
@@ -253,6 +250,7 @@ struct RunExecutor: Sendable {
             let (name, most) = (run.request.repository, options.slots)
             setting.launched = { [board] in standbys.prepare(wanted, count: min(board.count(of: name), most)) }
         }
+        setting.finished = { settle(run) }
         let runner = Runner(setting: setting, pool: pool) { [board, wake] event in
             board.take(event, of: run.id)
             if case .stepOutput = event { return }
@@ -278,6 +276,11 @@ struct RunExecutor: Sendable {
         outcome.findings = (notResumed.map { [$0] } ?? []) + secrets.findings(for: prepared.plan) + outcome.findings
         if resumption == nil { await proofSearch.judge(&outcome, by: proofs, prepared, run) }
         return (outcome, await review, remains)
+    }
+
+    /// Lets another run begin: what is left of this one is to be ended, written down and cleared away.
+    private func settle(_ run: QueuedRun) {
+        if run.request.upkeep == nil, board.settle(run.id) { wake() }
     }
 
     /// What every step of the run sees. Names that a change chose come as values of variables only.

@@ -53,6 +53,8 @@ public struct RunSetting: Sendable {
     public var journal: StepJournal?
     /// Called when the process of a step was asked for, and has to return at once: what may wait until then is begun then.
     public var launched: (@Sendable () -> Void)?
+    /// Called when no step will begin any more; what they ran in is ended after that.
+    public var finished: (@Sendable () -> Void)?
     /// Asks a person about a step and returns when there is an answer; nil when the signal came first, or nobody can
     /// be asked any more.
     public var approval: @Sendable (_ step: String, _ stop: StopSignal) async -> ApprovalDecision?

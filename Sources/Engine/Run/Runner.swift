@@ -134,6 +134,7 @@ public struct Runner: Sendable {
             records[index].reason = "what it needs can never end; `pipectl validate` shows why"
             await emit(.stepEnded(records[index]))
         }
+        setting.finished?()
         @Sendable func close() -> Bool {
             defer { quota.close() }
             return hosts.close()

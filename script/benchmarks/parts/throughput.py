@@ -14,7 +14,7 @@ from peers.laminar import Laminar
 
 
 class Ours:
-    """A daemon that watches one repository; a burst is one import of so many changes."""
+    """A daemon that watches one repository; a burst is one command that makes the refs of so many changes."""
 
     def __init__(self, bench, home, path, serial):
         self.bench, self.path, self.serial = bench, path, serial
@@ -23,18 +23,26 @@ class Ours:
         self.process = bench.daemon(home, "--interval", "3600", "--slots", "2", "--no-refresh", path)
 
     def burst(self, many):
-        """Seconds from the import that makes the refs until so many runs have ended and are archived."""
-        lines = []
-        for _ in range(many):
-            number = next(self.serial)
-            lines.append(
-                f"commit refs/pull/{number}/head\ncommitter Bench <bench@example.com> {1_700_000_000 + number} +0000\n"
-                f"data 4\nRun\n\nfrom refs/heads/main\nM 644 inline number\ndata <<END\n{number}\nEND\n\n")
+        """Seconds from the command that makes the refs until so many runs have ended and are archived."""
+        numbers = [next(self.serial) for _ in range(many)]
+        # Whoever pushes has made the commits before; a ref that nobody watches has the last of them.
+        commits = "".join(
+            f"commit refs/bench/commits\nmark :{number}\ncommitter Bench <bench@example.com> {1_700_000_000 + number} "
+            f"+0000\ndata 4\nRun\n\nfrom refs/heads/main^0\nM 644 inline number\ndata <<END\n{number}\nEND\n\n"
+            for number in numbers)
+        marks = os.path.join(self.folder, "bench-marks")
+        self.bench.run(
+            ["git", "fast-import", "--quiet", "--force", f"--export-marks={marks}"], cwd=self.path,
+            input=commits.encode())
+        with open(marks, encoding="ascii") as lines:
+            made = dict(line.split() for line in lines)
+        time.sleep(0.2)  # the look that the import gave rise to
+        refs = "".join(f"create refs/pull/{number}/head {made[f':{number}']}\n" for number in numbers)
         index = sqlite3.connect(f"file:{self.folder}/index.sqlite?mode=ro", uri=True, timeout=10)
         try:
             (newest,) = index.execute("SELECT coalesce(max(id), 0) FROM run").fetchone()
             started = time.perf_counter()
-            self.bench.run(["git", "fast-import", "--quiet"], cwd=self.path, input="".join(lines).encode())
+            self.bench.run(["git", "update-ref", "--stdin"], cwd=self.path, input=refs.encode())
             while True:
                 ended, failed = index.execute(
                     "SELECT count(*), coalesce(sum(verdict != 'passed'), 0) FROM run WHERE id > ? AND isArchived",
