@@ -89,14 +89,15 @@
             }
         }
 
-        /// Waits, 20 s at most, until what is said of `$one` is true, the processes that show a standby of this
-        /// bench, or of `$count`, how many workspaces the sandboxes of this bench show.
+        /// Waits, 20 s at most, until what is said of `$one` is true, the processes that see a standby of this bench, or
+        /// of `$count`, how many workspaces the sandboxes of this bench show.
         private static func until(_ condition: String) -> String {
             """
+            # As a path in its file system, which may be mounted below the root.
+            places="$(basename "$(dirname "$0")")/$(basename "$0")/workspaces"
             for turn in $(seq 200); do
-                one=$(grep -l -a "$0/workspaces/shelf-[0-9]*/stand[b]y-" /proc/[0-9]*/cmdline 2>/dev/null)
-                count=$(cat $(grep -l -a "$0/[w]orkspaces/" /proc/[0-9]*/cmdline 2>/dev/null) /dev/null 2>/dev/null |
-                    tr '\\0' '\\n' | grep "^$0/workspaces/" | sort -u | wc -l)
+                one=$(grep -l "$places/shelf-[0-9]*/standby-" /proc/[0-9]*/mountinfo 2>/dev/null)
+                count=$(grep -h -o "$places/[^ ]*" /proc/[0-9]*/mountinfo 2>/dev/null | sort -u | wc -l)
                 if \(condition); then exit 0; fi
                 sleep 0.1
             done

@@ -81,8 +81,10 @@ struct ControlGroup: Sendable {
 
     let folders: [Controller: String]
 
+    func child(named name: String) -> ControlGroup { ControlGroup(folders: folders.mapValues { "\($0)/\(name)" }) }
+
     func child(_ name: String, _ limits: GroupLimits) throws -> ControlGroup {
-        let group = ControlGroup(folders: folders.mapValues { "\($0)/\(name)" })
+        let group = child(named: name)
         do {
             for folder in group.folders.values where mkdir(folder, 0o755) != 0 && errno != EEXIST {
                 throw ControlGroupProblem("\(folder) can't be made: \(String(cString: strerror(errno)))")
@@ -146,6 +148,8 @@ struct ControlGroup: Sendable {
 
     /// How many ``entrances()`` there are.
     var count: Int { folders.count }
+
+    var isThere: Bool { folders.values.allSatisfy { access($0, F_OK) == 0 } }
 
     /// Has a line `oom_kill` with how many of its processes the kernel has killed for want of memory.
     var killsFile: String? {

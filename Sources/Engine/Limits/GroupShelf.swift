@@ -15,24 +15,18 @@ final class GroupShelf: Sendable {
         /// By the run.
         var taken: [String: Entry] = [:]
         var kept: [Entry] = []
-        var made = 0
     }
 
     private let state = Mutex(State())
     private static let mostKept = 8
+    /// Of this process: its boxes have one group together.
+    private static let made = Atomic<Int>(0)
 
     /// The run's group; its limits are what they were before where `limits` is nil.
     func take(_ name: String, _ limits: GroupLimits?, in root: ControlGroup) throws -> ControlGroup {
         try state.withLock { state in
             let earlier = state.taken[name]
-            var entry: Entry
-            if let found = earlier ?? state.kept.popLast() {
-                entry = found
-            } else {
-                // Not the run's name: it serves others.
-                state.made += 1
-                entry = Entry(group: try root.child("run-\(state.made)", GroupLimits()))
-            }
+            var entry = try earlier ?? GroupShelf.kept(&state) ?? Entry(group: GroupShelf.make(in: root))
             if let limits {
                 do { try entry.group.set(limits, after: entry.limits) } catch {
                     if earlier == nil { entry.group.remove() }
@@ -43,6 +37,22 @@ final class GroupShelf: Sendable {
             state.taken[name] = entry
             return entry.group
         }
+    }
+
+    /// One that nobody has taken away meanwhile.
+    private static func kept(_ state: inout State) -> Entry? {
+        while let entry = state.kept.popLast() {
+            if entry.group.isThere { return entry }
+            entry.group.remove()
+        }
+        return nil
+    }
+
+    private static func make(in root: ControlGroup) throws -> ControlGroup {
+        // Not the run's name: it serves others. A process that had our number may have left one of the same name.
+        let name = "run-\(made.add(1, ordering: .relaxed).newValue)"
+        root.child(named: name).remove()
+        return try root.child(name, GroupLimits())
     }
 
     /// - Parameter mayServe: Whether another run may have it, if it is as good as new.

@@ -7,8 +7,14 @@
         /// Controller (empty for version 2) to path in its hierarchy.
         private var paths: [String: String] = [:]
         private let root = "/sys/fs/cgroup"
-        /// What a box's group is called; the number is its process.
+        /// What a box's group is called, before the numbers of its processes' namespace and of its process.
         private let prefix = "pipectl-"
+        /// In another namespace, a number is of another process (pid_namespaces(7)).
+        private let space: UInt64 = {
+            var facts = stat()
+            return stat("/proc/self/ns/pid", &facts) == 0 ? UInt64(facts.st_ino) : 0
+        }()
+        private var ownName: String { "\(prefix)\(space)-\(getpid())" }
 
         init(_ text: String) {
             for line in text.split(separator: "\n") {
@@ -37,7 +43,7 @@
             defer { entrances.forEach(closeFile) }
             for file in entrances { _ = Glibc.write(file, "0", 1) }
             group.delegate()
-            guard let box = try? group.child("\(prefix)\(getpid())", GroupLimits(processes: 1 << 20)) else {
+            guard let box = try? group.child(ownName, GroupLimits(processes: 1 << 20)) else {
                 return nil
             }
             box.delegate()
@@ -55,7 +61,7 @@
             }
             guard folders[.memory] != nil, folders[.pids] != nil else { return nil }
             sweep(Array(folders.values))
-            return try? ControlGroup(folders: folders).child("\(prefix)\(getpid())", GroupLimits())
+            return try? ControlGroup(folders: folders).child(ownName, GroupLimits())
         }
 
         private func existing(_ path: String) -> String? {
@@ -63,11 +69,12 @@
             return access("\(path)/cgroup.procs", F_OK) == 0 ? path : nil
         }
 
-        /// Removes the groups of boxes that have ended.
+        /// Removes the groups of boxes that have ended, as far as that can be known from here.
         private func sweep(_ folders: [String]) {
             for folder in folders {
                 for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] {
-                    guard name.hasPrefix(prefix), let pid = pid_t(name.dropFirst(prefix.count)),
+                    let own = "\(prefix)\(space)-"
+                    guard name.hasPrefix(own), let pid = pid_t(name.dropFirst(own.count)),
                         pid != getpid(), kill(pid, 0) != 0, errno == ESRCH
                     else { continue }
                     removeTree("\(folder)/\(name)")
