@@ -485,7 +485,7 @@ char **enclose_as_asked(char **arguments) {
         char **words = receive_words(&asked, files, &number);
         if (!words) _exit(0);
         struct sandbox sandbox = {.network = -1};
-        // A mistake in the words ends this process: whoever asked starts one for them alone, which says what it is.
+        // A mistake in the words ends this process; whoever asked starts one for them alone then, which says what it is.
         char **rest = read_options(&sandbox, words);
         int32_t child = number < 1 ? -EMFILE : start_first(&sandbox, 1);
         if (child == 0) {

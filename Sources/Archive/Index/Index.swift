@@ -97,6 +97,12 @@ public final class Index: Sendable {
         }
     }
 
+    /// Has all that was written until now on disk.
+    func flush() async throws {
+        // What changes nothing is no transaction of the log.
+        try await write { db in try db.execute(sql: "UPDATE sqlite_sequence SET seq = seq WHERE name = 'run'") }
+    }
+
     /// One look at a moment of the database that no write disturbs.
     func read<T: Sendable>(_ body: @Sendable @escaping (Database) throws -> T) async throws -> T {
         do {

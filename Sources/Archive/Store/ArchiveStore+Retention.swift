@@ -123,6 +123,8 @@ extension ArchiveStore {
         let removals = plan.removals.map(\.run)
         // Else the journal would bring them back after a crash.
         try await flush()
+        // Verdicts that only the archive has for certain.
+        try await index.flush()
         try await withArchive { repository in
             for id in removals { try repository.deleteRef(Self.ref(id)) }
             // The index must not forget what a power cut would bring back.

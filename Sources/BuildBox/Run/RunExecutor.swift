@@ -250,7 +250,8 @@ struct RunExecutor: Sendable {
             let (name, most) = (run.request.repository, options.slots)
             setting.launched = { [board] in standbys.prepare(wanted, count: min(board.count(of: name), most)) }
         }
-        setting.finished = { settle(run) }
+        // Who comes next could only read the caches that this one writes until its sandboxes have ended.
+        if enclosed.written.isEmpty { setting.finished = { settle(run) } }
         let runner = Runner(setting: setting, pool: pool) { [board, wake] event in
             board.take(event, of: run.id)
             if case .stepOutput = event { return }

@@ -150,6 +150,7 @@ struct ControlGroup: Sendable {
     var count: Int { folders.count }
 
     var isThere: Bool { folders.values.allSatisfy { access($0, F_OK) == 0 } }
+    var isThereInPart: Bool { folders.values.contains { access($0, F_OK) == 0 } }
 
     /// Has a line `oom_kill` with how many of its processes the kernel has killed for want of memory.
     var killsFile: String? {
@@ -189,8 +190,9 @@ struct ControlGroup: Sendable {
     func renew() -> Bool {
         guard folders[.unified] == nil, let memory = folders[.memory], let processes = folders[.pids],
             number("\(processes)/pids.current") == 0,
-            // What the run's files still take; it could be reclaimed, and would count as the next run's.
-            let bytes = number("\(memory)/memory.usage_in_bytes"), bytes <= ControlGroup.mostLeft
+            // What the run's files still take, or have taken of the swap; it would count as the next run's.
+            let bytes = number("\(memory)/memory.usage_in_bytes"), bytes <= ControlGroup.mostLeft,
+            number("\(memory)/memory.memsw.usage_in_bytes") ?? 0 <= ControlGroup.mostLeft
         else { return false }
         for folder in folders.values {
             var facts = stat()

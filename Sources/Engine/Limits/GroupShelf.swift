@@ -49,10 +49,12 @@ final class GroupShelf: Sendable {
     }
 
     private static func make(in root: ControlGroup) throws -> ControlGroup {
-        // Not the run's name: it serves others. A process that had our number may have left one of the same name.
-        let name = "run-\(made.add(1, ordering: .relaxed).newValue)"
-        root.child(named: name).remove()
-        return try root.child(name, GroupLimits())
+        while true {
+            // Not the run's name: it serves others.
+            let name = "run-\(made.add(1, ordering: .relaxed).newValue)"
+            // A process that had our number may have left one of the same name, with its limits.
+            if !root.child(named: name).isThereInPart { return try root.child(name, GroupLimits()) }
+        }
     }
 
     /// - Parameter mayServe: Whether another run may have it, if it is as good as new.

@@ -73,9 +73,9 @@
         private func sweep(_ folders: [String]) {
             for folder in folders {
                 for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] {
-                    let own = "\(prefix)\(space)-"
-                    guard name.hasPrefix(own), let pid = pid_t(name.dropFirst(own.count)),
-                        pid != getpid(), kill(pid, 0) != 0, errno == ESRCH
+                    // Older versions named the process alone.
+                    guard let own = ["\(prefix)\(space)-", prefix].first(where: name.hasPrefix),
+                        let pid = pid_t(name.dropFirst(own.count)), pid != getpid(), kill(pid, 0) != 0, errno == ESRCH
                     else { continue }
                     removeTree("\(folder)/\(name)")
                 }

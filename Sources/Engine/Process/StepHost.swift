@@ -24,6 +24,8 @@ final class StepHost: Sendable {
             var network: NetworkNamespace?
             /// Whether ``pid`` is the first process of the sandbox, and not one that waits for that.
             var isFirst = false
+            /// Whether who makes sandboxes was asked for this one and is gone without an answer.
+            var hasLostMaker = false
         #endif
     }
 
@@ -179,9 +181,23 @@ final class StepHost: Sendable {
         // What hangs in the kernel can't be ended from here: killing what waits for it frees us of waiting, not the box
         // of it.
         _ = killProcess(state.pid, SIGKILL)
-        while waitpid(state.pid, &status, 0) < 0 && errno == EINTR {}
+        bury(state)
         state = State(nextID: state.nextID)
         return false
+    }
+
+    /// Waits for a process that was killed.
+    private func bury(_ state: State) {
+        @Sendable func wait(_ pid: pid_t) { while waitpid(pid, nil, 0) < 0 && errno == EINTR {} }
+        #if os(Linux)
+            // The first process of a namespace does not end before what hangs in there does.
+            let pid = state.pid
+            if state.isFirst {
+                _ = startThread { wait(pid) }
+                return
+            }
+        #endif
+        wait(state.pid)
     }
 
     /// Whether nothing in the sandbox can have outlived the process that ended so.
@@ -218,15 +234,17 @@ final class StepHost: Sendable {
     /// Returns why it could not be started; nil when it was.
     private func begin(_ wanted: SpawnRequest, _ state: inout State) -> Errno? {
         var request = wanted
-        do {
+        do throws(Errno) {
             #if os(Linux)
                 let network = networks?.serve(&request)
-                if let first = try maker?.start(request) {
-                    (state.pid, state.isFirst) = (first, true)
-                } else {
-                    state.pid = try request.start().get()
+                let first: pid_t?
+                do throws(Errno) { first = state.hasLostMaker ? nil : try maker?.start(request) } catch {
+                    // Whatever was made of it ends with the socket that it was given: it is tried again with another.
+                    state.hasLostMaker = true
+                    throw error
                 }
-                state.network = network
+                if let first { state.pid = first } else { state.pid = try request.start().get() }
+                (state.isFirst, state.network) = (first != nil, network)
             #else
                 state.pid = try request.start().get()
             #endif

@@ -49,11 +49,10 @@ extension Runner {
         let arguments: [String]
         switch step.action {
         case .shell(let line):
-            if let words = PlainLine.words(of: line) {
+            if let words = PlainLine.words(of: line), let place = placeInWords(of: step, environment) {
                 arguments = words
                 plainLine = line
-                // A shell would have set it.
-                environment["PWD"] = seenFolder.string
+                environment["PWD"] = place
             } else {
                 arguments = ["/bin/sh", "-ec", line]
             }
@@ -68,6 +67,16 @@ extension Runner {
         if setting.secrets.areGiven(to: step) { command.secretsFolder = try setting.makeSecretsFolder() }
         setting.secrets.handOver(to: &command, of: step)
         return command
+    }
+
+    /// What a shell would say in `PWD`; nil where only a shell can tell, because the step says it itself, or links of its own
+    /// may be on the way.
+    private func placeInWords(of step: PlannedStep, _ environment: [String: String]) -> String? {
+        guard environment["PWD"] == nil, step.workingDirectory == nil else { return nil }
+        if setting.enclosure != nil, Sandbox.hasMounts { return setting.seen(setting.workspace).string }
+        guard let path = realpath(setting.workspace.string, nil) else { return nil }
+        defer { free(path) }
+        return String(cString: path)
     }
 
     /// Takes over what a step that passed has published, or says what it has not.

@@ -10,14 +10,22 @@ import SystemPackage
 ///
 /// Started with the first sandbox, and again when it has ended or new processes are limited in another way by then.
 package final class SandboxMaker: Sendable {
-    package init() {}
+    /// How long it may take to answer, which it does before the sandbox is made.
+    private let patience: Duration
+
+    package init(patience: Duration = .seconds(10)) { self.patience = patience }
 
     #if os(Linux)
+        /// Sandboxes inherit more of this process than its limits, such as the processors that it may use, and that changes
+        /// from outside: a new one is started after so many.
+        private static let mostMade = 100
+
         private struct State {
             var socket: Int32 = -1
             var pid: pid_t = 0
             var program = ""
             var limits = InheritedLimits.current
+            var made = 0
         }
 
         private let state = Mutex(State())
@@ -29,7 +37,8 @@ package final class SandboxMaker: Sendable {
         /// - Parameter request: Its words begin with the ones that make `stepinit` enclose itself, its descriptors are found
         ///   by 0, and 3 and on.
         /// - Returns: Nil when it must be started by itself.
-        /// - Throws: Why it may or may not have been started: what it would have as its input must not be given to another.
+        /// - Throws: Why it was not started; `.resourceTemporarilyUnavailable` also where that is not known: what it was to
+        ///   have as its input must not be given to another.
         func start(_ request: SpawnRequest) throws(Errno) -> pid_t? {
             guard let words = SandboxWords.enclosed(in: request.words) else { return nil }
             let given = request.descriptors.map(\.given)
@@ -44,7 +53,7 @@ package final class SandboxMaker: Sendable {
             let files = request.descriptors.map(\.own)
             let answer: Result<pid_t, Errno>? = state.withLock { state in
                 for _ in 0..<2 {
-                    guard SandboxMaker.begin(&state, program: request.words[0]) else { return nil }
+                    guard begin(&state, program: request.words[0]) else { return nil }
                     if DescriptorMessage.send(message, files: files, over: state.socket) == 0 {
                         return SandboxMaker.answer(&state)
                     }
@@ -56,10 +65,12 @@ package final class SandboxMaker: Sendable {
         }
 
         /// Whether there is one that can be asked.
-        private static func begin(_ state: inout State, program: String) -> Bool {
+        private func begin(_ state: inout State, program: String) -> Bool {
             let limits = InheritedLimits.current
-            if state.socket >= 0, state.program == program, state.limits == limits { return true }
-            end(&state)
+            if state.socket >= 0, state.program == program, state.limits == limits, state.made < SandboxMaker.mostMade {
+                return true
+            }
+            SandboxMaker.end(&state)
             guard let (ours, theirs) = try? socketPair() else { return false }
             defer { closeFile(theirs) }
             let request = SpawnRequest([program, SandboxWords.enclosures], descriptors: [(own: theirs, given: 0)])
@@ -67,8 +78,8 @@ package final class SandboxMaker: Sendable {
                 closeFile(ours)
                 return false
             }
-            // It answers before the sandbox is made.
-            var limit = timeval(tv_sec: 10, tv_usec: 0)
+            let (seconds, attoseconds) = patience.components
+            var limit = timeval(tv_sec: Int(seconds), tv_usec: Int(attoseconds / 1_000_000_000_000))
             for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
                 setsockopt(ours, SOL_SOCKET, option, &limit, socklen_t(MemoryLayout<timeval>.size))
             }
@@ -84,8 +95,9 @@ package final class SandboxMaker: Sendable {
             } while count < 0 && errno == EINTR
             guard count == MemoryLayout<Int32>.size else {
                 end(&state)
-                return .failure(.ioError)
+                return .failure(.resourceTemporarilyUnavailable)
             }
+            state.made += 1
             return number > 0 ? .success(number) : .failure(Errno(rawValue: -number))
         }
 

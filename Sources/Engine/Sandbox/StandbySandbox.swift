@@ -36,7 +36,7 @@ public final class StandbySandbox: Sendable {
         let host = setting.stepHost(words, group)
         self.host = Mutex(host)
         do { try host.startNow() } catch {
-            groups?.giveBack(groupName, mayServe: true)
+            groups?.giveBack(groupName, mayServe: false)
             throw error
         }
     }
@@ -63,22 +63,23 @@ public final class StandbySandbox: Sendable {
     }
 }
 
-/// What a new process may use of what setrlimit(2) bounds, as far as starting others depends on it.
+/// What a new process takes over of ours: what setrlimit(2) bounds, soft and hard, and the priority.
 struct InheritedLimits: Equatable {
-    var soft: [rlim_t]
+    var limits: [rlim_t]
+    var priority: Int32
 
     static var current: InheritedLimits {
         #if os(Linux)
-            let kinds = [__RLIMIT_NPROC, RLIMIT_NOFILE, RLIMIT_AS, RLIMIT_FSIZE].map {
-                __rlimit_resource_t($0.rawValue)
-            }
+            let kinds = (0...__RLIMIT_RTTIME.rawValue).map { __rlimit_resource_t($0) }
+            let ours = getpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0)
         #else
-            let kinds = [RLIMIT_NPROC, RLIMIT_NOFILE, RLIMIT_AS, RLIMIT_FSIZE]
+            let kinds = 0..<RLIM_NLIMITS
+            let ours = getpriority(PRIO_PROCESS, 0)
         #endif
         return InheritedLimits(
-            soft: kinds.map { kind in
+            limits: kinds.flatMap { kind in
                 var limit = rlimit()
-                return getrlimit(kind, &limit) == 0 ? limit.rlim_cur : 0
-            })
+                return getrlimit(kind, &limit) == 0 ? [limit.rlim_cur, limit.rlim_max] : []
+            }, priority: ours)
     }
 }

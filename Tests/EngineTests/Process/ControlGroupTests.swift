@@ -64,6 +64,20 @@
             }
         }
 
+        @Test func whatAnotherProcessLeftIsNotTaken() throws {
+            try withGroups { groups in
+                let first = try groups.run(named: "first", GroupLimits())
+                let folder = try #require(first.folders[.pids])
+                let number = try #require(folder.split(separator: "-").last.flatMap { Int($0) })
+                let left = folder.dropLast("\(number)".count) + "\(number + 1)"
+                #expect(mkdir(String(left), 0o755) == 0)
+                let second = try groups.run(named: "second", GroupLimits())
+                #expect(second.folders[.pids] != String(left))
+                #expect(rmdir(String(left)) == 0)
+                for name in ["first", "second"] { groups.giveBack(name, mayServe: false) }
+            }
+        }
+
         @Test(arguments: ["a process", "a group", "memory", "a refusal", "no sandbox"])
         func oneThatIsNotAsNewServesNobody(_ left: String) throws {
             try withGroups { groups in

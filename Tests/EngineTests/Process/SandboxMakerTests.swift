@@ -111,6 +111,23 @@
             for host in [first, second] { #expect(host.close()) }
         }
 
+        @Test func oneThatDoesNotAnswerIsDoneWithout() async throws {
+            let name = "stepinit\(UInt16.random(in: 10_000...65_000))"
+            let program = RunFolder.current.root + "/" + name
+            try FileManager.default.copyItem(atPath: RunFolder.stepInit.string, toPath: program)
+            let maker = SandboxMaker(patience: .milliseconds(300))
+            let first = try host(by: maker) { $0[0] = program }
+            try first.startNow()
+            let stopped = try await Tool(
+                "/usr/bin/pkill", ["-STOP", "-P", String(getpid()), "-o", "-x", name], in: "/", environment: [:],
+                deadline: .seconds(20)
+            ).run()
+            #expect(stopped.succeeded)
+            let hosts = try (0..<3).map { _ in try host(by: maker) { $0[0] = program } }
+            for host in hosts { #expect(try await run("echo here", in: host) == "here\n") }
+            for host in [first] + hosts { #expect(host.close()) }
+        }
+
         @Test func aMistakeInTheWordsIsThatSandboxsAlone() async throws {
             let broken = try host(by: maker) { $0.insert("--no-such-option", at: 2) }
             await #expect(throws: (any Error).self) { try await run("echo here", in: broken) }
