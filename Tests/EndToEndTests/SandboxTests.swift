@@ -87,35 +87,5 @@
                 #expect(try await bench.pipectl("logs", "3").output == "2\nkept\n", "and is one that lasts")
             }
         }
-
-        /// A sandbox that takes long to end has its run's caches until then.
-        @Test(.timeLimit(.minutes(3)))
-        func whoComesNextWritesTheCacheToo() async throws {
-            let names = (1...4).map { "c\($0)" }
-            let source = """
-                import Pipeline
-                \(names.map { name in
-                    """
-                    let \(name) = Workflow("\(name)", on: .push(to: "main")) {
-                        Step("use", run: "sh use.sh").cache("tools", at: "~/.cache/tools")
-                    }
-                    """
-                }.joined(separator: "\n"))
-                @main struct Workflows: WorkflowSet { static let workflows = [\(names.joined(separator: ", "))] }
-                """
-            let use = """
-                touch ~/.cache/tools/$PIPECTL_RUN
-                for n in $(seq 100); do setsid sleep 300 >/dev/null 2>&1 & done
-                head -c 200000000 /dev/zero > /tmp/zeros
-
-                """
-            try await Bench.with(["workflows/x.swift": source, "use.sh": use]) { bench in
-                _ = try await bench.look()
-                try await bench.commit(["more": "more\n"], "More")
-                let look = try await bench.look("--slots", "1")
-                #expect(look.code == 0, "\(look.output)\(look.errors)")
-                #expect(try await bench.runs().count == names.count)
-            }
-        }
     }
 #endif
