@@ -73,16 +73,22 @@ extension ArchiveStore {
         if let last = refs.last { try await index.reserve(through: last.id) }
         let commits = Dictionary(uniqueKeysWithValues: refs.map { ($0.id, $0.commit) })
         var outcome = SettleOutcome()
+        var ended: [Index.Restored] = []
         for id in try await index.unarchivedRuns() {
             guard let commit = commits[id] else { continue }
-            do {
-                let run = try await restored(id, commit)
-                try await index.finish(run.report, tests: run.tests, archivedBytes: run.bytes)
-                outcome.finished.append(id)
-            } catch let error as ArchiveError where error.code == .verdictGiven {
-                outcome.problems.append(ArchiveProblem(.contradiction, id, error.description))
-            } catch let error as ArchiveError where error.code == .damagedRun || error.code == .newerReport {
+            do { ended.append(try await restored(id, commit)) } catch let error as ArchiveError
+                where error.code == .damagedRun || error.code == .newerReport
+            {
                 outcome.problems.append(ArchiveProblem(error, id))
+            }
+        }
+        // In the order in which they ended, for one may withdraw what another has proved.
+        for run in ended.sorted(by: { $0.report.endedAt < $1.report.endedAt }) {
+            do {
+                try await index.finish(run.report, tests: run.tests, archivedBytes: run.bytes)
+                outcome.finished.append(run.report.id)
+            } catch let error as ArchiveError where error.code == .verdictGiven {
+                outcome.problems.append(ArchiveProblem(.contradiction, run.report.id, error.description))
             }
         }
         let known = try await index.archivedIDs()

@@ -22,6 +22,17 @@ struct ChildEnd: ~Copyable {
 
     deinit { if let descriptor { closeFile(descriptor) } }
 
+    /// Waits for a child that was killed: for a second, then on a thread of its own. What hangs in the kernel does not end,
+    /// and nor does the first process of a namespace before all in there has.
+    static func bury(_ pid: pid_t) {
+        let end = ChildEnd(pid)
+        for _ in 0..<10 {
+            if waitpid(pid, nil, WNOHANG) != 0 { return }
+            end.wait()
+        }
+        _ = startThread { while waitpid(pid, nil, 0) < 0 && errno == EINTR {} }
+    }
+
     /// Returns when it has ended, or after a tenth of a second at most.
     func wait() {
         guard let descriptor else {

@@ -181,23 +181,9 @@ final class StepHost: Sendable {
         // What hangs in the kernel can't be ended from here: killing what waits for it frees us of waiting, not the box
         // of it.
         _ = killProcess(state.pid, SIGKILL)
-        bury(state)
+        ChildEnd.bury(state.pid)
         state = State(nextID: state.nextID)
         return false
-    }
-
-    /// Waits for a process that was killed.
-    private func bury(_ state: State) {
-        @Sendable func wait(_ pid: pid_t) { while waitpid(pid, nil, 0) < 0 && errno == EINTR {} }
-        #if os(Linux)
-            // The first process of a namespace does not end before what hangs in there does.
-            let pid = state.pid
-            if state.isFirst {
-                _ = startThread { wait(pid) }
-                return
-            }
-        #endif
-        wait(state.pid)
     }
 
     /// Whether nothing in the sandbox can have outlived the process that ended so.

@@ -104,10 +104,8 @@ package final class SandboxMaker: Sendable {
         private static func end(_ state: inout State) {
             guard state.socket >= 0 else { return }
             closeFile(state.socket)
-            // It ends with its socket; what hangs can't be waited for.
             kill(state.pid, SIGKILL)
-            var status: Int32 = 0
-            while waitpid(state.pid, &status, 0) < 0 && errno == EINTR {}
+            ChildEnd.bury(state.pid)
             state = State()
         }
     #endif
