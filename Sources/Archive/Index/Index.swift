@@ -99,8 +99,12 @@ public final class Index: Sendable {
 
     /// Has all that was written until now on disk.
     func flush() async throws {
-        // What changes nothing is no transaction of the log.
-        try await write { db in try db.execute(sql: "UPDATE sqlite_sequence SET seq = seq WHERE name = 'run'") }
+        // Only a transaction that writes a page is flushed, and SQLite does not write one that it finds as it was.
+        try await write { db in
+            for sign in ["+", "-"] {
+                try db.execute(sql: "UPDATE sqlite_sequence SET seq = seq \(sign) 1 WHERE name = 'run'")
+            }
+        }
     }
 
     /// One look at a moment of the database that no write disturbs.

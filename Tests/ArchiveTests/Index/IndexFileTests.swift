@@ -36,6 +36,19 @@ import Testing
         #expect(settings == ["wal", "2"], "2 is FULL")
     }
 
+    /// SQLite flushes its log for what a transaction has written, and only then.
+    @Test func aFlushIsAWrite() async throws {
+        let index = try Index(path: path)
+        try await index.completed(Sample.request(head: 1))
+        func log() throws -> Int {
+            try #require(try FileManager.default.attributesOfItem(atPath: path + "-wal")[.size] as? Int)
+        }
+        let before = try log()
+        try await index.flush()
+        #expect(try log() > before)
+        #expect(try await index.accept(Sample.request(head: 2)).run.id == 2)
+    }
+
     @Test func numbersAreNeverUsedAgain() async throws {
         do {
             let index = try Index(path: path)
