@@ -102,6 +102,50 @@ extension Box {
         await flushArchive()
     }
 
+    /// Gives a report to runs that ended before they began: superseded or cancelled while they waited.
+    func archiveUnstarted() async {
+        // One at a time: each would find the same runs.
+        let task = Task { [previous = archiving] in
+            await previous?.value
+            await archiveEachUnstarted()
+        }
+        archiving = task
+        await task.value
+    }
+
+    private func archiveEachUnstarted() async {
+        do {
+            for run in try await index.endedWithoutReport(limit: 1_000) {
+                let intents = run.request.runsAtMostOnce ? try await index.intents(of: run.id) : []
+                guard
+                    let report = Report(
+                        unstarted: run, findings: intents.map(\.finding), reproduce: run.request.reproduction,
+                        box: .current)
+                else { continue }
+                let archived = try await store.write(report, request: run.request)
+                try await index.finish(report, tests: [], archivedBytes: archived.bytes)
+            }
+        } catch {
+            log.warning("reports of runs that never started can't be archived yet: \(error)")
+        }
+    }
+
+    /// Packs the archive when many small objects have come together; libgit2 can't, so `git gc` does.
+    func maintainArchive() async {
+        await sweepFixes()
+        do {
+            let maintenance = try store.maintenance()
+            guard maintenance.isNeeded else { return }
+            try await store.flush()
+            let result = try await Tool(
+                "git", Array(maintenance.command.dropFirst()), deadline: .seconds(1_800)
+            ).run()
+            if !result.succeeded { log.warning("the archive could not be packed: \(result.text)") }
+        } catch {
+            log.warning("the archive could not be packed: \(error)")
+        }
+    }
+
     /// What is in the archive's journal is in the archive's files, and the next start has nothing to look for.
     func flushArchive() async {
         do {

@@ -45,7 +45,7 @@ public actor Box {
     /// Whether the disk refused to flush the archive the last time.
     var isArchiveUnflushed = false
     /// The last one that archives runs that never started.
-    private var archiving: Task<Void, Never>?
+    var archiving: Task<Void, Never>?
     /// Only these may start; nil means all. A foreground run must not start what a daemon left behind.
     private var mayStart: Set<RunID>?
     /// Of those that have ended.
@@ -155,50 +155,6 @@ public actor Box {
         }
         for leftover in leftovers { try? await Workspace.remove(leftover) }
         await kept.clear()
-    }
-
-    /// Gives a report to runs that ended before they began: superseded or cancelled while they waited.
-    func archiveUnstarted() async {
-        // One at a time: each would find the same runs.
-        let task = Task { [previous = archiving] in
-            await previous?.value
-            await archiveEachUnstarted()
-        }
-        archiving = task
-        await task.value
-    }
-
-    private func archiveEachUnstarted() async {
-        do {
-            for run in try await index.endedWithoutReport(limit: 1_000) {
-                let intents = run.request.runsAtMostOnce ? try await index.intents(of: run.id) : []
-                guard
-                    let report = Report(
-                        unstarted: run, findings: intents.map(\.finding), reproduce: run.request.reproduction,
-                        box: .current)
-                else { continue }
-                let archived = try await store.write(report, request: run.request)
-                try await index.finish(report, tests: [], archivedBytes: archived.bytes)
-            }
-        } catch {
-            log.warning("reports of runs that never started can't be archived yet: \(error)")
-        }
-    }
-
-    /// Packs the archive when many small objects have come together; libgit2 can't, so `git gc` does.
-    func maintainArchive() async {
-        await sweepFixes()
-        do {
-            let maintenance = try store.maintenance()
-            guard maintenance.isNeeded else { return }
-            try await store.flush()
-            let result = try await Tool(
-                "git", Array(maintenance.command.dropFirst()), deadline: .seconds(1_800)
-            ).run()
-            if !result.succeeded { log.warning("the archive could not be packed: \(result.text)") }
-        } catch {
-            log.warning("the archive could not be packed: \(error)")
-        }
     }
 
     /// The compiled workflows. Made when first wanted, so that reports can be read where no compiler is.

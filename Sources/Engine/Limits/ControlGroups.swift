@@ -81,8 +81,10 @@ struct ControlGroup: Sendable {
 
     let folders: [Controller: String]
 
+    /// The group of this name in it, whether it is there or not.
     func child(named name: String) -> ControlGroup { ControlGroup(folders: folders.mapValues { "\($0)/\(name)" }) }
 
+    /// Makes a group in it, unless there is one of this name.
     func child(_ name: String, _ limits: GroupLimits) throws -> ControlGroup {
         let group = child(named: name)
         do {

@@ -6,13 +6,14 @@ import SystemPackage
 #endif
 
 /// One `stepinit` that makes sandboxes as it is asked, where each would else be a program that is loaded, and another
-/// process that waits for it: a fifth of what a sandbox costs the processor.
+/// process that waits for it: more than a millisecond of processor.
 ///
 /// Started with the first sandbox, and again when it has ended or new processes are limited in another way by then.
 package final class SandboxMaker: Sendable {
     /// How long it may take to answer, which it does before the sandbox is made.
     private let patience: Duration
 
+    /// - Parameter patience: How long it may take to answer.
     package init(patience: Duration = .seconds(10)) { self.patience = patience }
 
     #if os(Linux)

@@ -1,5 +1,6 @@
 import Foundation
 import Pipeline
+import Synchronization
 import SystemPackage
 import Testing
 
@@ -58,6 +59,23 @@ import Testing
             }
         }
         #expect(ended.count == 500)
+    }
+
+    @Test func isFinishedOnceWhenNoStepWillBegin() async throws {
+        let events = EventList()
+        let ended = Mutex<[Int]>([])
+        let setting = RunFolder.current.setting { setting in
+            setting.finished = {
+                let count = events.events.count { if case .stepEnded = $0 { true } else { false } }
+                ended.withLock { $0.append(count) }
+            }
+        }
+        let steps: [PlannedStep] = [
+            .shell("one", "exit 1"), .shell("two", "true", needs: ["one"]),
+            .shell("three", "true") { $0.retry = RetryPolicy(count: 1) },
+        ]
+        #expect(await run(steps, setting: setting, events: events).verdict == .failed)
+        #expect(ended.withLock { $0 } == [3])
     }
 
     @Test func noMoreStepsRunThanThereAreSlots() async throws {
