@@ -33,6 +33,7 @@ void end_with_parent(void) {}
 #include "messages.h"
 #include "requests.h"
 #include "sandbox.h"
+#include "template.h"
 
 // Both ends of a pipe that nothing is written to: the one that the child reads from says whether the parent lives.
 static int life[2] = {-1, -1};
@@ -60,7 +61,9 @@ static void reset_signals(void) {
 
 // Starts the process that is to be the sandbox's first; with `parent_too` it is a child of our parent, and not ours.
 static pid_t start_first(const struct sandbox *sandbox, int parent_too) {
-    long kinds = CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS;
+    long kinds = CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS;
+    // It takes from the box what it shows, and goes over to a copy of the template then.
+    if (sandbox->template < 0) kinds |= CLONE_NEWNS;
     kinds |= parent_too ? CLONE_PARENT : SIGCHLD;
     if (sandbox->has_own_network) kinds |= CLONE_NEWNET;
     pid_t child = (pid_t)syscall(SYS_clone, kinds | CLONE_NEWCGROUP, 0, 0, 0, 0);
@@ -78,7 +81,7 @@ static void hide_words(char **arguments, char **end) {
 }
 
 char **enclose(char **arguments) {
-    struct sandbox sandbox = {.network = -1};
+    struct sandbox sandbox = {.network = -1, .template = -1};
     char **words = read_options(&sandbox, arguments + 2);
     if (sandbox.ends_with_parent) prctl(PR_SET_PDEATHSIG, SIGKILL);
     reset_signals();
@@ -97,12 +100,13 @@ char **enclose(char **arguments) {
 // One sandbox after the other
 
 // Puts the descriptors where the words have them: 0, and 3 and on. They were received in this order, at the lowest numbers
-// there are from 3 on, so none is overwritten before it is moved.
-static void place_files(const int *files, int count) {
+// there are from 3 on, so none is overwritten before it is moved. Of the others only the template stays open.
+static void place_files(const int *files, int count, int *template) {
     if (dup2(files[0], 0) < 0) fail("take", "the socket");
     for (int i = 1; i < count; i++)
         if (files[i] < 2 + i || dup2(files[i], 2 + i) < 0) fail("take", "a descriptor");
-    closefrom(2 + count);
+    if (*template >= 0 && (*template = dup3(*template, 2 + count, O_CLOEXEC)) < 0) fail("take", "the template");
+    closefrom(2 + count + (*template >= 0));
 }
 
 // Returns an array of the words, to be freed with what it is of; NULL when pipectl is gone.
@@ -140,12 +144,13 @@ char **enclose_as_asked(char **arguments) {
         int files[most_enclosure_files], number = most_enclosure_files;
         char **words = receive_words(&asked, files, &number);
         if (!words) _exit(0);
-        struct sandbox sandbox = {.network = -1};
+        struct sandbox sandbox = {.network = -1, .template = -1};
         // A mistake in the words ends this process; whoever asked starts one for them alone then, which says what it is.
         char **rest = read_options(&sandbox, words);
+        sandbox.template = find_template(&sandbox);
         int32_t child = number < 1 ? -EMFILE : start_first(&sandbox, 1);
         if (child == 0) {
-            place_files(files, number);
+            place_files(files, number, &sandbox.template);
             furnish(&sandbox);
             return rest;
         }

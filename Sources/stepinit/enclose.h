@@ -5,7 +5,8 @@
 // What bubblewrap is to a box that is not root: becomes, in a child, the first process of namespaces that have nothing
 // but what the options name, and goes on with the words after `--`, which must make a user of it. The options are
 // bubblewrap's, with the same meaning: --unshare-net, --hostname, --new-session, --die-with-parent, --perms, --size,
-// --dir, --symlink, --tmpfs, --bind, --bind-try, --ro-bind, --ro-bind-try, --proc, --dev, --remount-ro. The namespaces
+// --dir, --symlink, --tmpfs, --bind, --bind-try, --ro-bind, --ro-bind-try, --proc, --dev, --remount-ro. --own comes before
+// what is shown to this sandbox alone. The namespaces
 // of processes, mounts, IPC, names and control groups are always its own. With --network DESCRIPTOR it has that network
 // namespace, and not one of its own.
 //

@@ -49,6 +49,14 @@ static inline int set_attributes(int tree, uint64_t set, uint64_t namespace, int
         SYS_mount_setattr, tree, "", AT_EMPTY_PATH | (is_recursive ? recursive : 0), &attributes, sizeof attributes);
 }
 
+// Attributes for all mounts of a copy that is nowhere yet. What is mounted in it does not appear where it was copied from;
+// what is unmounted there goes away in it, too.
+static inline int protect_tree(int tree, uint64_t set) {
+    enum { recursive = 0x8000, slave = 1 << 19 };
+    struct mount_attributes attributes = {.set = set, .propagation = slave};
+    return (int)syscall(SYS_mount_setattr, tree, "", AT_EMPTY_PATH | recursive, &attributes, sizeof attributes);
+}
+
 // Mounts `tree` at `path` below `folder`, or where a link there leads.
 static inline int move_tree(int tree, int folder, const char *path) {
     enum { from_descriptor = 4, to_link = 0x10 };

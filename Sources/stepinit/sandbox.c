@@ -23,21 +23,6 @@
 
 #include "mounting.h"
 
-enum kind { a_folder, a_link, in_memory, shown, processes, devices, made_readonly };
-
-// One thing of the sandbox, in the order in which they are made.
-struct part {
-    enum kind kind;
-    const char *path;
-    const char *source;     // of `shown`; of `a_link` what it leads to
-    const char *mode;       // octal
-    const char *bytes;      // of `in_memory`, at most
-    int is_readonly, is_optional;
-    int tree;               // of `shown`, once it is taken
-    int is_folder;          // of `shown`
-};
-
-
 // Where the root is made, before it is the root: a folder that is everywhere.
 static const char *const scaffold = "/tmp";
 
@@ -94,12 +79,32 @@ static int read_maker(struct sandbox *sandbox, char **words) {
     return 0;
 }
 
+// Nothing in it changes, whoever is shown it.
+static int can_be_common(const struct part *part) {
+    switch (part->kind) {
+    case in_memory:
+    case processes: return 0;
+    case shown: return part->is_readonly;
+    default: return 1;
+    }
+}
+
+static int is_within(const char *path, const char *folder) {
+    size_t length = strlen(folder);
+    while (length > 0 && folder[length - 1] == '/') length--;
+    return strncmp(path, folder, length) == 0 && (path[length] == '/' || path[length] == '\0');
+}
+
+// Whether it matters which of the two comes first.
+static int overlap(const char *a, const char *b) { return is_within(a, b) || is_within(b, a); }
+
 char **read_options(struct sandbox *sandbox, char **words) {
     size_t count = 0;
     while (words[count]) count++;
     sandbox->parts = calloc(count + 1, sizeof *sandbox->parts);
     if (!sandbox->parts) fail("make", "a sandbox");
     const char *mode = NULL, *bytes = NULL;
+    int is_own = 0;
     while (*words && strcmp(*words, "--") != 0) {
         int length = 1;
         if (strcmp(*words, "--unshare-net") == 0) {
@@ -107,6 +112,8 @@ char **read_options(struct sandbox *sandbox, char **words) {
         } else if (strcmp(*words, "--network") == 0 && words[1]) {
             sandbox->network = atoi(words[1]);
             length = 2;
+        } else if (strcmp(*words, "--own") == 0) {
+            is_own = 1;
         } else if (strcmp(*words, "--new-session") == 0) {
             sandbox->has_own_session = 1;
         } else if (strcmp(*words, "--die-with-parent") == 0) {
@@ -126,9 +133,14 @@ char **read_options(struct sandbox *sandbox, char **words) {
                 dprintf(2, "stepinit: unknown option of a sandbox: %s\n", *words);
                 _exit(125);
             }
-            sandbox->parts[sandbox->count - 1].mode = mode;
-            sandbox->parts[sandbox->count - 1].bytes = bytes;
+            struct part *part = &sandbox->parts[sandbox->count - 1];
+            part->mode = mode;
+            part->bytes = bytes;
+            part->is_own = is_own || !can_be_common(part);
+            for (struct part *before = sandbox->parts; before < part; before++)
+                if (before->is_own && overlap(before->path, part->path)) part->is_own = 1;
             mode = bytes = NULL;
+            is_own = 0;
         }
         words += length;
     }
@@ -205,7 +217,7 @@ static void take(struct part *part) {
     if (fstatat(part->tree, "", &facts, AT_EMPTY_PATH) != 0) fail("look at", part->source);
     part->is_folder = S_ISDIR(facts.st_mode);
     uint64_t attributes = mount_nosuid | mount_nodev | (part->is_readonly ? mount_readonly : 0);
-    if (set_attributes(part->tree, attributes, 0, 1) != 0) fail("protect", part->source);
+    if (protect_tree(part->tree, attributes) != 0) fail("protect", part->source);
 }
 
 static void take_devices(struct box *box) {
@@ -213,12 +225,12 @@ static void take_devices(struct box *box) {
         char path[32];
         snprintf(path, sizeof path, "/dev/%s", nodes[i]);
         box->nodes[i] = copy_tree(AT_FDCWD, path);
-        if (box->nodes[i] < 0 || set_attributes(box->nodes[i], mount_nosuid, 0, 1) != 0) fail("show", path);
+        if (box->nodes[i] < 0 || protect_tree(box->nodes[i], mount_nosuid) != 0) fail("show", path);
     }
     // As bubblewrap has it: the terminal that is its output, under the one name that is always there.
     const char *terminal = isatty(1) ? ttyname(1) : NULL;
     box->terminal = terminal ? copy_tree(AT_FDCWD, terminal) : -1;
-    if (box->terminal >= 0 && set_attributes(box->terminal, mount_nosuid, 0, 1) != 0) fail("show", terminal);
+    if (box->terminal >= 0 && protect_tree(box->terminal, mount_nosuid) != 0) fail("show", terminal);
 }
 
 // A file system of its own kind, with these options: names and values, of which a flag has none.
@@ -266,7 +278,15 @@ static const char *below(char *path, const char *folder, const char *name) {
     return path;
 }
 
-static void put_devices(const char *folder, const struct box *box) {
+static void put_terminals(const char *folder) {
+    char path[PATH_MAX];
+    static const char *const options[][2] = {
+        {"newinstance", NULL}, {"ptmxmode", "0666"}, {"mode", "620"}, {NULL, NULL}};
+    put(new_file_system("devpts", options, mount_nosuid | mount_noexec), below(path, folder, "pts"), 1);
+}
+
+// All but the terminals, which are the sandbox's own.
+static void put_nodes(const char *folder, const struct box *box) {
     char path[PATH_MAX];
     put(new_memory(NULL, NULL), folder, 1);
     for (int i = 0; i < node_count; i++) put(box->nodes[i], below(path, folder, nodes[i]), 0);
@@ -277,9 +297,6 @@ static void put_devices(const char *folder, const struct box *box) {
     };
     for (size_t i = 0; i < sizeof links / sizeof *links; i++)
         if (symlink(links[i][0], below(path, folder, links[i][1])) != 0) fail("make", path);
-    static const char *const options[][2] = {
-        {"newinstance", NULL}, {"ptmxmode", "0666"}, {"mode", "620"}, {NULL, NULL}};
-    put(new_file_system("devpts", options, mount_nosuid | mount_noexec), below(path, folder, "pts"), 1);
 }
 
 static void make_readonly(const char *path) {
@@ -302,32 +319,93 @@ static void make_part(const struct part *part, const struct box *box) {
         if (part->tree >= 0) put(part->tree, part->path, part->is_folder);
         break;
     case processes: put_processes(part->path); break;
-    case devices: put_devices(part->path, box); break;
+    case devices:
+        put_nodes(part->path, box);
+        put_terminals(part->path);
+        break;
     case made_readonly: make_readonly(part->path); break;
     }
 }
 
-static void make_root(const struct sandbox *sandbox) {
-    // All that is shown is open at a time.
-    struct rlimit usual, most;
-    if (getrlimit(RLIMIT_NOFILE, &usual) != 0) fail("ask for", "the limit of open files");
-    most = (struct rlimit){usual.rlim_max, usual.rlim_max};
-    setrlimit(RLIMIT_NOFILE, &most);
-    // What is mounted in here must not appear on the box; what the box unmounts goes away in here, too.
-    if (mount("none", "/", NULL, MS_SLAVE | MS_REC, NULL) != 0) fail("keep apart", "/");
-    struct box box;
-    take_devices(&box);
-    for (size_t i = 0; i < sandbox->count; i++)
-        if (sandbox->parts[i].kind == shown) take(&sandbox->parts[i]);
+// Of what each sandbox has for itself, the place; all else.
+static void make_in_template(const struct part *part, const struct box *box) {
+    char path[PATH_MAX];
+    switch (part->kind) {
+    case in_memory:
+    case processes:
+        if (make_folder(part->path, 0755) != 0) fail("make", part->path);
+        break;
+    case shown:
+        if (part->tree < 0) break;
+        if (!part->is_own) {
+            put(part->tree, part->path, part->is_folder);
+            break;
+        }
+        if ((part->is_folder ? make_folder(part->path, 0755) : make_file(part->path)) != 0) fail("make", part->path);
+        close(part->tree);
+        break;
+    case devices:
+        put_nodes(part->path, box);
+        if (make_folder(below(path, part->path, "pts"), 0755) != 0) fail("make", path);
+        break;
+    case a_folder: make_part(part, box); break;
+    case a_link:
+    case made_readonly:
+        if (!part->is_own) make_part(part, box);
+        break;
+    }
+}
 
-    // All that is shown is in descriptors. The old root ends up on top of the new one, and goes with what is in it.
+// All that is shown is open at a time.
+static void take_shown(struct sandbox *sandbox, int only_own) {
+    for (size_t i = 0; i < sandbox->count; i++)
+        if (sandbox->parts[i].kind == shown && (sandbox->parts[i].is_own || !only_own)) take(&sandbox->parts[i]);
+}
+
+// An empty root instead of the old one, of which nothing is left but what descriptors have.
+static void change_root(void) {
     int root = new_memory(NULL, NULL);
+    // The old root ends up on top of the new one, and goes with what is in it.
     if (move_tree(root, AT_FDCWD, scaffold) != 0 || fchdir(root) != 0 || syscall(SYS_pivot_root, ".", ".") != 0 ||
         umount2(".", MNT_DETACH) != 0 || chdir("/") != 0)
         fail("make", "a root");
     close(root);
+}
+
+void furnish_template(struct sandbox *sandbox) {
+    struct box box;
+    umask(0);
+    // What is mounted in here must not appear on the box; what the box unmounts goes away in here, too.
+    if (mount("none", "/", NULL, MS_SLAVE | MS_REC, NULL) != 0) fail("keep apart", "/");
+    take_devices(&box);
+    take_shown(sandbox, 0);
+    change_root();
+    for (size_t i = 0; i < sandbox->count; i++) make_in_template(&sandbox->parts[i], &box);
+    // Whatever the words say: it is in many sandboxes.
+    for (size_t i = 0; i < sandbox->count; i++)
+        if (sandbox->parts[i].kind == devices) make_readonly(sandbox->parts[i].path);
+    make_readonly("/");
+}
+
+// The template's mounts, which this process has a copy of then, and its own.
+static void make_root_by_template(struct sandbox *sandbox) {
+    take_shown(sandbox, 1);
+    if (setns(sandbox->template, CLONE_NEWNS) != 0 || unshare(CLONE_NEWNS) != 0) fail("enter", "the template");
+    close(sandbox->template);
+    for (size_t i = 0; i < sandbox->count; i++) {
+        const struct part *part = &sandbox->parts[i];
+        if (part->is_own) make_part(part, NULL);
+        if (part->kind == devices) put_terminals(part->path);
+    }
+}
+
+static void make_root(struct sandbox *sandbox) {
+    struct box box;
+    if (mount("none", "/", NULL, MS_SLAVE | MS_REC, NULL) != 0) fail("keep apart", "/");
+    take_devices(&box);
+    take_shown(sandbox, 0);
+    change_root();
     for (size_t i = 0; i < sandbox->count; i++) make_part(&sandbox->parts[i], &box);
-    setrlimit(RLIMIT_NOFILE, &usual);
 }
 
 // A network with nothing in it but a loopback, which works (netdevice(7)).
@@ -346,7 +424,12 @@ void furnish(struct sandbox *sandbox) {
     if (sandbox->has_own_network) raise_loopback();
     if (sandbox->network >= 0 && setns(sandbox->network, CLONE_NEWNET) != 0) fail("enter", "the network");
     if (sandbox->network >= 0) close(sandbox->network);
-    make_root(sandbox);
+    struct rlimit files, most;
+    if (getrlimit(RLIMIT_NOFILE, &files) != 0) fail("ask for", "the limit of open files");
+    most = (struct rlimit){files.rlim_max, files.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &most);
+    if (sandbox->template >= 0) make_root_by_template(sandbox); else make_root(sandbox);
+    setrlimit(RLIMIT_NOFILE, &files);
     umask(usual);
     if (sandbox->has_own_session) setsid();
     free(sandbox->parts);

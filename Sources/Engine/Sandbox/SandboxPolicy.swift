@@ -33,6 +33,8 @@ public struct SandboxMount: Sendable, Hashable {
     public var access: Access
     /// Whether it is left out where it does not exist.
     public var isOptional: Bool
+    /// Whether no other run is shown it; what is written to is always taken to be so.
+    var isOwn = false
 
     public init(_ source: String, at target: String? = nil, _ access: Access = .read, isOptional: Bool = false) {
         self.source = source

@@ -18,6 +18,9 @@
         /// The option with which it makes those that it is asked for.
         static let enclosures = "--enclosures"
 
+        /// Before what is shown to no other run: `stepinit` mounts the rest of it once, for all.
+        private static let own = "--own"
+
         private var words: [String] = []
         /// Where `stepinit` is in the sandbox.
         private var stepInit = Sandbox.Place.stepInit
@@ -162,7 +165,9 @@
         private mutating func identity() {
             guard sharesSettings, let shown else { return }
             for (path, target) in SettingsCopy.links {
-                mount(SandboxMount(shown + target.dropFirst(Sandbox.Place.shown.count), at: path))
+                var own = SandboxMount(shown + target.dropFirst(Sandbox.Place.shown.count), at: path)
+                own.isOwn = true
+                mount(own)
             }
         }
 
@@ -190,6 +195,7 @@
         private mutating func mount(_ mount: SandboxMount) {
             folders(to: mount.target)
             let kind = mount.access == .write ? "--bind" : "--ro-bind"
+            if mount.isOwn, sandbox.isOwn { words.append(SandboxWords.own) }
             words += [mount.isOptional ? kind + "-try" : kind, mount.source, mount.target]
             made.insert(mount.target)
         }

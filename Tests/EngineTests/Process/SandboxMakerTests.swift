@@ -13,11 +13,12 @@
 
         private func host(
             _ policy: SandboxPolicy = SandboxPolicy(network: .allowed), by maker: SandboxMaker?,
-            networks: NetworkNamespaces? = nil, change: (inout [String]) -> Void = { _ in }
+            networks: NetworkNamespaces? = nil, showing mounts: [SandboxMount] = [],
+            change: (inout [String]) -> Void = { _ in }
         ) throws -> StepHost {
             let sandbox = Sandbox(program: nil, stepInit: RunFolder.stepInit.string, readable: [])
             var words = sandbox.command(
-                policy, mounts: [SandboxMount(RunFolder.current.workspace, at: "/workspace", .write)],
+                policy, mounts: [SandboxMount(RunFolder.current.workspace, at: "/workspace", .write)] + mounts,
                 user: try StepUsers(seed: "maker").take(), lifetime: .withSocket(groups: 0), directory: "/", [])
             change(&words)
             return StepHost(command: words, isEnclosed: true, networks: networks, maker: maker)
@@ -81,6 +82,72 @@
             for host in hosts { #expect(host.close()) }
         }
 
+        private func makeFolder(_ name: String, _ text: String) throws -> String {
+            let path = RunFolder.current.root + "/" + name
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+            try Data(text.utf8).write(to: URL(fileURLWithPath: path + "/text"))
+            return path
+        }
+
+        @Test func whatIsARunsOwnNoOtherRunIsShown() async throws {
+            let hosts = try (0..<3).map { number in
+                var own = SandboxMount(try makeFolder("own-\(number)", "\(number)\n"), at: "/own")
+                own.isOwn = true
+                let common = SandboxMount(try makeFolder("common", "common\n"), at: "/common")
+                // In another one's place, and above one.
+                var inner = SandboxMount(try makeFolder("inner-\(number)", "inner \(number)\n"), at: "/common/inner")
+                inner.isOwn = true
+                _ = try makeFolder("common/inner", "hidden\n")
+                return try host(by: maker, showing: [common, own, inner])
+            }
+            for host in hosts { try host.startNow() }
+            for (number, host) in hosts.enumerated() {
+                let seen = try await run(
+                    "cat /own/text /common/text /common/inner/text; touch /own/x /common/x /x /dev/x 2>/dev/null || echo no",
+                    in: host)
+                #expect(seen == "\(number)\ncommon\ninner \(number)\nno\n")
+            }
+            for host in hosts { #expect(host.close()) }
+        }
+
+        @Test func theOrderOfMountsIsKept() async throws {
+            let below = SandboxMount(try makeFolder("below", "below\n"), at: "/place/below")
+            _ = try makeFolder("place/below", "hidden\n")
+            let place = SandboxMount(try makeFolder("place", "place\n"), at: "/place", .write)
+            for (mounts, seen) in [([place, below], "below"), ([below, place], "hidden")] {
+                for maker in [nil, maker] {
+                    let host = try host(by: maker, showing: mounts)
+                    #expect(try await run("cat /place/below/text", in: host) == seen + "\n")
+                    #expect(host.close())
+                }
+            }
+        }
+
+        @Test func whatIsCommonIsShownAsItIsNow() async throws {
+            let path = try makeFolder("common", "old\n")
+            let mounts = [SandboxMount(path, at: "/common")]
+            let first = try host(by: maker, showing: mounts)
+            #expect(try await run("cat /common/text", in: first) == "old\n")
+            try FileManager.default.moveItem(atPath: path, toPath: path + "-old")
+            _ = try makeFolder("common", "new\n")
+            let second = try host(by: maker, showing: mounts)
+            #expect(try await run("cat /common/text", in: second) == "new\n")
+            // What the box mounts there is in the next one.
+            let (other, place) = (try makeFolder("other", "mounted\n"), try makeFolder("common/place", "hidden\n"))
+            #expect(mount(other, place, nil, UInt(MS_BIND), nil) == 0)
+            defer { umount2(place, Int32(MNT_DETACH)) }
+            let third = try host(by: maker, showing: mounts)
+            #expect(try await run("cat /common/place/text", in: third) == "mounted\n")
+            #expect(try await run("cat /common/text", in: first) == "old\n")
+            // What was a folder may be a file, and nothing at all.
+            #expect(umount2(place, Int32(MNT_DETACH)) == 0)
+            try FileManager.default.removeItem(atPath: path)
+            try Data("file\n".utf8).write(to: URL(fileURLWithPath: path))
+            let fourth = try host(by: maker, showing: mounts)
+            #expect(try await run("cat /common", in: fourth) == "file\n")
+            for host in [first, second, third, fourth] { #expect(host.close()) }
+        }
+
         @Test func nothingOutlivesAnEnd() async throws {
             let mark = "86396\(UInt16.random(in: 0...999))"
             let host = try host(by: maker)
@@ -91,11 +158,21 @@
             #expect(try await processes(mark) == 0)
         }
 
-        @Test func oneThatHasEndedIsStartedAgain() async throws {
-            // By a name of its own it can be found: others run beside this.
+        /// By a name of its own it can be found: others run beside this.
+        private func copyOfStepInit() async throws -> (name: String, program: String) {
             let name = "stepinit\(UInt16.random(in: 10_000...65_000))"
             let program = RunFolder.current.root + "/" + name
-            try FileManager.default.copyItem(atPath: RunFolder.stepInit.string, toPath: program)
+            // By another process: what this one has open for writing, a child of another test may have, too, and a program
+            // that is open for writing can't be started.
+            let copied = try await Tool(
+                "/bin/cp", [RunFolder.stepInit.string, program], in: "/", environment: [:], deadline: .seconds(20)
+            ).run()
+            #expect(copied.succeeded)
+            return (name, program)
+        }
+
+        @Test func oneThatHasEndedIsStartedAgain() async throws {
+            let (name, program) = try await copyOfStepInit()
             let first = try host(by: maker) { $0[0] = program }
             try first.startNow()
             #expect(try await run("echo here", in: first) == "here\n")
@@ -112,9 +189,7 @@
         }
 
         @Test func oneThatDoesNotAnswerIsDoneWithout() async throws {
-            let name = "stepinit\(UInt16.random(in: 10_000...65_000))"
-            let program = RunFolder.current.root + "/" + name
-            try FileManager.default.copyItem(atPath: RunFolder.stepInit.string, toPath: program)
+            let (name, program) = try await copyOfStepInit()
             let maker = SandboxMaker(patience: .milliseconds(300))
             let first = try host(by: maker) { $0[0] = program }
             try first.startNow()
