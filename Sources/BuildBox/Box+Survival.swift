@@ -40,7 +40,7 @@ extension Box {
             if hasSpace, !ballast.isWhole { try? await offThread { ballast.renew() } }
             // Once nothing has happened for a while, and then not again until something does; from time to time also
             // while somebody asks again and again how it goes.
-            let isIdle = board.all.isEmpty
+            let isIdle = board.isEmpty
             if activity != seen || !isIdle { quietSince = .now }
             isQuiet = activity == seen && isIdle && !isWanting
             let since = min(quietSince, releasedAt + Box.patience * 9)

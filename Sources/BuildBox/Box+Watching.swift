@@ -94,6 +94,10 @@ extension Box {
                 return false
             }
             group.addTask {
+                await self.keepSweeping()
+                return false
+            }
+            group.addTask {
                 try await self.work()
                 return true
             }

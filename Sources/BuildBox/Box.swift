@@ -26,6 +26,7 @@ public actor Box {
 
     /// Made when the box begins to serve: a process that runs one thing and ends has no use for it.
     private(set) var standbys: Standbys?
+    private var leftovers: Leftovers?
     private let stepInit: String
     private let executable: String?
     private var cache: ProgramCache?
@@ -123,6 +124,15 @@ public actor Box {
         standbys = made
         await made.run()
         standbys = nil
+    }
+
+    /// Removes what ended runs left when it disturbs none, until the task is cancelled.
+    func keepSweeping() async {
+        let (path, board) = (state.path, board)
+        let made = Leftovers(freeBytes: { BoxTools.freeBytes(at: path) }, isQuiet: { board.isEmpty })
+        leftovers = made
+        await made.run()
+        leftovers = nil
     }
 
     /// Gives the state folder back.
@@ -278,6 +288,7 @@ public actor Box {
                 }
             }
             group.cancelAll()
+            await leftovers?.finish()
             return reports
         }
     }
@@ -349,7 +360,7 @@ public actor Box {
             let executor = RunExecutor(
                 state: state, index: index, store: store, programs: try await programs(), pool: pool, board: board,
                 options: options, stepInit: stepInit, sandboxing: await sandboxing(), log: log, desk: desk,
-                standbys: standbys, bases: bases, kept: kept,
+                standbys: standbys, leftovers: leftovers, bases: bases, kept: kept,
                 turnedRed: { [turnedRed] in turnedRed.yield($0) },
                 wake: { [wake] in wake.yield() },
                 bundle: { try await self.bundle($0) })

@@ -133,6 +133,7 @@ final class LiveBoard: Sendable {
     var parked: Int { state.withLock { $0.runs.values.count { $0.isParked } } }
     /// How many have no step left to run.
     var settled: Int { state.withLock { $0.settling.count } }
+    var isEmpty: Bool { state.withLock { $0.runs.isEmpty } }
     var all: [LiveRun] { state.withLock { Array($0.runs.values) }.sorted { $0.id < $1.id } }
 
     /// Waits until the run differs from `revision` (0: is there at all); returns nil when it is not (or no longer) live.

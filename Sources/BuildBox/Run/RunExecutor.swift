@@ -21,6 +21,8 @@ struct RunExecutor: Sendable {
     let desk: ApprovalDesk
     /// Nil where nothing is made ready for runs to come.
     let standbys: Standbys?
+    /// Nil where each run clears away its folders before it ends.
+    let leftovers: Leftovers?
     let bases: BaseStore
     let kept: KeptStore
     /// Has the box look for what broke a test.
@@ -144,7 +146,9 @@ struct RunExecutor: Sendable {
         await keep(remains, run, report, folder: folder)
         await settle(remains, run, store: repository.store)
         await release(place)
-        await cleanUp(run, repository, place, isAllEnded: remains?.isAllEnded ?? false)
+        let isAllEnded = remains?.isAllEnded ?? false
+        let isLeft = await leftovers?.take { await cleanUp(run, repository, place, isAllEnded: isAllEnded) } ?? false
+        if !isLeft { await cleanUp(run, repository, place, isAllEnded: isAllEnded) }
         return report
     }
 
