@@ -1,5 +1,6 @@
 public import Foundation
 internal import GRDB
+internal import Git
 
 /// What is wanted, under way and done, in SQLite: the queue, the ref cursors, and the searchable side of every run.
 ///
@@ -14,9 +15,13 @@ public final class Index: Sendable {
         case none
     }
 
+    private static let mostReaders = 3
+
     let path: String
     private let database: any DatabaseWriter
     private let writes: GroupCommit
+    /// GRDB changes threads four times for one read; most of ours take less than one of that.
+    private let reads = BoundedWork("index", most: Index.mostReaders)
     let now: @Sendable () -> Date
 
     /// Opens the index at `path`, and creates it if there is none.
@@ -33,7 +38,7 @@ public final class Index: Sendable {
             configuration.busyMode = .timeout(10)
             configuration.label = "pipectl index"
             // Each keeps a connection and a page cache of its own, and few commands ask at the same time.
-            configuration.maximumReaderCount = 3
+            configuration.maximumReaderCount = Index.mostReaders
             let pool = try DatabasePool(path: path, configuration: configuration)
             try pool.writeWithoutTransaction { db in
                 // GRDB sets NORMAL with WAL: a power cut could then take back runs that were accepted.
@@ -110,7 +115,7 @@ public final class Index: Sendable {
     /// One look at a moment of the database that no write disturbs.
     func read<T: Sendable>(_ body: @Sendable @escaping (Database) throws -> T) async throws -> T {
         do {
-            return try await database.read(body)
+            return try await reads.run { [database] in try database.read(body) }
         } catch let error as DatabaseError {
             throw Self.explain(error, path)
         }

@@ -13,7 +13,7 @@ public struct RefLook: Sendable {
     ///   - settled: The ``stamp`` of an earlier look, everything of which is known.
     /// - Throws: ``GitError`` when the repository can't be opened or its refs can't be read, and `CancellationError`.
     public init(at gitDirectory: String, since settled: RefStamp?) async throws {
-        self = try await offPool {
+        self = try await blockingWork.run {
             let common = RefStamp.commonFolder(of: gitDirectory)
             let loose = LooseRefs(in: common)
             // Before the packed ones are read: what moves in between is seen by the next look.
