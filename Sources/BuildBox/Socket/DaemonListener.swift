@@ -90,7 +90,7 @@ struct DaemonListener: Sendable {
             try? await Task.sleep(for: .milliseconds(10))
         }
         // Let go by hand: a child that is between fork and exec still shares the descriptor, and so the lock.
-        defer { flock(descriptor.number, LOCK_UN) }
+        defer { descriptor.use { _ = flock($0, LOCK_UN) } }
         return try await body()
     }
 }

@@ -5,11 +5,19 @@ internal import Synchronization
 ///
 /// Who waits for it holds it too, so its number is never handed out again while the kernel still looks at it.
 final class Descriptor: Sendable {
+    /// For one call. Whoever has nothing but this descriptor and means to use the number longer calls ``use(_:)``: a value
+    /// ends with its last use, and the number may be another file's then.
     let number: Int32
 
     init(_ number: Int32) { self.number = number }
 
     deinit { _ = close(number) }
+
+    /// Calls `body` with the number, which stays this file's meanwhile.
+    func use<Value, Failure: Error>(_ body: (Int32) throws(Failure) -> Value) throws(Failure) -> Value {
+        defer { withExtendedLifetime(self) {} }
+        return try body(number)
+    }
 }
 
 /// Suspends tasks until a descriptor can be read (or written), without a thread each and without polling.

@@ -21,20 +21,23 @@ public final class StateLock: Sendable {
             throw StateError(.unusable, "\(SystemFailure("open")) for \"\(folder.lock)\". Check the folder's owner.")
         }
         let descriptor = Descriptor(number)
-        while flock(number, LOCK_EX | LOCK_NB) != 0 {
-            switch errno {
-            case EINTR: continue
-            case EWOULDBLOCK: throw taken(folder, by: owner(number))
-            default:
-                throw StateError(
-                    .unusable,
-                    "\(SystemFailure("flock")) for \"\(folder.lock)\". Set PIPECTL_HOME to a folder on a local disk.")
+        try descriptor.use { number throws(StateError) in
+            while flock(number, LOCK_EX | LOCK_NB) != 0 {
+                switch errno {
+                case EINTR: continue
+                case EWOULDBLOCK: throw taken(folder, by: owner(number))
+                default:
+                    throw StateError(
+                        .unusable,
+                        "\(SystemFailure("flock")) for \"\(folder.lock)\". Set PIPECTL_HOME to a folder on a local disk."
+                    )
+                }
             }
-        }
-        let note = Array("\(getpid()) \(purpose)\n".utf8)
-        guard ftruncate(number, 0) == 0, pwrite(number, note, note.count, 0) == note.count else {
-            throw StateError(
-                .unusable, "\(SystemFailure("write")) for \"\(folder.lock)\". Free some space on its disk.")
+            let note = Array("\(getpid()) \(purpose)\n".utf8)
+            guard ftruncate(number, 0) == 0, pwrite(number, note, note.count, 0) == note.count else {
+                throw StateError(
+                    .unusable, "\(SystemFailure("write")) for \"\(folder.lock)\". Free some space on its disk.")
+            }
         }
         return StateLock(descriptor)
     }
@@ -42,9 +45,12 @@ public final class StateLock: Sendable {
     /// Gives the lock back; the next may take it.
     public func release() {
         descriptor.withLock { held in
-            guard let number = held.take()?.number else { return }
-            ftruncate(number, 0)
-            flock(number, LOCK_UN)
+            guard let descriptor = held.take() else { return }
+            descriptor.use { number in
+                ftruncate(number, 0)
+                // Closing it is not enough: a child that has not begun its program yet may have the file, too.
+                flock(number, LOCK_UN)
+            }
         }
     }
 

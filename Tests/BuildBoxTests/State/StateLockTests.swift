@@ -19,6 +19,8 @@ import Testing
             #expect(error?.code == .locked)
             #expect(error?.message.contains("(pid \(getpid()), `watch`) owns \"\(folder.path)\"") == true)
             first.release()
+            // All of it was done while the file was open.
+            #expect(try Data(contentsOf: URL(fileURLWithPath: folder.lock)).isEmpty)
             let second = try StateLock.acquire(folder, purpose: "run")
             first.release()
             #expect(throws: StateError.self) { try StateLock.acquire(folder, purpose: "watch") }
