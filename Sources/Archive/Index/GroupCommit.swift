@@ -22,6 +22,9 @@ final class GroupCommit: Sendable {
     /// What the writer's connection was last told; nil before the first commit.
     private let isFlushing = Mutex<Bool?>(nil)
 
+    /// Whether the last commit was on disk when it had ended.
+    var hasFlushed: Bool { isFlushing.withLock { $0 } == true }
+
     init(_ database: any DatabaseWriter) { self.database = database }
 
     /// Runs `body` as one transaction; cancelling the task does not undo it.

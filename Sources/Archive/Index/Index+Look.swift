@@ -109,11 +109,16 @@ extension Index {
     /// ``RunRequest/identity``) adds none, unless that
     /// run was superseded or cancelled: a ref that went away and came back wants its verdict. Throws `.noBaseline`
     /// before ``recordBaseline(of:location:refs:)``, and `.cursorMoved` when a ref's cursor is not at `old`.
+    ///
+    /// A look that accepts runs is on disk with the next thing that is, or after ``flushLooks()``, for which a run need
+    /// only wait before its first step. Should a power cut take it, it takes the cursor with it: the refs have moved then
+    /// for the next look, too.
     public func recordLook(
         repository: String, moved: [RefMove], requests: [RunRequest], changes: [ChangeRecord]
     ) async throws -> LookOutcome {
         let now = now()
-        return try await write { db in
+        if !requests.isEmpty { noteLook() }
+        return try await write(flushed: requests.isEmpty) { db in
             let row = try Row.fetchOne(
                 db.cachedStatement(sql: "SELECT id, baselineAt FROM repository WHERE name = ?"), arguments: [repository]
             )

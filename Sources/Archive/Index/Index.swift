@@ -1,6 +1,7 @@
 public import Foundation
 internal import GRDB
 internal import Git
+internal import Synchronization
 
 /// What is wanted, under way and done, in SQLite: the queue, the ref cursors, and the searchable side of every run.
 ///
@@ -23,6 +24,8 @@ public final class Index: Sendable {
     /// GRDB changes threads four times for one read; most of ours take less than one of that.
     private let reads = BoundedWork("index", most: Index.mostReaders)
     let now: @Sendable () -> Date
+    /// How many looks were recorded, and how many of these are certainly on disk.
+    private let looks = Mutex((recorded: 0, flushed: 0))
 
     /// Opens the index at `path`, and creates it if there is none.
     ///
@@ -100,6 +103,20 @@ public final class Index: Sendable {
         } catch let error as DatabaseError {
             throw Self.explain(error, path)
         }
+    }
+
+    /// Whether the last transaction was on disk when it had ended.
+    var hasFlushed: Bool { writes.hasFlushed }
+
+    /// To be called before a look is recorded that is not flushed.
+    func noteLook() { looks.withLock { $0.recorded += 1 } }
+
+    /// Has all looks on disk that were recorded until now; see ``recordLook(repository:moved:requests:changes:)``.
+    public func flushLooks() async throws {
+        let (recorded, flushed) = looks.withLock { $0 }
+        guard flushed < recorded else { return }
+        try await flush()
+        looks.withLock { $0.flushed = max($0.flushed, recorded) }
     }
 
     /// Has all that was written until now on disk.

@@ -157,6 +157,8 @@ struct RunExecutor: Sendable {
         _ stop: StopSignal
     ) async throws -> (RunOutcome, Finding?, RunRemains?) {
         let (folder, isOpen) = (place.folder, place.isOpen)
+        // Beside the preparation of the first step.
+        async let isAccepted: Void = flushLooks(run)
         board.update(run.id) { live in
             live.phase = "preparing the workspace"
             live.steps = prepared.plan.steps.map {
@@ -263,6 +265,7 @@ struct RunExecutor: Sendable {
         }
         // Beside the steps, so that a long compilation costs the run nothing while its steps take longer.
         async let review = review(prepared, in: repository, stop)
+        await isAccepted
         var outcome = await runner.run(prepared.plan, stop: stop)
         let fix = await endFix(fixBeginning, &outcome, run, in: repository, space, folder: folder)
         await space.close()
@@ -281,6 +284,13 @@ struct RunExecutor: Sendable {
         outcome.findings = (notResumed.map { [$0] } ?? []) + secrets.findings(for: prepared.plan) + outcome.findings
         if resumption == nil { await proofSearch.judge(&outcome, by: proofs, prepared, run) }
         return (outcome, await review, remains)
+    }
+
+    /// Has on disk that the run was accepted. Where it can't be, it is no worse than a push that was not seen yet.
+    private func flushLooks(_ run: QueuedRun) async {
+        do { try await index.flushLooks() } catch {
+            log.warning("run \(run.id): that it was accepted may not be on disk yet: \(error)")
+        }
     }
 
     /// Lets another run begin: what is left of this one is to be ended, written down and cleared away.

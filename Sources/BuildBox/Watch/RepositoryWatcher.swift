@@ -65,7 +65,7 @@ actor RepositoryWatcher {
 
     /// Looks until the task is cancelled; a look that fails is tried again, later and later.
     func run() async {
-        await withTaskGroup(of: Void.self) { group in
+        await withDiscardingTaskGroup { group in
             if !repository.isRemote {
                 group.addTask { [self] in await listen() }
             }
@@ -74,6 +74,7 @@ actor RepositoryWatcher {
                 if Task.isCancelled { break }
                 looksBegun += 1
                 endLook(looksBegun, succeeded: await lookAndReport())
+                group.addTask { [self] in await flushLooks() }
             }
             group.cancelAll()
         }
@@ -105,6 +106,18 @@ actor RepositoryWatcher {
         for (number, waiter) in lookWaiters where waiter.look <= look {
             lookWaiters[number] = nil
             waiter.continuation.resume(returning: succeeded)
+        }
+    }
+
+    /// Has what was accepted on disk also where no run starts. One that does has its turn before: it must not wait for the
+    /// disk before it has begun.
+    private func flushLooks() async {
+        do {
+            try await Task.sleep(for: .milliseconds(20))
+            try await box.index.flushLooks()
+        } catch is CancellationError {
+        } catch {
+            log.warning("\(repository.name): what was accepted may not be on disk yet: \(error)")
         }
     }
 

@@ -49,6 +49,35 @@ import Testing
         #expect(try await index.accept(Sample.request(head: 2)).run.id == 2)
     }
 
+    /// A look that accepts runs does not wait for the disk; the first of its runs has it flushed, and once.
+    @Test func looksAreFlushedTogether() async throws {
+        let index = try Index(path: path)
+        func log() throws -> Int {
+            try #require(try FileManager.default.attributesOfItem(atPath: path + "-wal")[.size] as? Int)
+        }
+        try await index.recordBaseline(of: "alpha", location: "/alpha", refs: [String: String]())
+        #expect(index.hasFlushed)
+        for head in 1...2 {
+            let ref = "refs/pull/\(head)/head"
+            _ = try await index.recordLook(
+                repository: "alpha", moved: [RefMove(ref: ref, old: nil, new: Sample.commit(head))],
+                requests: [Sample.request(head: head)], changes: [])
+            #expect(!index.hasFlushed)
+        }
+        var before = try log()
+        try await index.flushLooks()
+        #expect(try log() > before)
+        #expect(index.hasFlushed)
+        before = try log()
+        try await index.flushLooks()
+        #expect(try log() == before)
+        // One that starts nothing is not waited for by anybody.
+        _ = try await index.recordLook(
+            repository: "alpha", moved: [RefMove(ref: "refs/heads/x", old: nil, new: Sample.commit(3))], requests: [],
+            changes: [])
+        #expect(index.hasFlushed)
+    }
+
     @Test func numbersAreNeverUsedAgain() async throws {
         do {
             let index = try Index(path: path)
