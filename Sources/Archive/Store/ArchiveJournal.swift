@@ -251,6 +251,8 @@ final class ArchiveJournal: Sendable {
     /// Empties the file of one who does not take records.
     func clear() throws {
         guard let file = try handle(O_RDWR) else { return }
+        // Its last use otherwise would be the question for its number.
+        defer { try? file.close() }
         guard Self.empty(file.fileDescriptor) else { throw unusable("emptied", String(cString: strerror(errno))) }
     }
 
