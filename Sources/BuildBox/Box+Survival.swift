@@ -14,7 +14,12 @@ extension Box {
         var (quietSince, releasedAt, isQuiet) = (ContinuousClock.now, ContinuousClock.now, false)
         while !Task.isCancelled {
             do { try await Task.sleep(for: .seconds(isQuiet ? 6 : 2)) } catch { return }
-            let hasSpace = hasSpace()
+            var hasSpace = hasSpace()
+            if !hasSpace {
+                // What nobody wants goes before anything that saves time.
+                await leftovers?.removeAll()
+                hasSpace = self.hasSpace()
+            }
             let isShort = !hasSpace || !troubles.isEmpty
             if wasShort && !isShort { await archiveUnstarted() }
             wasShort = isShort

@@ -26,7 +26,8 @@ public actor Box {
 
     /// Made when the box begins to serve: a process that runs one thing and ends has no use for it.
     private(set) var standbys: Standbys?
-    private var leftovers: Leftovers?
+    /// Nil unless ``keepSweeping()`` goes on, or has.
+    private(set) var leftovers: Leftovers?
     private let stepInit: String
     private let executable: String?
     private var cache: ProgramCache?
@@ -132,7 +133,6 @@ public actor Box {
         let made = Leftovers(freeBytes: { BoxTools.freeBytes(at: path) }, isQuiet: { board.isEmpty })
         leftovers = made
         await made.run()
-        leftovers = nil
     }
 
     /// Gives the state folder back.
@@ -288,7 +288,7 @@ public actor Box {
                 }
             }
             group.cancelAll()
-            await leftovers?.finish()
+            await leftovers?.close()
             return reports
         }
     }

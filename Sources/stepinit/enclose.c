@@ -142,6 +142,7 @@ char **enclose_as_asked(char **arguments) {
     for (;;) {
         struct enclosure asked;
         int files[most_enclosure_files], number = most_enclosure_files;
+        wait_for_request(STDIN_FILENO);
         char **words = receive_words(&asked, files, &number);
         if (!words) _exit(0);
         struct sandbox sandbox = {.network = -1, .template = -1};

@@ -356,7 +356,6 @@ static void make_in_template(const struct part *part, const struct box *box) {
     }
 }
 
-// All that is shown is open at a time.
 static void take_shown(struct sandbox *sandbox, int only_own) {
     for (size_t i = 0; i < sandbox->count; i++)
         if (sandbox->parts[i].kind == shown && (sandbox->parts[i].is_own || !only_own)) take(&sandbox->parts[i]);
@@ -372,10 +371,20 @@ static void change_root(void) {
     close(root);
 }
 
+// All that is shown is open at a time. Says what the limit was.
+static void raise_file_limit(struct rlimit *usual) {
+    struct rlimit now;
+    if (getrlimit(RLIMIT_NOFILE, &now) != 0) fail("ask for", "the limit of open files");
+    if (usual) *usual = now;
+    now.rlim_cur = now.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &now);
+}
+
 void furnish_template(struct sandbox *sandbox) {
     struct box box;
     umask(0);
-    // What is mounted in here must not appear on the box; what the box unmounts goes away in here, too.
+    raise_file_limit(NULL);
+    // What is mounted in here must not appear on the box; what the box unmounts below what is shown goes away in here, too.
     if (mount("none", "/", NULL, MS_SLAVE | MS_REC, NULL) != 0) fail("keep apart", "/");
     take_devices(&box);
     take_shown(sandbox, 0);
@@ -424,10 +433,8 @@ void furnish(struct sandbox *sandbox) {
     if (sandbox->has_own_network) raise_loopback();
     if (sandbox->network >= 0 && setns(sandbox->network, CLONE_NEWNET) != 0) fail("enter", "the network");
     if (sandbox->network >= 0) close(sandbox->network);
-    struct rlimit files, most;
-    if (getrlimit(RLIMIT_NOFILE, &files) != 0) fail("ask for", "the limit of open files");
-    most = (struct rlimit){files.rlim_max, files.rlim_max};
-    setrlimit(RLIMIT_NOFILE, &most);
+    struct rlimit files;
+    raise_file_limit(&files);
     if (sandbox->template >= 0) make_root_by_template(sandbox); else make_root(sandbox);
     setrlimit(RLIMIT_NOFILE, &files);
     umask(usual);

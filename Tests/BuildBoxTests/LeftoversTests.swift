@@ -84,8 +84,40 @@ struct LeftoversTests {
         for _ in 0..<Leftovers.most { #expect(await leftovers.take { count.withLock { $0 += 1 } }) }
         #expect(await leftovers.take { count.withLock { $0 += 1 } } == false)
         #expect(count.withLock { $0 } == 0)
-        await leftovers.finish()
+        await leftovers.removeAll()
         #expect(count.withLock { $0 } == Leftovers.most)
         #expect(await leftovers.take {})
+    }
+
+    @Test func areNotTakenWhenTheyTakeMuchRoom() async {
+        let leftovers = scene.leftovers()
+        #expect(await leftovers.take {})
+        scene.free.withLock { $0 = 8 << 30 }
+        #expect(await leftovers.take {} == false)
+        await leftovers.removeAll()
+        #expect(await leftovers.take {})
+    }
+
+    @Test func areAllGoneWhenItIsClosed() async {
+        let leftovers = scene.leftovers(patience: .zero)
+        let (begun, begin) = AsyncStream<Void>.makeStream()
+        let (ends, end) = AsyncStream<Void>.makeStream()
+        let count = Mutex(0)
+        await sweeping(leftovers) {
+            #expect(
+                await leftovers.take {
+                    begin.yield()
+                    for await _ in ends { break }
+                    count.withLock { $0 += 1 }
+                })
+            for await _ in begun { break }
+            #expect(await leftovers.take { count.withLock { $0 += 1 } })
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { await leftovers.close() }
+                end.yield()
+            }
+            #expect(count.withLock { $0 } == 2)
+            #expect(await leftovers.take {} == false)
+        }
     }
 }

@@ -45,7 +45,7 @@ extension Index {
 
     /// One change; nil if no look has seen it.
     public func change(_ name: String, of repository: String) async throws -> ChangeRecord? {
-        try await read { db in try Self.change(name, of: repository, db) }
+        try await shortRead { db in try Self.change(name, of: repository, db) }
     }
 
     private static func change(_ name: String, of repository: String, _ db: Database) throws -> ChangeRecord? {

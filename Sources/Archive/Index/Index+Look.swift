@@ -27,7 +27,7 @@ extension Index {
     public func news(
         of repository: String, refs: RefTable, about: @escaping @Sendable ([RefChange]) -> ChangeSelection
     ) async throws -> RefNews? {
-        try await read { db in
+        try await shortRead { db in
             guard let moves = try Self.moves(of: repository, to: refs, db) else { return nil }
             let known = moves.isEmpty ? [] : try Self.changes(of: repository, about(moves), db)
             return RefNews(moves: moves, known: known)
@@ -117,8 +117,8 @@ extension Index {
         repository: String, moved: [RefMove], requests: [RunRequest], changes: [ChangeRecord]
     ) async throws -> LookOutcome {
         let now = now()
-        if !requests.isEmpty { noteLook() }
-        return try await write(flushed: requests.isEmpty) { db in
+        return try await write(flushed: requests.isEmpty) { [self] db in
+            if !requests.isEmpty { noteLook() }
             let row = try Row.fetchOne(
                 db.cachedStatement(sql: "SELECT id, baselineAt FROM repository WHERE name = ?"), arguments: [repository]
             )

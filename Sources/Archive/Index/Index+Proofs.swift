@@ -15,7 +15,7 @@ extension Index {
     ) async throws -> [String: StepProof] {
         guard !keys.isEmpty, !scopes.isEmpty else { return [:] }
         let (wanted, counted) = (try ArchiveJSON.compactText(keys), try ArchiveJSON.compactText(scopes))
-        return try await read { db in
+        return try await shortRead { db in
             let rows = try Row.fetchAll(
                 db.cachedStatement(
                     sql: """
@@ -55,7 +55,7 @@ extension Index {
     ///
     /// - Parameter date: Nil for all that were not believed at some time.
     public func distrustedSteps(of repository: String? = nil, at date: Date? = nil) async throws -> [DistrustedStep] {
-        try await read { db in
+        try await shortRead { db in
             try Row.fetchAll(
                 db.cachedStatement(
                     sql: """

@@ -21,7 +21,7 @@ public final class Index: Sendable {
     let path: String
     private let database: any DatabaseWriter
     private let writes: GroupCommit
-    /// GRDB changes threads four times for one read; most of ours take less than one of that.
+    /// GRDB changes threads four times for one read, each of which takes longer than a short one.
     private let reads = BoundedWork("index", most: Index.mostReaders)
     let now: @Sendable () -> Date
     /// How many looks were recorded, and how many of these are certainly on disk.
@@ -108,7 +108,8 @@ public final class Index: Sendable {
     /// Whether the last transaction was on disk when it had ended.
     var hasFlushed: Bool { writes.hasFlushed }
 
-    /// To be called before a look is recorded that is not flushed.
+    /// To be called in the transaction that records a look and is not flushed: whoever knows of it then has a flush that
+    /// comes after.
     func noteLook() { looks.withLock { $0.recorded += 1 } }
 
     /// Has all looks on disk that were recorded until now; see ``recordLook(repository:moved:requests:changes:)``.
@@ -129,8 +130,17 @@ public final class Index: Sendable {
         }
     }
 
-    /// One look at a moment of the database that no write disturbs.
+    /// One look at a moment of the database that no write disturbs; ends with the task.
     func read<T: Sendable>(_ body: @Sendable @escaping (Database) throws -> T) async throws -> T {
+        do {
+            return try await database.read(body)
+        } catch let error as DatabaseError {
+            throw Self.explain(error, path)
+        }
+    }
+
+    /// The same for what takes less than a millisecond and is asked for each push or run; goes on when the task ends.
+    func shortRead<T: Sendable>(_ body: @Sendable @escaping (Database) throws -> T) async throws -> T {
         do {
             return try await reads.run { [database] in try database.read(body) }
         } catch let error as DatabaseError {

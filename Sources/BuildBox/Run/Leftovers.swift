@@ -19,6 +19,10 @@ actor Leftovers {
     private var waiting: [Leftover] = []
     /// Bytes that were free when the first of those that wait came.
     private var freeBefore = 0
+    private var isOver = false
+    /// How many are being removed, and who waits for that.
+    private var underway = 0
+    private var closing: [CheckedContinuation<Void, Never>] = []
     private let news: AsyncStream<Void>
     private let tell: AsyncStream<Void>.Continuation
 
@@ -36,16 +40,21 @@ actor Leftovers {
         (news, tell) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// Has `remove` done later; false when there are too many, and the caller has to do it.
+    /// Has `remove` done later; false when there are too many, they take too much room, or it is all over: then the caller
+    /// has to do it.
     func take(_ remove: @escaping @Sendable () async -> Void) -> Bool {
-        guard waiting.count < Leftovers.most else { return false }
-        if waiting.isEmpty { freeBefore = freeBytes() ?? 0 }
+        guard !isOver, waiting.count < Leftovers.most else { return false }
+        if waiting.isEmpty {
+            freeBefore = freeBytes() ?? 0
+        } else if hasGrown {
+            return false
+        }
         waiting.append(Leftover(since: .now, remove: remove))
         tell.yield()
         return true
     }
 
-    /// Removes what comes until the task is cancelled; ``finish()`` has the rest.
+    /// Removes what comes until the task is cancelled; ``close()`` has the rest.
     func run() async {
         for await _ in news {
             while let oldest = waiting.first {
@@ -59,15 +68,30 @@ actor Leftovers {
     }
 
     /// Removes all that waits.
-    func finish() async { while !waiting.isEmpty { await removeOldest() } }
+    func removeAll() async { while !waiting.isEmpty { await removeOldest() } }
+
+    /// Removes all that waits, waits for what is being removed, and takes nothing more.
+    func close() async {
+        isOver = true
+        await removeAll()
+        while underway > 0 { await withCheckedContinuation { closing.append($0) } }
+    }
 
     private func removeOldest() async {
         guard !waiting.isEmpty else { return }
-        await waiting.removeFirst().remove()
+        let leftover = waiting.removeFirst()
+        underway += 1
+        await leftover.remove()
+        underway -= 1
+        guard underway == 0 else { return }
+        for one in closing { one.resume() }
+        closing = []
     }
+
+    private var hasGrown: Bool { freeBytes().map { $0 < freeBefore - Leftovers.mostBytes } ?? false }
 
     private func isDue(_ leftover: Leftover) -> Bool {
         if leftover.since + patience < .now { return true }
-        return freeBytes().map { $0 < freeBefore - Leftovers.mostBytes } ?? false
+        return hasGrown
     }
 }

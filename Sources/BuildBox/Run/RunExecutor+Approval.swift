@@ -103,6 +103,7 @@ extension RunExecutor {
         var report = report
         (report.verdict, report.reason, report.endedAt) = (.needsApproval, reason, Date())
         board.end(run.id)
+        await letGo(run, repository)
         await cleanUp(run, repository, place)
         return report
     }

@@ -146,6 +146,7 @@ struct RunExecutor: Sendable {
         await keep(remains, run, report, folder: folder)
         await settle(remains, run, store: repository.store)
         await release(place)
+        await letGo(run, repository)
         let isAllEnded = remains?.isAllEnded ?? false
         let isLeft = await leftovers?.take { await cleanUp(run, repository, place, isAllEnded: isAllEnded) } ?? false
         if !isLeft { await cleanUp(run, repository, place, isAllEnded: isAllEnded) }
@@ -364,9 +365,17 @@ struct RunExecutor: Sendable {
             } else {
                 try await Workspace.remove(place.folder)
             }
+        } catch {
+            log.warning("what run \(run.id) left could not be removed; the next start tries again: \(error)")
+        }
+    }
+
+    /// Lets `git gc` have the run's merge.
+    func letGo(_ run: QueuedRun, _ repository: WatchedRepository) async {
+        do {
             try await withRepository(at: repository.store) { try $0.letGo(of: RunPreparation.pin(run.id)) }
         } catch {
-            log.warning("what run \(run.id) left could not be removed; `pipectl gc` tries again: \(error)")
+            log.warning("the merge of run \(run.id) stays in \(repository.store): \(error)")
         }
     }
 }
