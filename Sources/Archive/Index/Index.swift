@@ -6,7 +6,8 @@ internal import Synchronization
 /// What is wanted, under way and done, in SQLite: the queue, the ref cursors, and the searchable side of every run.
 ///
 /// What happened is kept by ``ArchiveStore``; for ended runs the index can be rebuilt from it. Each method is one
-/// transaction, on disk when it returns: it survives a power cut. One process opens an index at a time.
+/// transaction, on disk when it returns: it survives a power cut. Those that are not say what a power cut makes of it. One
+/// process opens an index at a time.
 public final class Index: Sendable {
     /// What ``init(path:check:now:)`` looks at before it trusts the file.
     public enum Check: Sendable {

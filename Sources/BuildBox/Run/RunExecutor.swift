@@ -147,9 +147,7 @@ struct RunExecutor: Sendable {
         await settle(remains, run, store: repository.store)
         await release(place)
         await letGo(run, repository)
-        let isAllEnded = remains?.isAllEnded ?? false
-        let isLeft = await leftovers?.take { await cleanUp(run, repository, place, isAllEnded: isAllEnded) } ?? false
-        if !isLeft { await cleanUp(run, repository, place, isAllEnded: isAllEnded) }
+        await cleanUpLater(run, repository, place, isAllEnded: remains?.isAllEnded ?? false)
         return report
     }
 
@@ -344,38 +342,6 @@ struct RunExecutor: Sendable {
             _ = try await report.mirror(into: repository.gitDirectory)
         } catch {
             log.warning("the summary of run \(report.id) could not be written to refs/notes/pipectl: \(error)")
-        }
-    }
-
-    /// Ends the sandbox of a run that came to its verdict without one.
-    private func release(_ place: RunPlace) async {
-        guard place.isOpen else { return }
-        let users = sandboxing.users
-        try? await offThread { place.close(users) }
-    }
-
-    /// - Parameter isAllEnded: Whether it is certain that nothing of the run lives.
-    func cleanUp(
-        _ run: QueuedRun, _ repository: WatchedRepository, _ place: RunPlace, isAllEnded: Bool = false
-    ) async {
-        do {
-            try await Workspace.remove(place.workspace)
-            if let standbys, place.isReusable, isAllEnded {
-                try await standbys.takeBack(place.folder)
-            } else {
-                try await Workspace.remove(place.folder)
-            }
-        } catch {
-            log.warning("what run \(run.id) left could not be removed; the next start tries again: \(error)")
-        }
-    }
-
-    /// Lets `git gc` have the run's merge.
-    func letGo(_ run: QueuedRun, _ repository: WatchedRepository) async {
-        do {
-            try await withRepository(at: repository.store) { try $0.letGo(of: RunPreparation.pin(run.id)) }
-        } catch {
-            log.warning("the merge of run \(run.id) stays in \(repository.store): \(error)")
         }
     }
 }

@@ -79,15 +79,13 @@ extension RunSetting {
     }
 
     var ownMounts: [SandboxMount] {
-        var mounts = [
+        [
             SandboxMount(workspace.string, at: seen(workspace).string, .write),
             SandboxMount(home.string, at: seen(home).string, .write),
             SandboxMount(temporary.string, at: seen(temporary).string, .write),
             SandboxMount(shown.string, at: Sandbox.hasMounts ? Sandbox.Place.shown : shown.string),
             SandboxMount(published.string, at: seen(published).string, .write),
-        ]
-        for number in mounts.indices { mounts[number].isOwn = true }
-        return mounts
+        ].map(\.asOwn)
     }
 
     /// Makes the folders that only enclosed steps have, and gives what steps write to their user.

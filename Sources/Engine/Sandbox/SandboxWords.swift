@@ -165,9 +165,7 @@
         private mutating func identity() {
             guard sharesSettings, let shown else { return }
             for (path, target) in SettingsCopy.links {
-                var own = SandboxMount(shown + target.dropFirst(Sandbox.Place.shown.count), at: path)
-                own.isOwn = true
-                mount(own)
+                mount(SandboxMount(shown + target.dropFirst(Sandbox.Place.shown.count), at: path).asOwn)
             }
         }
 

@@ -91,12 +91,11 @@
 
         @Test func whatIsARunsOwnNoOtherRunIsShown() async throws {
             let hosts = try (0..<3).map { number in
-                var own = SandboxMount(try makeFolder("own-\(number)", "\(number)\n"), at: "/own")
-                own.isOwn = true
+                let own = SandboxMount(try makeFolder("own-\(number)", "\(number)\n"), at: "/own").asOwn
                 let common = SandboxMount(try makeFolder("common", "common\n"), at: "/common")
                 // In another one's place, and above one.
-                var inner = SandboxMount(try makeFolder("inner-\(number)", "inner \(number)\n"), at: "/common/inner")
-                inner.isOwn = true
+                let inner = SandboxMount(try makeFolder("inner-\(number)", "inner \(number)\n"), at: "/common/inner")
+                    .asOwn
                 _ = try makeFolder("common/inner", "hidden\n")
                 return try host(by: maker, showing: [common, own, inner])
             }

@@ -1,0 +1,48 @@
+import Archive
+import Engine
+import Foundation
+import Git
+import Logging
+
+/// What a run leaves when it has ended, and how it goes.
+extension RunExecutor {
+    /// Ends the sandbox of a run that came to its verdict without one.
+    func release(_ place: RunPlace) async {
+        guard place.isOpen else { return }
+        let users = sandboxing.users
+        try? await offThread { place.close(users) }
+    }
+
+    /// The same as ``cleanUp(_:_:_:isAllEnded:)``, when no run goes on if that can be.
+    func cleanUpLater(_ run: QueuedRun, _ repository: WatchedRepository, _ place: RunPlace, isAllEnded: Bool) async {
+        let isLeft = await leftovers?.take { await cleanUp(run, repository, place, isAllEnded: isAllEnded) } ?? false
+        if !isLeft { await cleanUp(run, repository, place, isAllEnded: isAllEnded) }
+    }
+
+    /// Removes the run's folders, or keeps those for the next one that only the box wrote to.
+    ///
+    /// - Parameter isAllEnded: Whether it is certain that nothing of the run lives.
+    func cleanUp(
+        _ run: QueuedRun, _ repository: WatchedRepository, _ place: RunPlace, isAllEnded: Bool = false
+    ) async {
+        do {
+            try await Workspace.remove(place.workspace)
+            if let standbys, place.isReusable, isAllEnded {
+                try await standbys.takeBack(place.folder)
+            } else {
+                try await Workspace.remove(place.folder)
+            }
+        } catch {
+            log.warning("what run \(run.id) left could not be removed; the next start tries again: \(error)")
+        }
+    }
+
+    /// Lets `git gc` have the run's merge.
+    func letGo(_ run: QueuedRun, _ repository: WatchedRepository) async {
+        do {
+            try await withRepository(at: repository.store) { try $0.letGo(of: RunPreparation.pin(run.id)) }
+        } catch {
+            log.warning("the merge of run \(run.id) stays in \(repository.store): \(error)")
+        }
+    }
+}
