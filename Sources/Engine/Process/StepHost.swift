@@ -143,6 +143,12 @@ final class StepHost: Sendable {
         }
     }
 
+    /// The same with a warden that waits for the first attempt, which starts one itself where none could be.
+    func startWithWarden() throws {
+        try startNow()
+        if let warden = try? startWarden() { giveBack(warden) }
+    }
+
     /// Kills the warden itself, when it does not answer; what it watched over is then killed by stepinit.
     func kill(_ id: UInt32) {
         state.withLock { state in

@@ -12,7 +12,7 @@ import SystemPackage
 /// A sandbox that was started before there was a run for it: nothing has ever run in it but `stepinit`.
 ///
 /// Starting a sandbox takes the kernel some milliseconds, most of them for its namespaces. One that waits has the user,
-/// the folders and the control group that its run will have; it serves that run if the run would start the very same
+/// the folders, the control group and the first warden that its run will have; it serves that run if the run would start the very same
 /// sandbox, word for word and within the same limits, and is ended otherwise.
 public final class StandbySandbox: Sendable {
     private let words: [String]
@@ -35,7 +35,7 @@ public final class StandbySandbox: Sendable {
         limits = .current
         let host = setting.stepHost(words, group)
         self.host = Mutex(host)
-        do { try host.startNow() } catch {
+        do { try host.startWithWarden() } catch {
             groups?.giveBack(groupName, mayServe: false)
             throw error
         }
