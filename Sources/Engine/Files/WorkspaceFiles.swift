@@ -97,7 +97,10 @@ struct WorkspaceFiles {
         let source = try openBeneath(path)
         defer { close(source) }
         let target = open(destination.string, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard target >= 0 else { throw WorkspaceFileProblem(path: path, reason: String(cString: strerror(errno))) }
+        guard target >= 0 else {
+            let code = Errno(rawValue: errno)
+            throw WorkspaceFileProblem(path: path, reason: "\(code)", box: code)
+        }
         defer { close(target) }
         var digest = SHA256()
         var written = 0
@@ -106,7 +109,8 @@ struct WorkspaceFiles {
             do {
                 written += try FileDescriptor(rawValue: target).writeAll(buffer)
             } catch {
-                throw WorkspaceFileProblem(path: path, reason: "it can't be copied: \(error)")
+                throw WorkspaceFileProblem(
+                    path: path, reason: "it can't be copied: \(error)", box: error as? Errno ?? .ioError)
             }
         }
         return (digest.finalize().map { String(format: "%02x", $0) }.joined(), written)
@@ -137,7 +141,7 @@ struct WorkspaceFiles {
         while true {
             let count = Foundation.read(source, &piece, piece.count)
             if count < 0 && errno == EINTR { continue }
-            guard count >= 0 else { throw WorkspaceFileProblem(path: path, reason: String(cString: strerror(errno))) }
+            guard count >= 0 else { throw WorkspaceFileProblem(path: path, of: Errno(rawValue: errno)) }
             if count == 0 { break }
             bytes += count
             guard bytes <= limits.fileBytes else {
@@ -172,10 +176,9 @@ struct WorkspaceFiles {
         // Non-blocking: a fifo in its place must not make us wait.
         let file = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard file >= 0 else {
-            let code = errno
-            throw WorkspaceFileProblem(
-                path: path, reason: code == ELOOP ? "it is a link" : String(cString: strerror(code)),
-                isMissing: code == ENOENT)
+            let code = Errno(rawValue: errno)
+            if code == .tooManySymbolicLinkLevels { throw WorkspaceFileProblem(path: path, reason: "it is a link") }
+            throw WorkspaceFileProblem(path: path, of: code)
         }
         var info = stat()
         guard fstat(file, &info) == 0, info.st_mode & S_IFMT == S_IFREG else {
@@ -260,7 +263,17 @@ struct WorkspaceFileProblem: Error, Sendable, Equatable, CustomStringConvertible
     var isMissing = false
     /// The secret that the file holds, where that is the reason.
     var secret: String?
+    /// What the box's disk or kernel said, where it is no fault of what is in the workspace.
+    var box: Errno?
     var description: String { "\(path) can't be taken: \(reason)" }
+}
+
+extension WorkspaceFileProblem {
+    /// What reading it came to.
+    init(path: String, of code: Errno) {
+        let isOfBox = [.ioError, .tooManyOpenFiles, .tooManyOpenFilesInSystem, .noMemory].contains(code)
+        self.init(path: path, reason: "\(code)", isMissing: code == .noSuchFileOrDirectory, box: isOfBox ? code : nil)
+    }
 }
 
 extension stat {

@@ -14,6 +14,8 @@ extension Runner {
         let files = WorkspaceFiles(root: setting.workspaceView, limits: setting.fileLimits)
         var total = 0
         var problems: [String] = []
+        // What the box could not do although the step has done all that was asked of it.
+        var boxProblem: String?
         for pattern in step.artifacts {
             guard let glob = try? Glob(pattern) else { continue }
             let search = files.matching([glob])
@@ -51,13 +53,17 @@ extension Runner {
                     if let secret = (error as? WorkspaceFileProblem)?.secret {
                         // Before all others: whoever reads one reason must read this one.
                         problems.insert("artifact \(match.path) contains secret \(secret) and was not kept", at: 0)
+                    } else if let code = (error as? WorkspaceFileProblem)?.box ?? error as? Errno {
+                        boxProblem = boxProblem ?? unkept("artifact \(match.path)", of: step, code)
                     } else {
                         problems.append("\(error)")
                     }
                 }
             }
         }
-        guard let problem = problems.first else { return }
+        guard let problem = problems.first ?? boxProblem else { return }
+        let isOfBox = problems.isEmpty
+        if let boxProblem { problems.append(boxProblem) }
         // A step that promised files and left none has not done its work, whatever its exit code says; one that
         // failed anyway may never have come to make them.
         let isCause = outcome.record.status == .passed
@@ -67,10 +73,21 @@ extension Runner {
                 file: nil, line: nil, column: nil, suggestion: nil)
         }
         if isCause {
-            outcome.record.status = .failed
+            outcome.record.status = isOfBox ? .infrastructure : .failed
             outcome.record.reason = problem
             outcome.isFlaky = false
         }
+    }
+
+    /// Why something that a step left is not there although its command passed.
+    func unkept(_ what: String, of step: PlannedStep, _ code: Errno) -> String {
+        let isFull = code == .noSpace || code == .diskQuotaExceeded
+        let next =
+            step.isIdempotent
+            ? "then rerun."
+            : "and look at what the step did before you rerun it: it needs a person, for its command has passed."
+        return (isFull ? "disk full: " : "") + "its \(what) could not be kept: \(code). "
+            + (isFull ? "Free space on the state folder's disk, " : "Check the state folder's disk, ") + next
     }
 }
 

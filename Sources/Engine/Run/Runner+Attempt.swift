@@ -92,9 +92,9 @@ extension Runner {
                 log.append("pipectl: \(attempt.record.reason ?? "")\n")
             }
             if attempt.record.status == .passed, !step.publishes.isEmpty,
-                let missing = try await onOwnThread({ adoptValues(of: step, from: published) })
+                let problem = try await onOwnThread({ adoptValues(of: step, from: published) })
             {
-                (attempt.record.status, attempt.record.reason) = (.failed, missing)
+                (attempt.record.status, attempt.record.reason) = problem
             }
             if let review = step.review {
                 let ended = attempt

@@ -82,7 +82,9 @@ extension Runner {
     /// Takes over what a step that passed has published, or says what it has not.
     ///
     /// Only declared values are taken, from a folder that no other attempt could write to.
-    func adoptValues(of step: PlannedStep, from published: FilePath) -> String? {
+    ///
+    /// - Returns: Why the step is no success: as its own fault, or as the box's.
+    func adoptValues(of step: PlannedStep, from published: FilePath) -> (status: StepStatus, reason: String)? {
         var limits = setting.fileLimits
         limits.fileBytes = min(limits.fileBytes, 16 << 20)
         let files = WorkspaceFiles(root: published, limits: limits)
@@ -94,23 +96,27 @@ extension Runner {
                 _ = try files.copy("\(name).json", to: temporary, masker: setting.secrets.masker)
             } catch let problem as WorkspaceFileProblem where problem.isMissing {
                 let place = "$\(StepVariable.valuesOut)/\(name).json"
-                return "it declares .publishes(\"\(name)\") but published nothing: write \(place)"
+                return (.failed, "it declares .publishes(\"\(name)\") but published nothing: write \(place)")
             } catch let problem as WorkspaceFileProblem where problem.secret != nil {
                 // The folder is below the state; a value that is refused is not left there until the run ends.
                 _ = published.appending("\(name).json").withPlatformString { unlink($0) }
-                return
+                return (
+                    .failed,
                     "what it published as \"\(name)\" contains secret \(problem.secret ?? ""); publish something else, "
-                    + "and name the secret in the step that needs it"
+                        + "and name the secret in the step that needs it"
+                )
+            } catch let problem as WorkspaceFileProblem where problem.box != nil {
+                return (.infrastructure, unkept("value \"\(name)\"", of: step, problem.box ?? .ioError))
             } catch {
-                return "what it published as \"\(name)\" can't be read: \(error)"
+                return (.failed, "what it published as \"\(name)\" can't be read: \(error)")
             }
             guard let data = FileManager.default.contents(atPath: temporary.string),
                 (try? JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed)) != nil
-            else { return "what it published as \"\(name)\" is not JSON; a text needs quotes" }
+            else { return (.failed, "what it published as \"\(name)\" is not JSON; a text needs quotes") }
             do {
                 try FileManager.default.moveReplacing(temporary.string, to: target.string)
             } catch {
-                return "what it published as \"\(name)\" can't be kept: \(error)"
+                return (.infrastructure, unkept("value \"\(name)\"", of: step, error as? Errno ?? .ioError))
             }
         }
         return nil

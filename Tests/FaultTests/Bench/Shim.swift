@@ -21,7 +21,7 @@ struct Shim {
     func variables(_ more: [String: String]) -> [String: String] { more.merging(["LD_PRELOAD": path]) { $1 } }
 }
 
-/// The moment at which the disk shim ends pipectl.
+/// The moment at which the disk shim ends pipectl, or refuses it a call.
 struct Moment {
     /// Only calls whose `CALL PATH` contains this are counted: `"write ROOT/home/index.sqlite-wal"`.
     var match = ""
@@ -29,6 +29,8 @@ struct Moment {
     var number: Int
     /// Whether a write that is hit writes its first half before.
     var isTorn = false
+    /// What the call is refused with; nil: pipectl is ended.
+    var refusal: Int32?
 
     func variables(_ bench: Bench) -> [String: String] {
         var variables = [
@@ -36,6 +38,7 @@ struct Moment {
             "FAULT_COUNT": "\(bench.root)/calls", "FAULT_TRACE": "\(bench.root)/hit",
         ]
         if isTorn { variables["FAULT_TORN"] = "1" }
+        if let refusal { variables["FAULT_REFUSE"] = String(refusal) }
         return variables
     }
 }
@@ -57,14 +60,21 @@ extension Bench {
 
     /// One look that the disk shim ends at `moment`; returns the call that was hit, or nil if there were not so many.
     func look(killedAt moment: Moment, _ shim: Shim) async throws -> String? {
+        guard let (hit, ended) = try await look(hitAt: moment, shim) else { return nil }
+        guard ended.code == 128 + SIGKILL else {
+            throw Failure(description: "hit, but it ended with \(ended.code): \(ended.errors)")
+        }
+        return hit
+    }
+
+    /// One look that the disk shim ends or disturbs at `moment`; the call that was hit and how the look ended, or nil if
+    /// there were not so many calls.
+    func look(hitAt moment: Moment, _ shim: Shim) async throws -> (hit: String, ended: Ended)? {
         let hit = "\(root)/hit"
         try? FileManager.default.removeItem(atPath: hit)
         let ended = try await with(shim.variables(moment.variables(self))).look()
         guard let text = FileManager.default.contents(atPath: hit), !text.isEmpty else { return nil }
-        guard ended.code == 128 + SIGKILL else {
-            throw Failure(description: "hit, but it ended with \(ended.code): \(ended.errors)")
-        }
-        return String(decoding: text, as: UTF8.self).trimmingCharacters(in: .newlines)
-            .replacingOccurrences(of: home, with: "")
+        let call = String(decoding: text, as: UTF8.self).trimmingCharacters(in: .newlines)
+        return (call.replacingOccurrences(of: home, with: ""), ended)
     }
 }

@@ -29,19 +29,12 @@ struct SweepTests {
     func everyCall() async throws {
         try await Bench.faults(on: Machine.fastDisk) { bench in
             let shim = try await Shim(.disk, bench)
-            _ = try await bench.look()
-            // The state before the load; compiled workflows stay where they are, their place is part of their name.
-            let template = "\(bench.root)/template"
-            try await bench.command(["cp", "-a", bench.home, template]).succeeded()
-            try await bench.command(["rm", "-rf", "\(template)/programs"]).succeeded()
-            let head = try await bench.change(1, ["a.txt": "a\n"])
-            let release = "mkdir dist; seq 1 2000 > dist/a.bin; \(bench.effect("release-$PIPECTL_RUN"))\n"
-            let main = try await bench.commit(["release.sh": release], "Release")
+            let template = try await prepare(bench)
             let invariants = Invariants(
-                bench: bench, expected: ["test \(head)", "release \(main)"], accepted: [])
+                bench: bench, expected: ["test \(template.change)", "release \(template.release)"], accepted: [])
 
             var counts = Counts(seed: Form.seed)
-            try await reset(bench, template)
+            try await reset(bench, template.home)
             _ = try await bench.look(killedAt: Moment(number: .max), shim)
             counts.calls = try number(in: "\(bench.root)/calls")
             #expect(counts.calls > 200, "the shim sees what pipectl does")
@@ -50,7 +43,7 @@ struct SweepTests {
             var points = (1...counts.calls + 20).flatMap { [($0, false), ($0, true)] }
             if !Form.isLong { points = Array(points.shuffled(using: &seeded).prefix(40)) }
             for (number, isTorn) in points {
-                try await reset(bench, template)
+                try await reset(bench, template.home)
                 guard let hit = try await bench.look(killedAt: Moment(number: number, isTorn: isTorn), shim) else {
                     continue
                 }
@@ -75,6 +68,69 @@ struct SweepTests {
             #expect(counts.kills >= (Form.isLong ? counts.calls : 20))
             try Form.report("sweep", counts)
         }
+    }
+
+    struct Refusals: Codable {
+        var seed: UInt64
+        var calls = 0
+        var refused = 0
+        var short = 0
+        var passed = 0
+        var infrastructure = 0
+        var failedLooks = 0
+        var kinds: [String: Int] = [:]
+    }
+
+    @Test("each call of a load is refused once by the disk, or done by half", .timeLimit(.minutes(60)))
+    func everyCallRefused() async throws {
+        try await Bench.faults(on: Machine.fastDisk) { bench in
+            let shim = try await Shim(.disk, bench)
+            let template = try await prepare(bench)
+            var invariants = Invariants(
+                bench: bench, expected: ["test \(template.change)", "release \(template.release)"], accepted: [])
+            invariants.releaseMayNotBegin = true
+            var counts = Refusals(seed: Form.seed)
+            try await reset(bench, template.home)
+            _ = try await bench.look(hitAt: Moment(number: .max), shim)
+            counts.calls = try number(in: "\(bench.root)/calls")
+
+            var seeded = Seeded(Form.seed)
+            var points = (1...counts.calls + 20).flatMap { [($0, false), ($0, true)] }
+            if !Form.isLong { points = Array(points.shuffled(using: &seeded).prefix(40)) }
+            for (number, isShort) in points {
+                try await reset(bench, template.home)
+                let moment = Moment(number: number, isTorn: isShort, refusal: EIO)
+                guard let (hit, ended) = try await bench.look(hitAt: moment, shim) else { continue }
+                if isShort && !hit.hasPrefix("write ") { continue }
+                let what = "call \(number) (\(hit)), \(isShort ? "by half" : "refused"): \(ended.code) \(ended.errors)"
+                counts.refused += 1
+                if isShort { counts.short += 1 }
+                if ended.code != 0 { counts.failedLooks += 1 }
+                counts.kinds[String(hit.prefix { $0 != " " }), default: 0] += 1
+                #expect(ended.code < 128, "it goes on or says why not: \(what)")
+                _ = try await bench.look()
+                let found = try await invariants.check()
+                #expect(found.isClean, "\(what): \(found.problems)")
+                for run in found.runs {
+                    if run.verdict == .passed { counts.passed += 1 } else { counts.infrastructure += 1 }
+                    #expect(run.verdict == .passed || run.verdict == .infrastructure, "\(what): \(run)")
+                }
+            }
+            #expect(counts.refused >= (Form.isLong ? counts.calls : 20))
+            try Form.report("refusals", counts)
+        }
+    }
+
+    /// A state with a baseline only, and a change and a release that a look at it finds. Compiled workflows stay where
+    /// they are: their place is part of their name.
+    private func prepare(_ bench: Bench) async throws -> (home: String, change: String, release: String) {
+        _ = try await bench.look()
+        let template = "\(bench.root)/template"
+        try await bench.command(["cp", "-a", bench.home, template]).succeeded()
+        try await bench.command(["rm", "-rf", "\(template)/programs"]).succeeded()
+        let change = try await bench.change(1, ["a.txt": "a\n"])
+        let script = "mkdir dist; seq 1 2000 > dist/a.bin; \(bench.effect("release-$PIPECTL_RUN"))\n"
+        return (template, change, try await bench.commit(["release.sh": script], "Release"))
     }
 
     private func reset(_ bench: Bench, _ template: String) async throws {

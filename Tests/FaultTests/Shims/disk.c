@@ -1,10 +1,11 @@
-// Preloaded into pipectl by the fault tests: sees every call that changes a disk or starts a process, and either ends
-// the process before (or in the middle of) the N-th of them, or writes down all of them, with their bytes.
+// Preloaded into pipectl by the fault tests: sees every call that changes a disk or starts a process, and ends the
+// process before (or in the middle of) the N-th of them, or refuses that one, or writes down all of them, with their bytes.
 //
 //   FAULT_ROOT      only paths below it count; calls that start a process count always
 //   FAULT_MATCH     only "call path" texts that contain this count (optional)
 //   FAULT_KILL_AT   the number, from 1, of the counted call at which the process ends by SIGKILL
-//   FAULT_TORN      if set, a write that is hit writes its first half before that
+//   FAULT_REFUSE    an errno: the call that is hit is refused with it, and the process goes on
+//   FAULT_TORN      if set, a write that is hit writes its first half before that; with FAULT_REFUSE it says so
 //   FAULT_COUNT     a file of 8 bytes that holds how many calls were counted
 //   FAULT_TRACE     a file that gets the text of the call that was hit
 //   FAULT_JOURNAL   a file that gets all calls below FAULT_ROOT, and what goes to descriptor 2
@@ -30,7 +31,7 @@
 #include <unistd.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static int active, journal = -1, trace = -1, torn;
+static int active, journal = -1, trace = -1, torn, refusal;
 static long target = -1;
 static volatile int64_t own_count, *count = &own_count;
 static char root[PATH_MAX], match[256];
@@ -57,6 +58,7 @@ __attribute__((constructor)) static void begin(void) {
     if ((text = getenv("FAULT_MATCH")) != NULL && strlen(text) < sizeof match) strcpy(match, text);
     if ((text = getenv("FAULT_KILL_AT")) != NULL) target = atol(text);
     torn = getenv("FAULT_TORN") != NULL;
+    if ((text = getenv("FAULT_REFUSE")) != NULL) refusal = atoi(text);
     if ((text = getenv("FAULT_COUNT")) != NULL) {
         int file = (int)syscall(SYS_openat, AT_FDCWD, text, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
         if (file >= 0 && syscall(SYS_ftruncate, file, 8) == 0) {
@@ -124,8 +126,12 @@ static int counts(const char *call, const char *path) {
     return 1;
 }
 
-static void die(void) {
-    for (;;) syscall(SYS_kill, syscall(SYS_getpid), SIGKILL);
+// What happens at the call that is hit. The caller holds the lock; for a refusal it is given back.
+static int strike(void) {
+    while (!refusal) syscall(SYS_kill, syscall(SYS_getpid), SIGKILL);
+    pthread_mutex_unlock(&lock);
+    errno = refusal;
+    return -1;
 }
 
 // One entry: "call\tpath\tother\toffset\tsize\n", then size bytes and "\n". Paths are below the root, percent-coded.
@@ -162,7 +168,7 @@ static void note(const char *call, const char *path, const char *other, int64_t 
     const char *path = path_expression, *other = other_expression;                                      \
     (void)two;                                                                                          \
     int known = inside(path) || inside(other);                                                          \
-    if (known && counts(call, inside(other) ? other : path)) die();                                     \
+    if (known && counts(call, inside(other) ? other : path)) return strike();                           \
     errno = saved;                                                                                      \
     int result = real;                                                                                  \
     saved = errno;                                                                                      \
@@ -214,7 +220,7 @@ static int opened(int folder, const char *at, int flags, mode_t mode) {
     if (known) {
         struct stat facts;
         existed = lstat(path, &facts) == 0;
-        if ((!existed || (flags & O_TRUNC)) && counts(existed ? "truncate" : "create", path)) die();
+        if ((!existed || (flags & O_TRUNC)) && counts(existed ? "truncate" : "create", path)) return strike();
     }
     int result = (int)syscall(SYS_openat, folder, at, flags, mode);
     int saved = errno;
@@ -254,7 +260,13 @@ int mkstemp(char *at) {
     pthread_mutex_lock(&lock);
     const char *path = of_file(result, one);
     if (inside(path)) {
-        if (counts("create", path)) die();
+        if (counts("create", path)) {
+            if (refusal) {
+                syscall(SYS_unlinkat, AT_FDCWD, path, 0);
+                syscall(SYS_close, result);
+            }
+            return strike();
+        }
         note("create", path, NULL, 0, NULL, 0);
     }
     pthread_mutex_unlock(&lock);
@@ -283,8 +295,9 @@ static ssize_t written(int file, const void *bytes, size_t size, int64_t offset)
         }
     }
     if (known && counts("write", path)) {
-        if (torn && size > 1) DO(size / 2);
-        die();
+        ssize_t half = torn && size > 1 ? DO(size / 2) : 0;
+        ssize_t refused = strike();
+        return half > 0 ? half : refused;
     }
     errno = before;
     ssize_t result = DO(size);
@@ -310,7 +323,7 @@ static int by_file(const char *call, int file, int64_t size, long number) {
     pthread_mutex_lock(&lock);
     const char *path = of_file(file, one);
     int known = inside(path);
-    if (known && counts(call, path)) die();
+    if (known && counts(call, path)) return strike();
     int result = DO();
     int saved = errno;
     if (known && result == 0) note(call, path, NULL, size < 0 ? 0 : size, NULL, 0);
@@ -334,7 +347,10 @@ int ftruncate64(int file, off64_t size) { return by_file("truncate", file, size,
             char what[PATH_MAX];                                                                                 \
             snprintf(what, sizeof what, "%s %s", path, words[0] && words[1] ? words[1] : "");                    \
             pthread_mutex_lock(&lock);                                                                           \
-            if (counts("spawn", what)) die();                                                                    \
+            if (counts("spawn", what)) {                                                                         \
+                strike();                                                                                        \
+                return refusal;                                                                                  \
+            }                                                                                                    \
             pthread_mutex_unlock(&lock);                                                                         \
         }                                                                                                        \
         return REAL(name)(pid, path, actions, attributes, words, variables);                                     \
