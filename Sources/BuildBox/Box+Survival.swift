@@ -14,24 +14,10 @@ extension Box {
         var (quietSince, releasedAt, isQuiet) = (ContinuousClock.now, ContinuousClock.now, false)
         while !Task.isCancelled {
             do { try await Task.sleep(for: .seconds(isQuiet ? 6 : 2)) } catch { return }
-            var hasSpace = hasSpace()
-            if !hasSpace {
-                // What nobody wants goes before anything that saves time.
-                await leftovers?.removeAll()
-                hasSpace = self.hasSpace()
-            }
+            let hasSpace = await makeSpace()
             let isShort = !hasSpace || !troubles.isEmpty
             if wasShort && !isShort { await archiveUnstarted() }
             wasShort = isShort
-            if !hasSpace {
-                // What only saves time is the first to go.
-                let workspaces = await kept.removeAll()
-                if workspaces > 0 {
-                    log.warning("\(workspaces) workspaces of failed runs are given up for the space that they take")
-                }
-                let count = await bases.remove { _ in true }
-                if count > 0 { log.warning("\(count) warm workspaces are given up for the space that they take") }
-            }
             // Whoever found an obstacle waits for a wake-up; nobody else knows when the disk has room again.
             if isShort { wakeUp() }
             var isWanting = isShort
@@ -57,6 +43,22 @@ extension Box {
             }
             seen = activity
         }
+    }
+
+    /// Where the disk is short, gives up what nobody wants, and then what only saves time.
+    ///
+    /// - Returns: Whether there is space for a run.
+    func makeSpace() async -> Bool {
+        if hasSpace() { return true }
+        await leftovers?.removeAll()
+        if hasSpace() { return true }
+        let workspaces = await kept.removeAll()
+        if workspaces > 0 {
+            log.warning("\(workspaces) workspaces of failed runs are given up for the space that they take")
+        }
+        let count = await bases.remove { _ in true }
+        if count > 0 { log.warning("\(count) warm workspaces are given up for the space that they take") }
+        return hasSpace()
     }
 
     /// How long memory is kept for what may come next: the first push after it was given back waits 5 ms longer.

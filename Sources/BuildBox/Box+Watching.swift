@@ -110,15 +110,24 @@ extension Box {
         await checkpoint()
     }
 
+    /// What one look came to.
+    public struct LookOutcome: Sendable {
+        /// Of all runs that ended.
+        public var reports: [Report]
+        /// Runs that could start and did not, and why.
+        public var waiting: [RunID]
+        public var obstacle: String?
+    }
+
     /// One look at each repository; runs what it started, to the end.
-    ///
-    /// - Returns: The reports of all runs that ended.
-    public func lookOnce() async throws -> [Report] {
+    public func lookOnce() async throws -> LookOutcome {
         for watcher in watchers.values { try await watcher.look() }
         store.beginJournal()
+        _ = await makeSpace()
         let reports = try await work(untilIdle: true)
         await flushArchive()
-        return reports
+        let waiting = try await index.queued().filter { $0.waitsFor == nil }.map(\.id)
+        return LookOutcome(reports: reports, waiting: waiting, obstacle: waiting.isEmpty ? nil : obstacle())
     }
 
     /// Wakes every watcher, as SIGHUP does.

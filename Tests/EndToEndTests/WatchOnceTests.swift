@@ -47,6 +47,23 @@ struct WatchOnceTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
+    func aRunThatFoundNoRoomWaitsAndIsSaid() async throws {
+        try await Bench.with { bench in
+            _ = try await bench.look()
+            try await bench.change(1, ["a.txt": "a\n"])
+            let full = try await bench.look("--minimum-free", "999999999")
+            #expect(full.code == 8, "\(full.errors)")
+            #expect(full.errors.contains("run 1 waits: the disk of"), "\(full.errors)")
+            #expect(!full.errors.contains("nothing to run"))
+            let after = try await bench.look()
+            #expect(after.code == 0, "\(after.errors)")
+            #expect(after.output.contains("run 1  test  passed"))
+            let refused = try await bench.look("--minimum-free", "9223372036854775807")
+            #expect(refused.code == 2 && refused.errors.contains("--minimum-free takes"), "\(refused.errors)")
+        }
+    }
+
+    @Test(.timeLimit(.minutes(3)))
     func aMergeRunsTheReleaseWithTheChangeThatItBrought() async throws {
         try await Bench.with { bench in
             let head = try await bench.change(5, ["a.txt": "a\n"])

@@ -131,7 +131,7 @@ struct RunExecutor: Sendable {
         let files = RunFiles(
             logs: hasLogs ? "\(folder)/logs" : nil, results: "\(folder)/results", resultFiles: resultFiles,
             artifacts: "\(folder)/artifacts")
-        if await recorder.record(report, run.request, tests: tests, files: files) {
+        if await recorder.record(report, run.request, tests: tests, files: files, stop: stop) {
             // What a fixer makes is no verdict on the change.
             if run.request.fix == nil {
                 await note(report, in: repository)

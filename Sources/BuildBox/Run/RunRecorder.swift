@@ -14,10 +14,12 @@ struct RunRecorder: Sendable {
 
     /// Tries until it is recorded; false when that is not possible and the run has no report.
     ///
-    /// A full disk passes, so it is waited for: the run keeps its place and its verdict meanwhile.
-    func record(_ report: Report, _ request: RunRequest, tests: [TestResult] = [], files: RunFiles = RunFiles()) async
-        -> Bool
-    {
+    /// A full disk passes, so it is waited for: the run keeps its place and its verdict meanwhile. Once the box is told to
+    /// cancel what runs, it is not: the next start finds a run that was interrupted.
+    func record(
+        _ report: Report, _ request: RunRequest, tests: [TestResult] = [], files: RunFiles = RunFiles(),
+        stop: StopSignal? = nil
+    ) async -> Bool {
         var (report, files) = (report, files)
         var pause = Duration.seconds(1)
         var tries = 0
@@ -43,7 +45,14 @@ struct RunRecorder: Sendable {
                     )
                     continue
                 }
+                if isFull, tries >= 3, dropsOutputs(of: &report, files) { continue }
                 if isFull, tries >= 4, dropsLogs(of: &report, &files) { continue }
+                if tries >= 5, stop?.request?.kind == .shutdown {
+                    log.error(
+                        "run \(report.id) (\(report.verdict.title)) is left without its verdict, for the box is shut down and it can't be archived: \(error) The next start finds it interrupted."
+                    )
+                    return false
+                }
                 if tries >= 8 && !isFull {
                     log.error(
                         "run \(report.id) (\(report.verdict.title)) stays without a report in the archive: \(error)")
@@ -63,6 +72,31 @@ struct RunRecorder: Sendable {
                 pause = min(pause * 2, .seconds(5))
             }
         }
+    }
+
+    /// Removes what proved steps were to leave for later runs, which only saves them time.
+    private func dropsOutputs(of report: inout Report, _ files: RunFiles) -> Bool {
+        guard let folder = files.artifacts else { return false }
+        let artifacts = Set(report.artifacts.map(\.sha256))
+        var bytes = 0
+        for step in report.steps.indices where report.steps[step].provedBy == nil {
+            guard let made = report.steps[step].outputs else { continue }
+            report.steps[step].outputs = nil
+            bytes += made.bytes
+            // An artifact may be the very same bytes.
+            if !artifacts.contains(made.sha256) {
+                try? FileManager.default.removeItem(atPath: "\(folder)/\(made.sha256)")
+            }
+        }
+        guard bytes > 0 else { return false }
+        let message =
+            "the outputs of its steps (\(bytes >> 20) MiB) are not kept for later runs, which make them again: the disk is full"
+        report.findings.append(
+            Finding(
+                rule: "disk-full", severity: .note, message: message, file: nil, line: nil, column: nil,
+                suggestion: "give the state folder more space, or remove old runs with `pipectl gc`"))
+        log.error("run \(report.id): \(message)")
+        return true
     }
 
     /// Removes the run's logs when it is they that fill the disk: nobody else could make the space they wait for.

@@ -98,7 +98,9 @@ struct BoxOptionGroup: ParsableArguments {
     var resources: [String] = []
     @Option(help: "Seconds that a step may take to end after SIGTERM.")
     var grace = 10
-    @Option(help: ArgumentHelp("Start no run while less is free on the state's disk.", valueName: "MiB"))
+    @Option(
+        help: ArgumentHelp(
+            "Start no run while less, or less than 8, is free on the state's disk.", valueName: "MiB"))
     var minimumFree = 1024
     @Option(
         help: ArgumentHelp(
@@ -140,9 +142,11 @@ struct BoxOptionGroup: ParsableArguments {
         }
         if let slots, !(1...1024).contains(slots) { throw ValidationError("--slots takes 1 to 1024") }
         if grace < 0 || grace > 3600 { throw ValidationError("--grace takes 0 to 3600 seconds") }
-        if minimumFree < 0 { throw ValidationError("--minimum-free takes 0 or more MiB") }
+        if !(0...1_000_000_000).contains(minimumFree) {
+            throw ValidationError("--minimum-free takes 0 to 1000000000 MiB")
+        }
         if !(0...1_000_000).contains(baseLimit) { throw ValidationError("--base-limit takes 0 to 1000000 GiB") }
-        if logLimit < 1 { throw ValidationError("--log-limit takes 1 MiB or more") }
+        if !(1...1_000_000).contains(logLimit) { throw ValidationError("--log-limit takes 1 to 1000000 MiB") }
         _ = try capacities()
         var limits = Limits()
         try LimitOptions.apply(stepLimits, to: &limits)

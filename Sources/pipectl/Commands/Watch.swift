@@ -113,14 +113,21 @@ struct Watch: AsyncParsableCommand {
     }
 
     private func lookOnce(_ box: Box, _ folder: StateFolder) async throws {
-        let reports = try await box.lookOnce()
+        let look = try await box.lookOnce()
+        let reports = look.reports
         for report in reports.sorted(by: { $0.id < $1.id }) {
             Terminal.print(
                 "run \(report.id)  \(report.workflow)  \(report.verdict.title)  \(TerminalText.name(report.reason))")
         }
-        if reports.isEmpty { Terminal.say("nothing to run") }
+        if let first = look.waiting.first {
+            let others = look.waiting.count > 1 ? " and \(look.waiting.count - 1) more wait" : " waits"
+            Terminal.say("run \(first)\(others)" + (look.obstacle.map { ": \($0)" } ?? ""))
+        } else if reports.isEmpty {
+            Terminal.say("nothing to run")
+        }
         guard let worst = reports.map(\.verdict).max(by: { $0.severity < $1.severity }), worst.exitCode != 0 else {
-            return
+            if look.waiting.isEmpty { return }
+            throw CommandEnd(code: 8, message: "the next look runs what waits, and `pipectl watch` as soon as it can")
         }
         let first = reports.first { $0.verdict == worst }
         throw CommandEnd(code: worst.exitCode, message: first.map { "\(worst.title): see `pipectl report \($0.id)`" })

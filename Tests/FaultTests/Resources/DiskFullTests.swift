@@ -92,6 +92,71 @@ struct DiskFullTests {
         }
     }
 
+    @Test("fault 17: outputs for later runs go before the report of this one", .timeLimit(.minutes(3)))
+    func outputsThatFindNoRoom() async throws {
+        let workflow = Workflows.source(
+            """
+            let made = Step("made", run: "mkdir out; head -c 10000000 /dev/urandom > out/a")
+                .inputs("check.sh").outputs("out/**")
+            made
+            Step("check", needs: made, run: "sh check.sh")
+            """)
+        try await SmallDisk.with(megabytes: 64, ["workflows/x.swift": workflow]) { bench, disk in
+            for name in ["started", "go"] { try bench.meetingPoint(name) }
+            // Its log is empty: it needs no room.
+            let script = """
+                echo up > \(bench.meet)/started; cat \(bench.meet)/go > /dev/null; \(bench.effect("tested"))
+
+                """
+            try await bench.withDaemon { daemon in
+                _ = try await daemon.line("baseline of")
+                try await bench.change(1, ["check.sh": script])
+                try await bench.arrival(at: "started")
+                try await disk.fill(hasBallast: false)
+                try await bench.release("go")
+                _ = try await daemon.line("are not kept for later runs, which make them again")
+                try await bench.follow(1)
+                #expect(await daemon.stop() == 0)
+            }
+            try disk.makeRoom()
+            #expect(bench.effects == ["tested"])
+            #expect(try await bench.report(1).contains("the outputs of its steps (9 MiB) are not kept"))
+            let found = try await Invariants(bench: bench, accepted: [1]).check()
+            #expect(found.isClean, "\(found.problems)")
+            #expect(found.runs.map(\.verdict) == [.passed])
+        }
+    }
+
+    @Test("fault 17: whoever ends the box twice is not kept waiting by the disk", .timeLimit(.minutes(3)))
+    func shutDownWhileFinishing() async throws {
+        try await SmallDisk.with(megabytes: 64) { bench, disk in
+            for name in ["started", "go"] { try bench.meetingPoint(name) }
+            let script = """
+                test "$PIPECTL_RUN_ATTEMPT" = 2 && exit 0
+                echo up > \(bench.meet)/started; cat \(bench.meet)/go
+
+                """
+            try await bench.withDaemon { daemon in
+                _ = try await daemon.line("baseline of")
+                try await bench.change(1, ["check.sh": script])
+                try await bench.arrival(at: "started")
+                try await disk.fill(hasBallast: false)
+                try await bench.release("go")
+                _ = try await daemon.line("can't be archived")
+                kill(daemon.child.id, SIGTERM)
+                _ = try await daemon.line("shutting down")
+                #expect(await daemon.stop() == 0)
+                #expect(daemon.text.contains("is left without its verdict"), "\(daemon.text)")
+            }
+            try disk.makeRoom()
+            let after = try await bench.look()
+            #expect(after.errors.contains("run 1 was interrupted and waits for attempt 2"), "\(after.errors)")
+            let found = try await Invariants(bench: bench, accepted: [1]).check()
+            #expect(found.isClean, "\(found.problems)")
+            #expect(found.runs.map(\.verdict) == [.passed])
+        }
+    }
+
     @Test("fault 17: the disk is full when a verdict is recorded", .timeLimit(.minutes(3)))
     func whileFinishing() async throws {
         try await SmallDisk.with(megabytes: 64) { bench, disk in
