@@ -129,7 +129,10 @@ extension Index {
             }
             let id: Int64 = row["id"]
             for move in moved { try Self.move(move, repository: id, repository, db) }
-            for change in changes { try Self.upsert(change, repository: id, at: now, db) }
+            for change in changes {
+                try Self.dropProofs(ofNameBefore: change, repository: id, db)
+                try Self.upsert(change, repository: id, at: now, db)
+            }
             var outcome = LookOutcome()
             for request in requests {
                 let one = try Self.accept(request, at: now, db)

@@ -93,6 +93,19 @@ extension Index {
         }
     }
 
+    /// A change that is not over, under the name of one that was: what that one proved is not its own.
+    static func dropProofs(ofNameBefore change: ChangeRecord, repository: Int64, _ db: Database) throws {
+        if change.state == .landed || change.state == .closed { return }
+        let was = try String.fetchOne(
+            db.cachedStatement(sql: "SELECT state FROM change WHERE repository = ? AND name = ?"),
+            arguments: [repository, change.name]
+        ).flatMap(ChangeRecord.State.init(rawValue:))
+        guard was == .landed || was == .closed else { return }
+        try db.execute(
+            sql: "DELETE FROM proof WHERE repository = ? AND scope = ?",
+            arguments: [repository, ProofScope.change(change.name)])
+    }
+
     /// Believes the proofs of a step again, from now on; the old ones are gone.
     ///
     /// - Returns: How many declarations of a step of this name were not believed before.

@@ -70,6 +70,31 @@ import Testing
         }
     }
 
+    @Test func aChangeUnderTheNameOfAnotherOneBelievesNothingOfThat() async throws {
+        let room = try ArchiveRoom()
+        try await room.index.recordBaseline(of: "alpha", location: "", refs: [:])
+        func look(_ state: ChangeRecord.State, landed: String? = nil) async throws {
+            let record = ChangeRecord(
+                name: "agent/x", target: "main", head: Sample.commit(1), state: state, title: "", author: "",
+                landedCommit: landed)
+            _ = try await room.index.recordLook(
+                repository: "alpha", moved: [], requests: [], changes: [record])
+        }
+        try await look(.open)
+        for (head, state, landed) in [(1, ChangeRecord.State.closed, nil), (2, .landed, Sample.commit(4))] {
+            let request = Sample.request(change: "agent/x", head: head)
+            let first = try await run(room, request, .change, [Self.step("build", Self.key(1))])
+            try await look(.stale)
+            try await look(.open)
+            #expect(try await proof(room, 1, .change, request)?.citation.run == first)
+            try await look(state, landed: landed)
+            #expect(
+                try await proof(room, 1, .change, request)?.citation.run == first, "its merge may come with this look")
+            try await look(.open)
+            #expect(try await proof(room, 1, .change, request) == nil, "whoever has the name now is another")
+        }
+    }
+
     @Test func whatAChangeProvedCountsForAllOnceItHasLanded() async throws {
         let room = try ArchiveRoom()
         let first = try await run(room, Sample.request(change: "7"), .change, [Self.step("build", Self.key(1))])
