@@ -141,6 +141,32 @@ import Testing
         }
     }
 
+    @Test func whatIsTrackedAmongTheOutputsIsNeverThatOfAnotherCommit() async throws {
+        let steps = """
+            let made = Step("made", run: "mkdir -p gen; cp src/a gen/a").inputs("src/**").outputs("gen/**")
+            made
+            Step("hand", needs: made, run: "cat gen/hand; ! grep -q BROKEN gen/hand").inputs("gen/hand")
+            """
+        try await with(steps) { bench in
+            try await bench.commit(["gen/hand": "fine\n", "gen/old": "old\n"], "Files")
+            try await look(bench)
+            try await bench.change(1, ["gen/hand": "BROKEN\n"])
+            try await look(bench, 1)
+            let broken = try await bench.runs()[0].id
+            #expect(try await bench.pipectl("logs", "\(broken)", "hand").output == "BROKEN\n")
+            #expect(try await bench.pipectl("plan", "test", "--change", "1", "--why").output.contains("gen/hand"))
+            // What is gone does not come back.
+            try await bench.git(["checkout", "-q", "-b", "gone"])
+            try await bench.git(["rm", "-q", "gen/old"])
+            try await bench.commit(["gen/hand": "fine\n", "tests/b": "b\n"], "Gone")
+            try await bench.git(["update-ref", "refs/pull/2/head", "HEAD"])
+            try await bench.git(["checkout", "-q", "main"])
+            try await look(bench)
+            let gone = try await bench.runs()[0].id
+            #expect(try await report(bench, Int(gone)).steps.first { $0.name == "made" }?.provedBy == nil)
+        }
+    }
+
     @Test func whatOneChangeProvesIsNotBelievedForAnotherOne() async throws {
         try await with { bench in
             try await bench.change(1, ["src/a": "same\n"])

@@ -66,7 +66,9 @@ struct ProofReasoning: Sendable {
         var reason = StepReasoning(step: step.name, standing: .changed, run: newest.citation.run, reason: "")
         reason.parts = key.differences(from: before)
         if reason.parts.contains(.inputs), let old = report.testedTree.flatMap(OID.init(hex:)) {
-            let (tree, patterns, limit) = (prepared.tree, step.inputs, Self.mostPaths)
+            // What the tree has where its outputs go counts as well.
+            let patterns = step.inputs.isEmpty ? [] : step.inputs + step.outputs
+            let (tree, limit) = (prepared.tree, Self.mostPaths)
             // A tree of an old merge may be gone; then the part's name has to do.
             reason.paths =
                 (try? await withRepository(at: repository.store) { store in

@@ -134,15 +134,19 @@ struct ProofSearch: Sendable {
         // Most steps read the whole tree, whose id is known.
         facts.inputs[[]] = TreeInputs.whole(tree)
         let declared = patterns.subtracting([[]])
+        let outputs = Set(prepared.plan.steps.filter { !$0.inputs.isEmpty && !$0.outputs.isEmpty }.map(\.outputs))
         async let distrusted = index.distrustedSteps(of: request.repository, at: Date())
-        let read: [[String]: KeyFacts.Inputs] =
-            declared.isEmpty
-            ? [:]
-            : try await withRepository(at: repository.store) { store in
+        if !declared.isEmpty {
+            let read = try await withRepository(at: repository.store) { store in
                 let reader = TreeInputs(repository: store, tree: tree)
-                return try Dictionary(uniqueKeysWithValues: declared.map { ($0, try reader.read($0)) })
+                return (
+                    inputs: try Dictionary(uniqueKeysWithValues: declared.map { ($0, try reader.read($0)) }),
+                    tracked: try Dictionary(uniqueKeysWithValues: outputs.map { ($0, try reader.tracked($0)) })
+                )
             }
-        facts.inputs.merge(read) { $1 }
+            facts.inputs.merge(read.inputs) { $1 }
+            facts.tracked = read.tracked
+        }
         facts.parameters = prepared.context.parameters
         facts.environment = RunSetting.ownEnvironment.filter {
             !Self.ownPlaces.contains($0.key)

@@ -23,31 +23,44 @@ struct TreeInputs {
         return KeyFacts.Inputs(digest: StepKey.digest(of: lines), isEmpty: lines.isEmpty)
     }
 
-    /// Mode, id and path of each entry that matches, in Git's order; a folder that matches whole is one line.
+    /// Mode, id and path of each entry that matches, in Git's order; a folder that matches whole is one line. After them
+    /// what links among these lead to elsewhere in the tree.
     func lines(_ patterns: [String]) throws -> [String] {
+        let own = try matched(patterns)
+        return try (own + TreeLinks(repository: repository, tree: tree).reached(from: own)).map(\.line)
+    }
+
+    /// What is in the tree where `outputs` go: a step finds it there, and may change it.
+    func tracked(_ outputs: [String]) throws -> KeyFacts.Inputs {
+        let lines = try matched(outputs).map(\.line)
+        return KeyFacts.Inputs(digest: StepKey.digest(of: lines), isEmpty: lines.isEmpty)
+    }
+
+    private func matched(_ patterns: [String]) throws -> [TreeEntry] {
         let globs = patterns.compactMap { try? Glob($0) }
-        var lines: [String] = []
+        var found: [TreeEntry] = []
         func walk(_ tree: OID, _ prefix: String, _ depth: Int) throws {
-            let before = lines.count
-            var attributes: String?
-            for entry in try repository.entries(ofTree: tree, recursive: false) {
+            let before = found.count
+            var attributes: TreeEntry?
+            for var entry in try repository.entries(ofTree: tree, recursive: false) {
                 let path = prefix + entry.path
+                entry.path = path
                 // A folder that is named stands for all in it, or its files would not count at all.
                 let isWhole = globs.contains { $0.matches(path) || (entry.kind == .tree && $0.covers(path)) }
                 if isWhole {
-                    lines.append("\(entry.kind.word) \(entry.id.hex) \(path)")
+                    found.append(entry)
                 } else if entry.kind == .tree, globs.contains(where: { $0.canMatch(below: path) }) {
                     guard depth < Self.deepest else { throw TreeTooDeep(path: path) }
                     try walk(entry.id, path + "/", depth + 1)
-                } else if entry.path == Self.attributes {
-                    attributes = "\(entry.kind.word) \(entry.id.hex) \(path)"
+                } else if entry.name == Self.attributes {
+                    attributes = entry
                 }
             }
             // It decides with which bytes the files below it are checked out.
-            if let attributes, lines.count > before { lines.append(attributes) }
+            if let attributes, found.count > before { found.append(attributes) }
         }
         try walk(tree, "", 0)
-        return lines
+        return found
     }
 
     /// The paths below which two trees differ, as far as `patterns` match; folders that are equal are not entered.
@@ -55,8 +68,15 @@ struct TreeInputs {
     /// - Parameter limit: No more than so many.
     func differences(from old: OID, _ patterns: [String], limit: Int) throws -> [String] {
         let globs = patterns.compactMap { try? Glob($0) }
+        var reached: Set<String> = []
+        for tree in globs.isEmpty ? [] : [old, tree] {
+            let inputs = TreeInputs(repository: repository, tree: tree)
+            let links = TreeLinks(repository: repository, tree: tree)
+            reached.formUnion(try links.reached(from: inputs.matched(patterns)).map(\.path))
+        }
         func counts(_ path: String) -> Bool {
             if globs.isEmpty { return true }
+            if !reached.isEmpty, path.isReached(in: reached) { return true }
             var parts = path.split(separator: "/")
             if let name = parts.last, name == Self.attributes {
                 let folder = parts.dropLast().joined(separator: "/")
@@ -98,14 +118,16 @@ struct TreeTooDeep: Error, CustomStringConvertible {
     var description: String { "the tree is deeper than \(TreeInputs.deepest) folders at \(path.prefix(100))" }
 }
 
-extension TreeEntry.Kind {
-    fileprivate var word: String {
-        switch self {
-        case .blob: "file"
-        case .executable: "executable"
-        case .symlink: "link"
-        case .tree: "tree"
-        case .submodule: "submodule"
-        }
+extension TreeEntry {
+    fileprivate var line: String {
+        let word =
+            switch kind {
+            case .blob: "file"
+            case .executable: "executable"
+            case .symlink: "link"
+            case .tree: "tree"
+            case .submodule: "submodule"
+            }
+        return "\(word) \(id.hex) \(path)"
     }
 }

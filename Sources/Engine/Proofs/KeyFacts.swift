@@ -15,6 +15,9 @@ public struct KeyFacts: Sendable, Equatable {
 
     /// By the list of patterns; the empty list is the whole tree.
     public var inputs: [[String]: Inputs] = [:]
+    /// What of the tested tree is where a step's outputs go, by the list of patterns; asked for steps that declare
+    /// inputs. It is kept with the outputs, so it belongs to the key, too.
+    public var tracked: [[String]: Inputs] = [:]
     /// Each parameter of the run, defaults filled in.
     public var parameters: [String: String] = [:]
     /// Variables of the box that steps see.

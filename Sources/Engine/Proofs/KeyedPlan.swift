@@ -11,7 +11,7 @@ public struct KeyedPlan: Sendable, Equatable {
     }
 
     /// The version of what goes into a key; older proofs mean nothing to a newer pipectl.
-    static let format = "pipectl step key 2"
+    static let format = "pipectl step key 3"
 
     /// By the step's name.
     public private(set) var standings: [String: Standing] = [:]
@@ -106,7 +106,9 @@ public struct KeyedPlan: Sendable, Equatable {
         if facts.canWriteOutside, step.inputs.isEmpty || (step.outputs.isEmpty && !step.leavesNothing) {
             return "it can write to folders of the box and does not declare both .inputs(…) and .outputs(…)"
         }
-        guard let inputs = facts.inputs[step.inputs] else { return "its inputs could not be read" }
+        guard let inputs = facts.inputs[step.inputs], step.keepsWholeTree || facts.tracked[step.outputs] != nil else {
+            return "its inputs could not be read"
+        }
         if inputs.isEmpty { return "no file matches its .inputs(…); check the patterns" }
         return nil
     }
@@ -156,7 +158,7 @@ extension StepKey {
         digests[.environment] =
             environment.isEmpty ? common.environmentDigest : KeyDigest.of(environment + common.environment)
         digests[.context] = KeyDigest.of(step.context(facts, given))
-        digests[.inputs] = KeyDigest.of([facts.inputs[step.inputs]?.digest ?? ""])
+        digests[.inputs] = KeyDigest.of([facts.inputs[step.inputs]?.digest ?? ""] + step.tracked(facts))
         digests[.permissions] = KeyDigest.of(permissions)
         digests[.results] = KeyDigest.of(results)
         digests[.program] = KeyDigest.of(program)
@@ -193,6 +195,15 @@ extension PlannedStep {
     fileprivate func given(_ facts: KeyFacts, _ text: String) -> [String: String] {
         if action == .closure { return facts.runVariables.filter { !RunNumbers.ofEachPush.contains($0.key) } }
         return facts.runVariables.filter { text[...].place(of: $0.key) != nil }
+    }
+
+    /// Whether there is nothing in the tree that could be kept with its outputs and is not among its inputs.
+    fileprivate var keepsWholeTree: Bool { inputs.isEmpty || outputs.isEmpty }
+
+    /// What of the tree is kept with its outputs.
+    fileprivate func tracked(_ facts: KeyFacts) -> [String] {
+        guard !keepsWholeTree, let tracked = facts.tracked[outputs], !tracked.isEmpty else { return [] }
+        return ["outputs", tracked.digest]
     }
 
     /// What the workflow says that may name a variable.

@@ -31,7 +31,9 @@ extension Runner {
                 nil,
                 Finding(
                     rule: "outputs", severity: .warning, message: message, file: nil, line: nil, column: nil,
-                    suggestion: "`pipectl archive verify` tells what is broken")
+                    suggestion:
+                        "`pipectl archive verify` tells whether what was kept is whole; a link or file in the way is the "
+                        + "workspace's own")
             )
         }
     }
@@ -68,7 +70,7 @@ extension Runner {
     }
 
     /// Packs what the step says it makes. That it can't be kept is no failure: the step is run again where it is needed.
-    func collectOutputs(of step: PlannedStep, into outcome: inout StepOutcome) {
+    func collectOutputs(of step: PlannedStep, in plan: Plan, into outcome: inout StepOutcome) {
         guard outcome.record.key != nil, !step.outputs.isEmpty else { return }
         var limits = setting.fileLimits
         limits.count = max(limits.count, 20_000)
@@ -78,6 +80,7 @@ extension Runner {
         if search.matches.isEmpty, problem == nil {
             problem = "no file matches \(step.outputs.joined(separator: ", "))"
         }
+        if problem == nil { problem = Self.overlap(of: step, in: plan, search.matches.map(\.path)) }
         var total = 0
         for match in search.matches where problem == nil {
             let (sum, isTooLarge) = total.addingReportingOverflow(match.bytes)
@@ -106,6 +109,27 @@ extension Runner {
                 message:
                     "step \"\(step.name)\": its outputs are not kept for later runs, which will run it again: \(problem)",
                 file: nil, line: nil, column: nil, suggestion: nil))
+    }
+
+    /// Why what is found where the outputs of a step go may not be all its own.
+    ///
+    /// What a step makes that this one needs is in this one's key. What any other one makes is not: put in place with
+    /// this step's outputs, it would stand for files that have changed.
+    static func overlap(of step: PlannedStep, in plan: Plan, _ paths: [String]) -> String? {
+        let steps = Dictionary(plan.steps.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        var own: Set<String> = []
+        var waiting = [step.name]
+        while let name = waiting.popLast() {
+            if own.insert(name).inserted { waiting += steps[name]?.needs ?? [] }
+        }
+        for other in plan.steps where !other.outputs.isEmpty && !own.contains(other.name) {
+            let globs = other.outputs.compactMap { try? Glob($0) }
+            if let path = paths.first(where: { path in globs.contains { $0.matches(path) } }) {
+                return "\(path) may be of step \"\(other.name)\", whose .outputs(…) match it, too; "
+                    + "let them not overlap, or let \"\(step.name)\" need \"\(other.name)\""
+            }
+        }
+        return nil
     }
 
     /// The outcome of a plan all of whose steps are proved and leave nothing to do; nil where something must be run.

@@ -109,7 +109,7 @@ extension Runner {
                 var outcome = before
                 collectArtifacts(of: step, into: &outcome)
                 addKey(of: step, to: &outcome)
-                collectOutputs(of: step, into: &outcome)
+                collectOutputs(of: step, in: plan, into: &outcome)
                 return outcome
             }
         } catch {

@@ -36,7 +36,8 @@ struct TreeInputsTests {
             #expect(try paths("Sources") == ["Sources"], "a folder that is named stands for all in it")
             #expect(try paths("**/*.swift") == ["Sources/a.swift", "Sources/deep/b.swift"])
             #expect(try paths("Sources/*") == ["Sources/a.swift", "Sources/c.txt", "Sources/deep"])
-            #expect(try paths("run.sh", "link") == ["link", "run.sh"])
+            #expect(try paths("run.sh", "link") == ["link", "run.sh", "Sources"], "what the link leads to is read")
+            #expect(try paths("Sources", "link") == ["Sources", "link"], "once")
             #expect(try paths("none/**").isEmpty)
             #expect(try reader.read(["none/**"]).isEmpty)
             #expect(try reader.read([]).digest == "tree \(old.hex)")
@@ -46,7 +47,7 @@ struct TreeInputsTests {
 
     @Test(arguments: [
         (["Sources/**"], true), (["**/*.swift"], true), (["Sources/deep/**"], false), (["docs/d.md"], false),
-        (["docs"], true), (["run.sh"], true), ([], true), (["link"], false), (["Sources/c.txt", "docs/d.md"], false),
+        (["docs"], true), (["run.sh"], true), ([], true), (["link"], true), (["Sources/c.txt", "docs/d.md"], false),
     ])
     func onlyWhatIsDeclaredChangesTheDigest(patterns: [String], isChanged: Bool) async throws {
         try await withTrees { (git, old, new) throws in
@@ -83,6 +84,71 @@ struct TreeInputsTests {
                 }
                 #expect(try digest(["docs/": "* text"], "src/deep/**") == digest(["docs/": "* -text"], "src/deep/**"))
                 #expect(try reader(["": "* text"]).read(["none/**"]).isEmpty, "nothing that is declared is there")
+            }
+        }
+    }
+
+    @Test func linksCountAsWhatTheyLeadToInTheTree() async throws {
+        try await withScratchFolder { folder in
+            let path = folder + "/repo.git"
+            _ = try Repository.create(bareAt: path)
+            try await withRepository(at: path) { git throws in
+                /// A tree in which `data/deep/x` is `data`.
+                func reader(_ data: String, links: [String: String]) throws -> TreeInputs {
+                    let files = [("100644", "data/deep/x", data), ("100644", "data/y", "y"), ("100644", "src/a", "a")]
+                    var lines = ["commit refs/heads/main", "committer a <a@b> 0 +0000", "data 0", "deleteall"]
+                    for (mode, path, text) in files + links.map({ ("120000", $0.key, $0.value) }) {
+                        lines += ["M \(mode) inline \(path)", "data \(text.utf8.count)", text]
+                    }
+                    let input = folder + "/import"
+                    try Data(lines.joined(separator: "\n").utf8).write(to: URL(fileURLWithPath: input))
+                    let child = Process()
+                    child.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+                    child.arguments = ["git", "-C", path, "fast-import", "--quiet", "--force"]
+                    child.standardInput = try FileHandle(forReadingFrom: URL(fileURLWithPath: input))
+                    try child.run()
+                    child.waitUntilExit()
+                    try #require(child.terminationStatus == 0)
+                    return TreeInputs(repository: git, tree: try git.commit(git.resolve("main")).tree)
+                }
+                func paths(_ reader: TreeInputs, _ patterns: String...) throws -> [String] {
+                    try reader.lines(patterns).map {
+                        String($0.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)[2])
+                    }
+                }
+                /// What `src` leads to besides itself.
+                func reached(_ links: [String: String]) throws -> [String] {
+                    let (one, two) = (try reader("1", links: links), try reader("2", links: links))
+                    let found = try paths(one, "src/**").dropFirst()
+                    let isSeen = found.contains { $0.isEmpty || $0.hasPrefix("data") && $0 != "data/y" }
+                    #expect((try one.read(["src/**"]).digest != two.read(["src/**"]).digest) == isSeen, "\(links)")
+                    #expect(
+                        try two.differences(from: one.tree, ["src/**"], limit: 9) == (isSeen ? ["data/deep/x"] : []),
+                        "\(links)")
+                    return Array(found)
+                }
+                #expect(try reached(["src/l": "../data"]) == ["data"])
+                #expect(try reached(["src/l": "../data/deep/x"]) == ["data/deep/x"])
+                #expect(try reached(["src/l": "../data/y"]) == ["data/y"])
+                #expect(try reached(["src/deep/er/l": "../../../data/deep"]) == ["data/deep"], "below a folder")
+                #expect(
+                    try reached(["src/l": "../other", "other": "./data//deep/"]) == ["data/deep"], "through another")
+                #expect(try reached(["src/l": "m/x", "src/m": "../data/deep"]) == ["data/deep/x", "data/deep"])
+                #expect(try reached(["src/l": "../more", "more/m": "../data/deep/x"]) == ["more", "data/deep/x"])
+                #expect(try reached(["src/l": "a"]) == [], "what is read anyway")
+                #expect(try reached(["src/l": "/data"]) == [], "out of the tree")
+                #expect(try reached(["src/l": "../../data"]) == [], "out of the tree")
+                #expect(try reached(["src/l": "../none"]) == [], "to nothing")
+                #expect(try reached(["src/l": "../data/y/z"]) == [], "a file is no folder")
+                #expect(try reached(["src/l": "m", "src/m": "l"]) == [], "in a circle")
+                #expect(try reached(["src/l": ".."]) == [""], "the whole tree")
+                let many = Dictionary(uniqueKeysWithValues: (0..<10_001).map { ("src/\($0)", "../data") })
+                #expect(throws: TooManyLinks.self) { try reader("1", links: many).read(["src/**"]) }
+                #expect(try paths(reader("1", links: ["data/l": "../src"]), "data") == ["data", "src"])
+                let tracked = try reader("1", links: ["data/l": "../src"])
+                #expect(
+                    try tracked.tracked(["data/**"]) != reader("2", links: ["data/l": "../src"]).tracked(["data/**"]))
+                #expect(try tracked.tracked(["none/**"]).isEmpty)
             }
         }
     }

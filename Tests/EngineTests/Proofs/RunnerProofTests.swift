@@ -130,6 +130,24 @@ import Testing
         #expect(left.isEmpty)
     }
 
+    /// `other` makes `other/b`, and may say that `out/a` is its own, too.
+    @Test(arguments: [(["out/**"], [], false), (["other/**"], [], true), (["out/**"], ["other"], true)])
+    func whatMayBeOfAnotherStepIsNotKept(outputs: [String], needs: [String], isKept: Bool) async throws {
+        var build = build()
+        build.needs = needs
+        let other = PlannedStep.shell("other", "mkdir -p other; echo b > other/b") {
+            $0.outputs = outputs + ["other/**"]
+        }
+        let outcome = await run(
+            [other, build],
+            setting: RunFolder.current.setting(run: "first") { $0.keys = ["build": Self.key, "other": Self.key] })
+        #expect(outcome.verdict == .passed)
+        #expect((outcome["build"].outputs != nil) == isKept)
+        #expect(outcome["build"].key != nil, "it is proved all the same")
+        let says = "out/a may be of step \"other\""
+        #expect(outcome.findings.contains { $0.rule == "outputs" && $0.message.contains(says) } == !isKept)
+    }
+
     @Test func aStepWithoutAKeyKeepsNoOutputs() async {
         let outcome = await run([build()])
         #expect(outcome["build"].outputs == nil && outcome["build"].key == nil)
