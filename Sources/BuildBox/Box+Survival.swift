@@ -14,8 +14,9 @@ extension Box {
         var (quietSince, releasedAt, isQuiet) = (ContinuousClock.now, ContinuousClock.now, false)
         while !Task.isCancelled {
             do { try await Task.sleep(for: .seconds(isQuiet ? 6 : 2)) } catch { return }
+            let wasFull = !self.hasSpace()
             let hasSpace = await makeSpace()
-            let isShort = !hasSpace || !troubles.isEmpty
+            let isShort = wasFull || !hasSpace || !troubles.isEmpty
             if wasShort && !isShort { await archiveUnstarted() }
             wasShort = isShort
             // Whoever found an obstacle waits for a wake-up; nobody else knows when the disk has room again.

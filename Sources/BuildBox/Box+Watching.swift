@@ -126,7 +126,8 @@ extension Box {
         _ = await makeSpace()
         let reports = try await work(untilIdle: true)
         await flushArchive()
-        let waiting = try await index.queued().filter { $0.waitsFor == nil }.map(\.id)
+        // What has ended is said also where this can't be found out.
+        let waiting = ((try? await index.queued()) ?? []).filter { $0.waitsFor == nil }.map(\.id)
         return LookOutcome(reports: reports, waiting: waiting, obstacle: waiting.isEmpty ? nil : obstacle())
     }
 

@@ -5,6 +5,7 @@ import Engine
 import Foundation
 import Git
 import Pipeline
+import Synchronization
 
 /// The build box: owns the state folder, watches repositories, queues runs and takes each to its verdict.
 public actor Box {
@@ -44,6 +45,8 @@ public actor Box {
     private let wakes: AsyncStream<Void>
     private let wake: AsyncStream<Void>.Continuation
     private var isDraining = false
+    /// Whether ``cancelAll(_:)`` was called; for runs that wait for nothing but the disk.
+    private let isEnding = Mutex(false)
     /// Whether the disk refused to flush the archive the last time.
     var isArchiveUnflushed = false
     /// The last one that archives runs that never started.
@@ -230,6 +233,7 @@ public actor Box {
     /// Ends all running runs, with grace, as cancelled.
     public func cancelAll(_ reason: String) {
         isDraining = true
+        isEnding.withLock { $0 = true }
         for (_, signal) in running { signal.stop(StopRequest(.shutdown, reason: reason)) }
         wake.yield()
     }
@@ -362,6 +366,7 @@ public actor Box {
                 options: options, stepInit: stepInit, sandboxing: await sandboxing(), log: log, desk: desk,
                 standbys: standbys, leftovers: leftovers, bases: bases, kept: kept,
                 turnedRed: { [turnedRed] in turnedRed.yield($0) },
+                isEnding: { self.isEnding.withLock { $0 } },
                 wake: { [wake] in wake.yield() },
                 bundle: { try await self.bundle($0) })
             let repository = try await repository(named: run.request.repository)
@@ -373,7 +378,9 @@ public actor Box {
             var report = Report(starting: run, at: Date())
             report.reason = "the box could not begin: \(error)"
             report.endedAt = Date()
-            let recorder = RunRecorder(state: state, index: index, store: store, options: options, log: log)
+            let recorder = RunRecorder(
+                state: state, index: index, store: store, options: options, log: log,
+                isEnding: { self.isEnding.withLock { $0 } })
             _ = await recorder.record(report, run.request)
             return report
         }

@@ -101,9 +101,13 @@ extension Index {
             arguments: [repository, change.name]
         ).flatMap(ChangeRecord.State.init(rawValue:))
         guard was == .landed || was == .closed else { return }
+        let scope = ProofScope.change(change.name)
+        try db.execute(sql: "DELETE FROM proof WHERE repository = ? AND scope = ?", arguments: [repository, scope])
+        // One of that change may still run, and end later.
         try db.execute(
-            sql: "DELETE FROM proof WHERE repository = ? AND scope = ?",
-            arguments: [repository, ProofScope.change(change.name)])
+            sql: """
+                INSERT OR REPLACE INTO proofFloor (repository, scope, run) SELECT ?, ?, coalesce(max(id), 0) FROM run
+                """, arguments: [repository, scope])
     }
 
     /// Believes the proofs of a step again, from now on; the old ones are gone.
@@ -162,6 +166,7 @@ extension Index {
                     repository, key, scope, definition, workflow, step, run, runAttempt, warm)
                 SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9
                 WHERE EXISTS (SELECT 1 FROM run WHERE id = ?7)
+                    AND NOT EXISTS (SELECT 1 FROM proofFloor WHERE repository = ?1 AND scope = ?3 AND run >= ?7)
                     AND NOT EXISTS (
                         SELECT 1 FROM distrust
                         WHERE repository = ?1 AND definition = ?4 AND (times > 1 OR at > ?10))

@@ -30,7 +30,18 @@ extension Index {
         }
         migrator.registerMigration("bisect") { db in try createBisect(db) }
         migrator.registerMigration("fix") { db in try createFix(db) }
+        migrator.registerMigration("proofFloor") { db in try createProofFloor(db) }
         return migrator
+    }
+
+    /// Up to which run the proofs of a scope are not believed: those were of another change of the same name.
+    private static func createProofFloor(_ db: Database) throws {
+        try db.create(table: "proofFloor", options: .withoutRowID) { table in
+            table.column("repository", .integer).notNull().references("repository", onDelete: .cascade)
+            table.column("scope", .text).notNull()
+            table.column("run", .integer).notNull()
+            table.primaryKey(["repository", "scope"])
+        }
     }
 
     private static func createProof(_ db: Database) throws {

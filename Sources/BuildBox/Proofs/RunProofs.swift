@@ -134,18 +134,21 @@ struct ProofSearch: Sendable {
         // Most steps read the whole tree, whose id is known.
         facts.inputs[[]] = TreeInputs.whole(tree)
         let declared = patterns.subtracting([[]])
-        let outputs = Set(prepared.plan.steps.filter { !$0.inputs.isEmpty && !$0.outputs.isEmpty }.map(\.outputs))
+        let outputs = Set(prepared.plan.steps.map(\.outputs)).subtracting([[]])
         async let distrusted = index.distrustedSteps(of: request.repository, at: Date())
-        if !declared.isEmpty {
-            let read = try await withRepository(at: repository.store) { store in
+        if !declared.isEmpty || !outputs.isEmpty {
+            let begun = facts
+            facts = try await withRepository(at: repository.store) { store in
+                var facts = begun
                 let reader = TreeInputs(repository: store, tree: tree)
-                return (
-                    inputs: try Dictionary(uniqueKeysWithValues: declared.map { ($0, try reader.read($0)) }),
-                    tracked: try Dictionary(uniqueKeysWithValues: outputs.map { ($0, try reader.tracked($0)) })
-                )
+                for patterns in declared {
+                    try facts.note(patterns) { $0.inputs[patterns] = try reader.read(patterns) }
+                }
+                for patterns in outputs {
+                    try facts.note(patterns) { $0.tracked[patterns] = try reader.tracked(patterns) }
+                }
+                return facts
             }
-            facts.inputs.merge(read.inputs) { $1 }
-            facts.tracked = read.tracked
         }
         facts.parameters = prepared.context.parameters
         facts.environment = RunSetting.ownEnvironment.filter {
@@ -255,6 +258,17 @@ struct ProofSearch: Sendable {
             one.outputs = KeptOutputs(path: path, sha256: made.sha256)
         }
         return one
+    }
+}
+
+extension KeyFacts {
+    /// Notes why patterns can't be read where it is the tree that is beyond measure: other steps are proved all the same.
+    fileprivate mutating func note(_ patterns: [String], _ read: (inout KeyFacts) throws -> Void) throws {
+        do { try read(&self) } catch let error
+            where error is TooManyLinks || error is TreeTooDeep || error is TooManyFiles
+        {
+            unread[patterns] = "\(error)"
+        }
     }
 }
 

@@ -8,7 +8,7 @@ struct TreeInputs {
     static let deepest = 256
 
     /// The file that says how Git checks out what is beside and below it.
-    private static let attributes = ".gitattributes"
+    static let attributes = ".gitattributes"
 
     let repository: Repository
     let tree: OID
@@ -27,13 +27,40 @@ struct TreeInputs {
     /// what links among these lead to elsewhere in the tree.
     func lines(_ patterns: [String]) throws -> [String] {
         let own = try matched(patterns)
-        return try (own + TreeLinks(repository: repository, tree: tree).reached(from: own)).map(\.line)
+        return try (own + reached(from: own)).map(\.line)
     }
 
     /// What is in the tree where `outputs` go: a step finds it there, and may change it.
-    func tracked(_ outputs: [String]) throws -> KeyFacts.Inputs {
-        let lines = try matched(outputs).map(\.line)
-        return KeyFacts.Inputs(digest: StepKey.digest(of: lines), isEmpty: lines.isEmpty)
+    ///
+    /// - Throws: ``TooManyFiles``, ``TreeTooDeep``.
+    func tracked(_ outputs: [String]) throws -> KeyFacts.Tracked {
+        let found = try matched(outputs)
+        let globs = outputs.compactMap { try? Glob($0) }
+        var files: [String] = []
+        func add(_ entry: TreeEntry, _ depth: Int) throws {
+            guard entry.kind == .tree else {
+                if globs.contains(where: { $0.matches(entry.path) }), entry.kind != .submodule {
+                    files.append(entry.path)
+                }
+                if files.count > Self.mostTracked { throw TooManyFiles() }
+                return
+            }
+            guard depth < Self.deepest else { throw TreeTooDeep(path: entry.path) }
+            for var child in try repository.entries(ofTree: entry.id, recursive: false) {
+                child.path = "\(entry.path)/\(child.name)"
+                try add(child, depth + 1)
+            }
+        }
+        for entry in found { try add(entry, 0) }
+        return KeyFacts.Tracked(digest: StepKey.digest(of: found.map(\.line)), files: files)
+    }
+
+    /// As many as outputs may have at most.
+    private static let mostTracked = 20_000
+
+    private func reached(from entries: [TreeEntry]) throws -> [TreeEntry] {
+        var links = TreeLinks(repository: repository, tree: tree)
+        return try links.reached(from: entries)
     }
 
     private func matched(_ patterns: [String]) throws -> [TreeEntry] {
@@ -45,6 +72,13 @@ struct TreeInputs {
             for var entry in try repository.entries(ofTree: tree, recursive: false) {
                 let path = prefix + entry.path
                 entry.path = path
+                // Whoever opens what is named below a link reads what that leads to.
+                if entry.kind == .symlink,
+                    globs.contains(where: { $0.canMatch(below: path) && !$0.pattern.contains("**") })
+                {
+                    found.append(entry)
+                    continue
+                }
                 // A folder that is named stands for all in it, or its files would not count at all.
                 let isWhole = globs.contains { $0.matches(path) || (entry.kind == .tree && $0.covers(path)) }
                 if isWhole {
@@ -71,8 +105,7 @@ struct TreeInputs {
         var reached: Set<String> = []
         for tree in globs.isEmpty ? [] : [old, tree] {
             let inputs = TreeInputs(repository: repository, tree: tree)
-            let links = TreeLinks(repository: repository, tree: tree)
-            reached.formUnion(try links.reached(from: inputs.matched(patterns)).map(\.path))
+            reached.formUnion(try inputs.reached(from: inputs.matched(patterns)).map(\.path))
         }
         func counts(_ path: String) -> Bool {
             if globs.isEmpty { return true }
@@ -110,6 +143,11 @@ struct TreeInputs {
         try compare(old, tree, "", 0)
         return found
     }
+}
+
+/// More files where outputs go than could be kept with them.
+struct TooManyFiles: Error, CustomStringConvertible {
+    var description: String { "the repository has more files there than could be kept" }
 }
 
 /// A tree that no file system could hold.

@@ -27,6 +27,8 @@ struct RunExecutor: Sendable {
     let kept: KeptStore
     /// Has the box look for what broke a test.
     let turnedRed: @Sendable (BisectRequest) -> Void
+    /// Whether the box was told to cancel what runs, and to end.
+    let isEnding: @Sendable () -> Bool
     /// Tells the dispatcher that a run has come to wait for nothing but a person.
     let wake: @Sendable () -> Void
     /// What must change before a run passes, for those who are to change it.
@@ -131,7 +133,10 @@ struct RunExecutor: Sendable {
         let files = RunFiles(
             logs: hasLogs ? "\(folder)/logs" : nil, results: "\(folder)/results", resultFiles: resultFiles,
             artifacts: "\(folder)/artifacts")
-        if await recorder.record(report, run.request, tests: tests, files: files, stop: stop) {
+        let isRecorded = await recorder.record(report, run.request, tests: tests, files: files)
+        // What has no verdict leaves nothing that others begin from.
+        if !isRecorded { remains?.hasPassed = false }
+        if isRecorded {
             // What a fixer makes is no verdict on the change.
             if run.request.fix == nil {
                 await note(report, in: repository)
@@ -244,6 +249,7 @@ struct RunExecutor: Sendable {
         setting.onlyTests = prepared.plan.narrowed(by: run.request)
         setting.knownFlaky = await knownFlaky(for: prepared.plan, of: run.request.repository)
         (setting.keys, setting.proved, setting.withheld) = (proofs.keys, proofs.proved, proofs.keyed.withheld)
+        setting.tracked = proofs.keyed.tracked
         if let resumption {
             // What passes here may lean on what a failed attempt left: it proves nothing.
             (setting.carried, setting.keys, setting.proved) = (resumption.carried, [:], [:])
@@ -312,7 +318,7 @@ struct RunExecutor: Sendable {
     private var order: RunOrder { RunOrder(index: index, log: log) }
 
     private var recorder: RunRecorder {
-        RunRecorder(state: state, index: index, store: store, options: options, log: log)
+        RunRecorder(state: state, index: index, store: store, options: options, log: log, isEnding: isEnding)
     }
 
     private func lastAttempts(of tests: [TestResult]) -> [TestResult] {

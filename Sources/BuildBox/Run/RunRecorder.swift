@@ -10,23 +10,27 @@ struct RunRecorder: Sendable {
     let store: ArchiveStore
     let options: BoxOptions
     let log: Logger
+    /// Whether the box was told to cancel what runs, and to end.
+    var isEnding: @Sendable () -> Bool = { false }
     var ballast: Ballast { Ballast(path: state.ballast) }
 
     /// Tries until it is recorded; false when that is not possible and the run has no report.
     ///
     /// A full disk passes, so it is waited for: the run keeps its place and its verdict meanwhile. Once the box is told to
     /// cancel what runs, it is not: the next start finds a run that was interrupted.
-    func record(
-        _ report: Report, _ request: RunRequest, tests: [TestResult] = [], files: RunFiles = RunFiles(),
-        stop: StopSignal? = nil
-    ) async -> Bool {
+    func record(_ report: Report, _ request: RunRequest, tests: [TestResult] = [], files: RunFiles = RunFiles()) async
+        -> Bool
+    {
         var (report, files) = (report, files)
         var pause = Duration.seconds(1)
         var tries = 0
+        // What the archive has can't be changed any more.
+        var isWritten = false
         while true {
             tries += 1
             do {
                 let archived = try await store.write(report, request: request, tests: tests, files: files)
+                isWritten = true
                 try await index.finish(report, tests: tests, archivedBytes: archived.bytes)
                 if tries > 1 { log.notice("run \(report.id) (\(report.verdict.title)) is archived after all") }
                 return true
@@ -45,9 +49,9 @@ struct RunRecorder: Sendable {
                     )
                     continue
                 }
-                if isFull, tries >= 3, dropsOutputs(of: &report, files) { continue }
-                if isFull, tries >= 4, dropsLogs(of: &report, &files) { continue }
-                if tries >= 5, stop?.request?.kind == .shutdown {
+                if isFull, !isWritten, tries >= 3, dropsOutputs(of: &report, files) { continue }
+                if isFull, !isWritten, tries >= 4, dropsLogs(of: &report, &files) { continue }
+                if tries >= 5, isEnding() {
                     log.error(
                         "run \(report.id) (\(report.verdict.title)) is left without its verdict, for the box is shut down and it can't be archived: \(error) The next start finds it interrupted."
                     )

@@ -48,6 +48,8 @@ struct WorkspaceFiles {
         var seconds: Int
         var nanoseconds: Int
         var bytes: Int
+        /// When its content or its mode was last changed.
+        var date: Date { Date(timeIntervalSince1970: Double(seconds) + Double(nanoseconds) / 1e9) }
     }
 
     /// What a search found, and what kept it from being complete.
@@ -56,6 +58,8 @@ struct WorkspaceFiles {
         var problems: [String] = []
         /// Whether a limit ended it.
         var isCut = false
+        /// The first place that was not looked into although something there could match.
+        var gap: WorkspaceFileProblem?
 
         /// Bounded: a hostile folder may hold a million links.
         mutating func report(_ problem: String) {
@@ -68,7 +72,9 @@ struct WorkspaceFiles {
         var search = Search()
         let top = openRoot()
         guard top >= 0 else {
-            search.problems.append("the workspace can't be opened: \(String(cString: strerror(errno)))")
+            let gap = WorkspaceFileProblem(path: ".", of: Errno(rawValue: errno))
+            search.gap = gap
+            if gap.box == nil { search.problems.append("the workspace can't be opened: \(gap.reason)") }
             return search
         }
         var entries = 0
@@ -166,12 +172,18 @@ struct WorkspaceFiles {
             throw WorkspaceFileProblem(path: path, reason: "the path leaves the workspace")
         }
         var folder = openRoot()
+        var code = Errno(rawValue: errno)
         for part in parts.dropLast() where folder >= 0 {
             let next = openat(folder, part, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+            code = Errno(rawValue: errno)
             close(folder)
             folder = next
         }
-        guard folder >= 0 else { throw WorkspaceFileProblem(path: path, reason: "its folder is gone or a link") }
+        guard folder >= 0 else {
+            let problem = WorkspaceFileProblem(path: path, of: code)
+            throw problem.box != nil
+                ? problem : WorkspaceFileProblem(path: path, reason: "its folder is gone or a link")
+        }
         defer { close(folder) }
         // Non-blocking: a fifo in its place must not make us wait.
         let file = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
@@ -202,16 +214,37 @@ struct WorkspaceFiles {
         _ folder: Int32, _ prefix: String, _ depth: Int, _ globs: [Glob], _ search: inout Search,
         _ entries: inout Int
     ) {
+        func gap(_ path: String, _ code: Errno) {
+            // What has gone meanwhile is not there.
+            if code != .noSuchFileOrDirectory { search.gap = search.gap ?? WorkspaceFileProblem(path: path, of: code) }
+        }
         guard let stream = fdopendir(folder) else {
+            gap(prefix, Errno(rawValue: errno))
             close(folder)
             return
         }
         defer { closedir(stream) }
-        while !search.isCut, let entry = readdir(stream) {
+        while !search.isCut {
+            errno = 0
+            guard let entry = readdir(stream) else {
+                if errno != 0 { gap(prefix, Errno(rawValue: errno)) }
+                break
+            }
             let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
                 pointer.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) { String(validatingCString: $0) }
             }
-            guard let name, name != ".", name != "..", name != ".git" else { continue }
+            guard let name else {
+                search.gap = search.gap ?? WorkspaceFileProblem(path: prefix, reason: "a name in it is no UTF-8")
+                continue
+            }
+            if name == "." || name == ".." { continue }
+            if name == ".git" {
+                let path = "\(prefix)/.git"
+                if !prefix.isEmpty, globs.contains(where: { $0.canMatch(below: path) }) {
+                    search.gap = search.gap ?? WorkspaceFileProblem(path: path, reason: "it is a repository's own")
+                }
+                continue
+            }
             entries += 1
             guard entries <= limits.entries, search.matches.count <= limits.count else {
                 search.isCut = true
@@ -223,9 +256,15 @@ struct WorkspaceFiles {
                 return
             }
             let path = prefix.isEmpty ? name : "\(prefix)/\(name)"
-            guard path.utf8.count <= 1_024 else { continue }
+            guard path.utf8.count <= 1_024 else {
+                search.gap = search.gap ?? WorkspaceFileProblem(path: prefix, reason: "a path in it is too long")
+                continue
+            }
             var info = stat()
-            guard fstatat(dirfd(stream), name, &info, AT_SYMLINK_NOFOLLOW) == 0 else { continue }
+            guard fstatat(dirfd(stream), name, &info, AT_SYMLINK_NOFOLLOW) == 0 else {
+                gap(path, Errno(rawValue: errno))
+                continue
+            }
             switch info.st_mode & S_IFMT {
             case S_IFDIR:
                 guard globs.contains(where: { $0.canMatch(below: path) }) else { continue }
@@ -234,6 +273,7 @@ struct WorkspaceFiles {
                     continue
                 }
                 let next = openat(dirfd(stream), name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+                if next < 0 { gap(path, Errno(rawValue: errno)) }
                 if next >= 0 { walk(next, path, depth + 1, globs, &search, &entries) }
             case S_IFREG:
                 guard globs.contains(where: { $0.matches(path) }) else { continue }

@@ -13,11 +13,25 @@ public struct KeyFacts: Sendable, Equatable {
         }
     }
 
+    /// What of the tested tree is where a step's outputs go.
+    public struct Tracked: Sendable, Equatable {
+        /// As that of ``Inputs``.
+        public var digest: String
+        /// The paths of files.
+        public var files: [String]
+
+        public init(digest: String, files: [String]) {
+            self.digest = digest
+            self.files = files
+        }
+    }
+
     /// By the list of patterns; the empty list is the whole tree.
     public var inputs: [[String]: Inputs] = [:]
-    /// What of the tested tree is where a step's outputs go, by the list of patterns; asked for steps that declare
-    /// inputs. It is kept with the outputs, so it belongs to the key, too.
-    public var tracked: [[String]: Inputs] = [:]
+    /// By the list of patterns for outputs. It is kept with them, so it belongs to the key, too.
+    public var tracked: [[String]: Tracked] = [:]
+    /// Why something is missing in ``inputs`` or ``tracked``, by the list of patterns.
+    public var unread: [[String]: String] = [:]
     /// Each parameter of the run, defaults filled in.
     public var parameters: [String: String] = [:]
     /// Variables of the box that steps see.

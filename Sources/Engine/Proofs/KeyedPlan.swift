@@ -12,6 +12,8 @@ public struct KeyedPlan: Sendable, Equatable {
 
     /// The version of what goes into a key; older proofs mean nothing to a newer pipectl.
     static let format = "pipectl step key 3"
+    /// The same for ``StepKey/definition``: a step that is not believed stays so.
+    fileprivate static let definitionFormat = "pipectl step key 2"
 
     /// By the step's name.
     public private(set) var standings: [String: Standing] = [:]
@@ -19,6 +21,8 @@ public struct KeyedPlan: Sendable, Equatable {
     ///
     /// What a script could read unseen would be part of its result, and of no key.
     public private(set) var withheld: [String: Set<String>] = [:]
+    /// By the step's name, the files of the tested tree that are where its outputs go.
+    public private(set) var tracked: [String: [String]] = [:]
 
     /// Works out the key of each step, what it needs first.
     ///
@@ -48,6 +52,7 @@ public struct KeyedPlan: Sendable, Equatable {
                 standings[name] = standing
                 if case .provable = standing {
                     withheld[name] = given.isEmpty ? common.variables : common.variables.subtracting(given.keys)
+                    tracked[name] = facts.tracked[step.outputs]?.files
                 }
             }
         }
@@ -106,8 +111,12 @@ public struct KeyedPlan: Sendable, Equatable {
         if facts.canWriteOutside, step.inputs.isEmpty || (step.outputs.isEmpty && !step.leavesNothing) {
             return "it can write to folders of the box and does not declare both .inputs(…) and .outputs(…)"
         }
-        guard let inputs = facts.inputs[step.inputs], step.keepsWholeTree || facts.tracked[step.outputs] != nil else {
-            return "its inputs could not be read"
+        guard let inputs = facts.inputs[step.inputs] else {
+            return "its inputs could not be read" + (facts.unread[step.inputs].map { ": \($0)" } ?? "")
+        }
+        if !step.outputs.isEmpty, facts.tracked[step.outputs] == nil {
+            return "what is where its outputs go could not be read"
+                + (facts.unread[step.outputs].map { ": \($0)" } ?? "")
         }
         if inputs.isEmpty { return "no file matches its .inputs(…); check the patterns" }
         return nil
@@ -167,7 +176,7 @@ extension StepKey {
         all.add(KeyedPlan.format)
         for part in Part.allCases { all.add([part.rawValue, digests[part] ?? ""]) }
         var own = KeyDigest()
-        own.add(KeyedPlan.format)
+        own.add(KeyedPlan.definitionFormat)
         own.add(command)
         own.add(environment)
         own.add(step.inputs)
@@ -197,12 +206,9 @@ extension PlannedStep {
         return facts.runVariables.filter { text[...].place(of: $0.key) != nil }
     }
 
-    /// Whether there is nothing in the tree that could be kept with its outputs and is not among its inputs.
-    fileprivate var keepsWholeTree: Bool { inputs.isEmpty || outputs.isEmpty }
-
-    /// What of the tree is kept with its outputs.
+    /// What of the tree is kept with its outputs and is not among its inputs anyway.
     fileprivate func tracked(_ facts: KeyFacts) -> [String] {
-        guard !keepsWholeTree, let tracked = facts.tracked[outputs], !tracked.isEmpty else { return [] }
+        guard !inputs.isEmpty, let tracked = facts.tracked[outputs], !tracked.files.isEmpty else { return [] }
         return ["outputs", tracked.digest]
     }
 

@@ -39,6 +39,8 @@ public struct RunSetting: Sendable {
     public var keys: [String: StepKey] = [:]
     /// By the step, names in ``environment`` that it is not given: see ``KeyedPlan/withheld``.
     public var withheld: [String: Set<String>] = [:]
+    /// By the step, see ``KeyedPlan/tracked``.
+    public var tracked: [String: [String]] = [:]
     /// Steps that earlier runs have proved, and that are not run.
     public var proved: [String: ProvedStep] = [:]
     /// What steps that review begin with, by the step.

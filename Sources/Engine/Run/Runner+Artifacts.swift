@@ -20,6 +20,10 @@ extension Runner {
             guard let glob = try? Glob(pattern) else { continue }
             let search = files.matching([glob])
             problems += search.problems
+            if let gap = search.gap, let code = gap.box {
+                boxProblem = boxProblem ?? unkept("artifact \(gap.path)", of: step, code)
+                continue
+            }
             if search.matches.isEmpty && search.problems.isEmpty {
                 problems.append(
                     "no file matches the artifact pattern \"\(pattern)\"; check the pattern, or the command that makes it"
@@ -81,14 +85,24 @@ extension Runner {
 
     /// Why something that a step left is not there although its command passed.
     func unkept(_ what: String, of step: PlannedStep, _ code: Errno) -> String {
-        let isFull = code == .noSpace || code == .diskQuotaExceeded
-        let next =
-            step.isIdempotent
-            ? "then rerun."
-            : "and look at what the step did before you rerun it: it needs a person, for its command has passed."
-        return (isFull ? "disk full: " : "") + "its \(what) could not be kept: \(code). "
-            + (isFull ? "Free space on the state folder's disk, " : "Check the state folder's disk, ") + next
+        (code.isFull ? "disk full: " : "") + "its \(what) could not be kept: \(code). " + advice(code, step)
     }
+
+    /// What a person does about a disk that refused what a step left.
+    func advice(_ code: Errno, _ step: PlannedStep) -> String {
+        (code.isFull ? "Free space on the state folder's disk, " : "Check the state folder's disk, ")
+            + (mayRepeat(step)
+                ? "then rerun."
+                : "and look at what the step did before you rerun it: it needs a person, for it was run.")
+    }
+
+    /// Whether a step whose command has ended may be run again without a person. Only of what acts on the world is there
+    /// a journal.
+    func mayRepeat(_ step: PlannedStep) -> Bool { setting.journal == nil || step.isIdempotent }
+}
+
+extension Errno {
+    var isFull: Bool { self == .noSpace || self == .diskQuotaExceeded }
 }
 
 extension FileManager {

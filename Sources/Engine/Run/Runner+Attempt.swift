@@ -17,6 +17,8 @@ extension Runner {
         /// What tools and the step itself said about files; of a step's attempts, those of the last count.
         var diagnostics: [Finding] = []
         var review: ReviewRecord?
+        /// Whether its command was run to its end.
+        var hasActed = false
     }
 
     func runAttempt(
@@ -39,7 +41,8 @@ extension Runner {
             let host = hosts.host(for: setting.policy(of: step, hasSecrets: setting.secrets.areGiven(to: step)))
             defer { setting.removeSecretsFolder(of: command) }
             let before =
-                step.testResults.isEmpty && step.findings == nil ? [:] : try await onOwnThread { resultFiles(of: step) }
+                step.testResults.isEmpty && step.findings == nil
+                ? [:] : try await onOwnThread { try resultFiles(of: step) }
             if let journal = setting.journal {
                 let intent = StepIntent(
                     step: step.name, attempt: number, command: step.commandLine, isIdempotent: step.isIdempotent,
@@ -70,6 +73,7 @@ extension Runner {
             await progress
             switch end {
             case .success(let end):
+                attempt.hasActed = true
                 attempt.record.exitCode = end.exitCode
                 attempt.record.signal = end.signal
                 // As a shell has it, which a plain line would have had: `.retries(on: .exitCodes(137))` may wait for it.
@@ -104,7 +108,7 @@ extension Runner {
                     return attempt
                 }
             }
-            finish(log, start, &attempt.record)
+            finish(log, start, step, &attempt.record)
             let isRead = attempt.record.status == .failed || attempt.record.status == .timedOut
             if !step.testResults.isEmpty || step.findings != nil || step.action == .closure || isRead {
                 let ended = attempt
@@ -116,18 +120,23 @@ extension Runner {
                 }
             }
         } catch let unrecorded as UnrecordedIntent {
-            finish(log, start, &attempt.record)
+            finish(log, start, step, &attempt.record)
             attempt.record.status = .infrastructure
             attempt.record.reason = "it was not started: \(unrecorded)"
         } catch {
-            finish(log, start, &attempt.record)
+            finish(log, start, step, &attempt.record)
             attempt.record.status = .infrastructure
-            attempt.record.reason = "it could not be run: \(error)"
+            attempt.record.reason =
+                attempt.hasActed
+                ? "what it left could not be read: \(error)"
+                    + (mayRepeat(step)
+                        ? "" : "; look at what it did before you rerun it: it needs a person, for it was run")
+                : "it could not be run: \(error)"
         }
         return attempt
     }
 
-    func finish(_ log: AttemptLog, _ start: Date, _ record: inout AttemptRecord) {
+    func finish(_ log: AttemptLog, _ start: Date, _ step: PlannedStep, _ record: inout AttemptRecord) {
         guard record.endedAt == nil else { return }
         let ended = log.finish()
         record.log = ended.log
@@ -135,9 +144,10 @@ extension Runner {
         if let problem = ended.problem, record.status != .cancelled {
             record.status = .infrastructure
             record.reason =
-                problem == .noSpace || problem == .diskQuotaExceeded
-                ? "disk full: its log could not be written to the end. Free space on the state folder's disk, then rerun."
-                : "its log could not be written: \(problem). Check the state folder's disk, then rerun."
+                (problem.isFull
+                    ? "disk full: its log could not be written to the end. "
+                    : "its log could not be written: \(problem). ")
+                + advice(problem, step)
         }
     }
 

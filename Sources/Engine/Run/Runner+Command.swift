@@ -110,8 +110,10 @@ extension Runner {
             } catch {
                 return (.failed, "what it published as \"\(name)\" can't be read: \(error)")
             }
-            guard let data = FileManager.default.contents(atPath: temporary.string),
-                (try? JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed)) != nil
+            guard let data = FileManager.default.contents(atPath: temporary.string) else {
+                return (.infrastructure, unkept("value \"\(name)\"", of: step, Errno(rawValue: errno)))
+            }
+            guard (try? JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed)) != nil
             else { return (.failed, "what it published as \"\(name)\" is not JSON; a text needs quotes") }
             do {
                 try FileManager.default.moveReplacing(temporary.string, to: target.string)

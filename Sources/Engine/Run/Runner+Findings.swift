@@ -82,7 +82,10 @@ extension Runner {
                 attempt.resultFiles.append(copied)
                 let bytes = FileManager.default.contents(atPath: target.string) ?? Data()
                 found += try SARIFReading.findings(in: bytes, named: match.path)
-            } catch { found.append(problem(step, "\(match.path) can't be read: \(error)")) }
+            } catch {
+                found.append(problem(step, "\(match.path) can't be read: \(error)"))
+                if let problem = error as? WorkspaceFileProblem { refuse(problem, of: step, &attempt) }
+            }
         }
         return found
     }

@@ -80,7 +80,14 @@ extension Runner {
         if search.matches.isEmpty, problem == nil {
             problem = "no file matches \(step.outputs.joined(separator: ", "))"
         }
-        if problem == nil { problem = Self.overlap(of: step, in: plan, search.matches.map(\.path)) }
+        if let gap = search.gap, problem == nil { problem = "\(gap)" }
+        if problem == nil {
+            let found = Set(search.matches.map(\.path))
+            problem = setting.tracked[step.name]?.first { !found.contains($0) }.map {
+                "it removed \($0), which the repository has, and files are put in place but not removed"
+            }
+        }
+        if problem == nil { problem = overlap(of: step, in: plan, search.matches) }
         var total = 0
         for match in search.matches where problem == nil {
             let (sum, isTooLarge) = total.addingReportingOverflow(match.bytes)
@@ -114,20 +121,28 @@ extension Runner {
     /// Why what is found where the outputs of a step go may not be all its own.
     ///
     /// What a step makes that this one needs is in this one's key. What any other one makes is not: put in place with
-    /// this step's outputs, it would stand for files that have changed.
-    static func overlap(of step: PlannedStep, in plan: Plan, _ paths: [String]) -> String? {
+    /// this step's outputs, it would stand for files that have changed. One that needs this step has not begun yet, but
+    /// may have left something in the workspace that the run began from.
+    private func overlap(of step: PlannedStep, in plan: Plan, _ files: [WorkspaceFiles.Match]) -> String? {
         let steps = Dictionary(plan.steps.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
-        var own: Set<String> = []
-        var waiting = [step.name]
-        while let name = waiting.popLast() {
-            if own.insert(name).inserted { waiting += steps[name]?.needs ?? [] }
+        func needed(by name: String) -> Set<String> {
+            var found: Set<String> = []
+            var waiting = [name]
+            while let name = waiting.popLast() {
+                if found.insert(name).inserted { waiting += steps[name]?.needs ?? [] }
+            }
+            return found
         }
+        let own = needed(by: step.name)
         for other in plan.steps where !other.outputs.isEmpty && !own.contains(other.name) {
             let globs = other.outputs.compactMap { try? Glob($0) }
-            if let path = paths.first(where: { path in globs.contains { $0.matches(path) } }) {
-                return "\(path) may be of step \"\(other.name)\", whose .outputs(…) match it, too; "
-                    + "let them not overlap, or let \"\(step.name)\" need \"\(other.name)\""
+            let isLater = needed(by: other.name).contains(step.name)
+            let shared = files.first { file in
+                !(isLater && file.stamp.date >= begunAt) && globs.contains { $0.matches(file.path) }
             }
+            guard let path = shared?.path else { continue }
+            return "\(path) may be of step \"\(other.name)\", whose .outputs(…) match it, too; let them not overlap"
+                + (isLater ? "" : ", or let \"\(step.name)\" need \"\(other.name)\"")
         }
         return nil
     }

@@ -5,7 +5,9 @@ import SystemPackage
 /// The test results that an attempt leaves.
 extension Runner {
     /// The result files that are there already, which an attempt has to change or replace to count as its own.
-    func resultFiles(of step: PlannedStep) -> [String: WorkspaceFiles.Stamp] {
+    ///
+    /// - Throws: ``WorkspaceFileProblem`` where the box can't find that out.
+    func resultFiles(of step: PlannedStep) throws -> [String: WorkspaceFiles.Stamp] {
         let globs = step.testResults.compactMap { source -> Glob? in
             switch source {
             case .junit(let pattern), .swiftTestingEvents(let pattern): try? Glob(pattern)
@@ -16,9 +18,16 @@ extension Runner {
             if case .sarif(let pattern) = source { try? Glob(pattern) } else { nil }
         }
         guard !globs.isEmpty || !sarif.isEmpty else { return [:] }
-        let found = WorkspaceFiles(root: setting.workspaceView, limits: setting.fileLimits).matching(globs + sarif)
-            .matches
-        return Dictionary(found.map { ($0.path, $0.stamp) }, uniquingKeysWith: { first, _ in first })
+        let search = WorkspaceFiles(root: setting.workspaceView, limits: setting.fileLimits).matching(globs + sarif)
+        if let gap = search.gap, gap.box != nil { throw gap }
+        return Dictionary(search.matches.map { ($0.path, $0.stamp) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// A step whose results the box could not take over has not passed: without them it would stand for less than it did.
+    func refuse(_ problem: WorkspaceFileProblem, of step: PlannedStep, _ attempt: inout Attempt) {
+        guard let code = problem.box, attempt.record.status == .passed else { return }
+        attempt.record.status = .infrastructure
+        attempt.record.reason = unkept("result file \(problem.path)", of: step, code)
     }
 
     func readResults(
@@ -51,6 +60,7 @@ extension Runner {
                 let format: ResultFormat = if case .junit = source { .junit } else { .swiftTestingEvents }
                 let search = files.matching([glob])
                 for problem in search.problems { find("result-file", problem) }
+                if let gap = search.gap { refuse(gap, of: step, &attempt) }
                 let own = search.matches.filter { before[$0.path] != $0.stamp }
                 if own.isEmpty {
                     find(
@@ -74,7 +84,10 @@ extension Runner {
                         sets.append(
                             try reader.read(
                                 file: setting.results.appending(copied).string, named: match.path, format: format))
-                    } catch { find("result-file", "\(error)") }
+                    } catch {
+                        find("result-file", "\(error)")
+                        if let problem = error as? WorkspaceFileProblem { refuse(problem, of: step, &attempt) }
+                    }
                 }
             }
         }

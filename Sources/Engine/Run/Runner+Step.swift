@@ -82,8 +82,12 @@ extension Runner {
                 known += attempt.tests
             }
             excuse(&attempt, of: step, knowing: known)
+            // What the box could not take over of a command that acted does not make it act again.
+            let mayRepeat =
+                attempt.record.status != .infrastructure || !attempt.hasActed || mayRepeat(step)
             let again =
-                number <= step.retry.count && stop.request == nil && attempt.record.deserves(step.retry.condition)
+                number <= step.retry.count && stop.request == nil && mayRepeat
+                && attempt.record.deserves(step.retry.condition)
             outcome.holdsSlot = !again && place.handsOver
             if !outcome.holdsSlot { await pool.release(step.resources) }
             await add(attempt, to: &outcome)
@@ -113,7 +117,11 @@ extension Runner {
                 return outcome
             }
         } catch {
-            return finished(outcome, .infrastructure, "its artifacts could not be collected: \(error)")
+            return finished(
+                outcome, .infrastructure,
+                "its artifacts could not be collected: \(error)"
+                    + (mayRepeat(step)
+                        ? "" : "; look at what it did before you rerun it: it needs a person, for it was run"))
         }
     }
 

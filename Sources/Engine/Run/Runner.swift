@@ -14,6 +14,8 @@ public struct Runner: Sendable {
     let setting: RunSetting
     let pool: SlotPool
     let emit: @Sendable (RunEvent) async -> Void
+    /// Before any step.
+    let begunAt = Date()
 
     /// - Parameters:
     ///   - pool: Shared by all runs of the box.

@@ -90,8 +90,16 @@ import Testing
             try await look(state, landed: landed)
             #expect(
                 try await proof(room, 1, .change, request)?.citation.run == first, "its merge may come with this look")
+            let late = try await room.index.accept(Sample.request(change: "agent/x", head: head + 10)).run.id
             try await look(.open)
             #expect(try await proof(room, 1, .change, request) == nil, "whoever has the name now is another")
+            var report = Sample.report(late, Sample.request(change: "agent/x", head: head + 10), tests: [])
+            (report.steps, report.trust) = ([Self.step("build", Self.key(1))], .change)
+            try await room.index.markRunning(late)
+            let archived = try await room.store.write(
+                report, request: Sample.request(change: "agent/x", head: head + 10))
+            try await room.index.finish(report, tests: [], archivedBytes: archived.bytes)
+            #expect(try await proof(room, 1, .change, request) == nil, "it was begun for the change before")
         }
     }
 

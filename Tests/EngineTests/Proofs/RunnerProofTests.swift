@@ -148,6 +148,42 @@ import Testing
         #expect(outcome.findings.contains { $0.rule == "outputs" && $0.message.contains(says) } == !isKept)
     }
 
+    /// `later` needs `build` and makes files in the same folder.
+    @Test(arguments: [false, true]) func whatALaterStepLeftInTheWorkspaceIsNotKept(isWarm: Bool) async throws {
+        let old = RunFolder.current.workspace + "/out/later"
+        if isWarm {
+            try FileManager.default.createDirectory(
+                atPath: RunFolder.current.workspace + "/out", withIntermediateDirectories: true)
+            try Data("old".utf8).write(to: URL(fileURLWithPath: old))
+        }
+        let later = PlannedStep.shell("later", "cp out/a out/later", needs: ["build"]) { $0.outputs = ["out/**"] }
+        let outcome = await run(
+            [build(), later],
+            setting: RunFolder.current.setting(run: "first") { $0.keys = ["build": Self.key, "later": Self.key] })
+        #expect(outcome.verdict == .passed)
+        #expect((outcome["build"].outputs != nil) == !isWarm)
+        #expect(outcome["later"].outputs?.files == 2, "what it needs is in its key")
+    }
+
+    @Test func whereAStepRemovesWhatIsTrackedNothingIsKept() async throws {
+        for (tracked, isKept) in [(["out/a"], true), (["out/a", "out/gone"], false)] {
+            let outcome = await made(build()) { $0.tracked = ["build": tracked] }
+            #expect((outcome["build"].outputs != nil) == isKept)
+            #expect(outcome.findings.contains { $0.message.contains("it removed out/gone") } == !isKept)
+        }
+    }
+
+    @Test(arguments: [
+        "mkdir -p out/sub/.git; echo a > out/sub/.git/HEAD; echo a > out/a",
+        "mkdir -p out; echo a > out/a; echo b > \"out/$(printf '\\377')\"",
+    ])
+    func whatWouldBeMissingIsNotKept(line: String) async throws {
+        let outcome = await made(build(line))
+        #expect(outcome.verdict == .passed)
+        #expect(outcome["build"].key != nil && outcome["build"].outputs == nil)
+        #expect(outcome.findings.contains { $0.rule == "outputs" && $0.message.contains("can't be taken") })
+    }
+
     @Test func aStepWithoutAKeyKeepsNoOutputs() async {
         let outcome = await run([build()])
         #expect(outcome["build"].outputs == nil && outcome["build"].key == nil)

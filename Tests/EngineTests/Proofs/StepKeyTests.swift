@@ -10,7 +10,7 @@ import Testing
     static func facts(_ change: (inout KeyFacts) -> Void = { _ in }) -> KeyFacts {
         var facts = KeyFacts()
         facts.inputs = [[]: whole, ["src/**"]: KeyFacts.Inputs(digest: "src 1")]
-        facts.tracked = [["out/**"]: KeyFacts.Inputs(digest: "", isEmpty: true)]
+        for outputs in ["out/**", "dist/**"] { facts.tracked[[outputs]] = KeyFacts.Tracked(digest: "", files: []) }
         facts.parameters = ["mode": "fast"]
         facts.environment = ["PATH": "/bin"]
         facts.runVariables = ["PIPECTL_CHANGE": "7", "SOURCE_DATE_EPOCH": "1"]
@@ -227,15 +227,16 @@ import Testing
     }
 
     @Test func whatIsTrackedWhereItsOutputsGoIsInTheKey() throws {
-        func key(_ tracked: KeyFacts.Inputs?) -> StepKey? {
+        func key(_ tracked: KeyFacts.Tracked?) -> StepKey? {
             Self.key(Self.facts { $0.tracked[["out/**"]] = tracked }) { step in
                 (step.inputs, step.outputs) = (["src/**"], ["out/**"])
             }
         }
-        let nothing = try #require(key(KeyFacts.Inputs(digest: "none", isEmpty: true)))
-        let one = try #require(key(KeyFacts.Inputs(digest: "one")))
+        let nothing = try #require(key(KeyFacts.Tracked(digest: "none", files: [])))
+        let one = try #require(key(KeyFacts.Tracked(digest: "one", files: ["out/a"])))
         #expect(one.differences(from: nothing) == [.inputs])
-        #expect(try #require(key(KeyFacts.Inputs(digest: "two"))).differences(from: one) == [.inputs])
+        let two = try #require(key(KeyFacts.Tracked(digest: "two", files: ["out/a"])))
+        #expect(two.differences(from: one) == [.inputs])
         #expect(one.definition == nothing.definition)
         #expect(key(nil) == nil, "what could not be read is no proof")
     }

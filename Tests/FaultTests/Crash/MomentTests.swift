@@ -147,6 +147,29 @@ struct MomentTests {
         }
     }
 
+    @Test(
+        "fault 16: what a release made can't be kept", .timeLimit(.minutes(2)), arguments: [EIO, ENOSPC],
+        ["create", "write", "rename"])
+    func anArtifactIsRefused(code: Int32, call: String) async throws {
+        try await Bench.faults { bench in
+            let shim = try await Shim(.disk, bench)
+            _ = try await bench.look()
+            let script = "mkdir dist; echo a > dist/a.bin; \(bench.effect("release-$PIPECTL_RUN"))\n"
+            try await bench.commit(["release.sh": script], "Release")
+            let moment = Moment(match: "\(call) \(bench.home)/live/1-1/artifacts/", number: 1, refusal: code)
+            let (hit, ended) = try #require(try await bench.look(hitAt: moment, shim))
+            #expect(hit.hasPrefix("\(call) /live/1-1/artifacts/"))
+            #expect(ended.code == 3, "it is no failure of the change: \(ended.errors)")
+            #expect(try await bench.look().errors.contains("nothing to run"))
+            let found = try await Invariants(bench: bench, accepted: [1]).check()
+            #expect(found.isClean, "\(found.problems)")
+            let reason = found.runs.first?.reason ?? ""
+            #expect(reason.contains("its artifact dist/a.bin could not be kept"), "\(reason)")
+            #expect(reason.contains("needs a person"), "\(reason)")
+            #expect(reason.contains("disk full") == (code == ENOSPC), "\(reason)")
+        }
+    }
+
     @Test("fault 6: killed while a log is written", .timeLimit(.minutes(2)))
     func whileALogIsWritten() async throws {
         let check = """
