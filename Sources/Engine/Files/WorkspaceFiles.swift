@@ -50,6 +50,18 @@ struct WorkspaceFiles {
         var bytes: Int
         /// When its content or its mode was last changed.
         var date: Date { Date(timeIntervalSince1970: Double(seconds) + Double(nanoseconds) / 1e9) }
+
+        /// What a file that is changed from now on is not older than. Linux takes the time of its last tick, some
+        /// milliseconds ago (clock_gettime(2)).
+        static var now: Date {
+            #if os(Linux)
+                var time = timespec()
+                guard clock_gettime(CLOCK_REALTIME_COARSE, &time) == 0 else { return Date() }
+                return Date(timeIntervalSince1970: Double(time.tv_sec) + Double(time.tv_nsec) / 1e9)
+            #else
+                return Date()
+            #endif
+        }
     }
 
     /// What a search found, and what kept it from being complete.

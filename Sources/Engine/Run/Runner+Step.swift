@@ -83,10 +83,9 @@ extension Runner {
             }
             excuse(&attempt, of: step, knowing: known)
             // What the box could not take over of a command that acted does not make it act again.
-            let mayRepeat =
-                attempt.record.status != .infrastructure || !attempt.hasActed || mayRepeat(step)
+            let isUndone = attempt.record.status != .infrastructure || !attempt.hasActed || mayRepeat(step)
             let again =
-                number <= step.retry.count && stop.request == nil && mayRepeat
+                number <= step.retry.count && stop.request == nil && isUndone
                 && attempt.record.deserves(step.retry.condition)
             outcome.holdsSlot = !again && place.handsOver
             if !outcome.holdsSlot { await pool.release(step.resources) }

@@ -14,8 +14,8 @@ public struct Runner: Sendable {
     let setting: RunSetting
     let pool: SlotPool
     let emit: @Sendable (RunEvent) async -> Void
-    /// Before any step.
-    let begunAt = Date()
+    /// Before any step, by the clock that files have their times of.
+    let begunAt = WorkspaceFiles.Stamp.now
 
     /// - Parameters:
     ///   - pool: Shared by all runs of the box.

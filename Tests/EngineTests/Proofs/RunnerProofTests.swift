@@ -155,6 +155,9 @@ import Testing
             try FileManager.default.createDirectory(
                 atPath: RunFolder.current.workspace + "/out", withIntermediateDirectories: true)
             try Data("old".utf8).write(to: URL(fileURLWithPath: old))
+            // Until the next tick a file that is made has the same time.
+            let written = WorkspaceFiles.Stamp.now
+            try await eventually { WorkspaceFiles.Stamp.now > written }
         }
         let later = PlannedStep.shell("later", "cp out/a out/later", needs: ["build"]) { $0.outputs = ["out/**"] }
         let outcome = await run(
