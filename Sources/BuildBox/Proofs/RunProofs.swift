@@ -265,7 +265,7 @@ extension KeyFacts {
     /// Notes why patterns can't be read where it is the tree that is beyond measure: other steps are proved all the same.
     fileprivate mutating func note(_ patterns: [String], _ read: (inout KeyFacts) throws -> Void) throws {
         do { try read(&self) } catch let error
-            where error is TooManyLinks || error is TreeTooDeep || error is TooManyFiles
+            where error is TooManyLinks || error is TreeTooDeep || error is TreeTooLarge
         {
             unread[patterns] = "\(error)"
         }

@@ -6,6 +6,9 @@ import Pipeline
 struct TreeInputs {
     /// Folders below one another in a tree, at most: a hostile tree must not exhaust our stack.
     static let deepest = 256
+    /// Folders that are looked into, at most: trees that hold each other many times have more paths than anybody could
+    /// count, also without a file.
+    static let mostFolders = 100_000
 
     /// The file that says how Git checks out what is beside and below it.
     static let attributes = ".gitattributes"
@@ -32,20 +35,23 @@ struct TreeInputs {
 
     /// What is in the tree where `outputs` go: a step finds it there, and may change it.
     ///
-    /// - Throws: ``TooManyFiles``, ``TreeTooDeep``.
+    /// - Throws: ``TreeTooLarge``, ``TreeTooDeep``.
     func tracked(_ outputs: [String]) throws -> KeyFacts.Tracked {
         let found = try matched(outputs)
         let globs = outputs.compactMap { try? Glob($0) }
         var files: [String] = []
+        var folders = 0
         func add(_ entry: TreeEntry, _ depth: Int) throws {
             guard entry.kind == .tree else {
                 if globs.contains(where: { $0.matches(entry.path) }), entry.kind != .submodule {
                     files.append(entry.path)
                 }
-                if files.count > Self.mostTracked { throw TooManyFiles() }
+                if files.count > Self.mostTracked { throw TreeTooLarge(path: entry.path) }
                 return
             }
             guard depth < Self.deepest else { throw TreeTooDeep(path: entry.path) }
+            folders += 1
+            guard folders <= Self.mostFolders else { throw TreeTooLarge(path: entry.path) }
             for var child in try repository.entries(ofTree: entry.id, recursive: false) {
                 child.path = "\(entry.path)/\(child.name)"
                 try add(child, depth + 1)
@@ -66,7 +72,10 @@ struct TreeInputs {
     private func matched(_ patterns: [String]) throws -> [TreeEntry] {
         let globs = patterns.compactMap { try? Glob($0) }
         var found: [TreeEntry] = []
+        var folders = 0
         func walk(_ tree: OID, _ prefix: String, _ depth: Int) throws {
+            folders += 1
+            guard folders <= Self.mostFolders else { throw TreeTooLarge(path: prefix) }
             let before = found.count
             var attributes: TreeEntry?
             for var entry in try repository.entries(ofTree: tree, recursive: false) {
@@ -145,9 +154,10 @@ struct TreeInputs {
     }
 }
 
-/// More files where outputs go than could be kept with them.
-struct TooManyFiles: Error, CustomStringConvertible {
-    var description: String { "the repository has more files there than could be kept" }
+/// More folders than are looked into for one step, or more files where its outputs go than could be kept with them.
+struct TreeTooLarge: Error, CustomStringConvertible {
+    var path: String
+    var description: String { "the repository has too many files or folders there, as at \(path.prefix(100))" }
 }
 
 /// A tree that no file system could hold.

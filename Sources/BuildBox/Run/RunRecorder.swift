@@ -93,14 +93,19 @@ struct RunRecorder: Sendable {
             }
         }
         guard bytes > 0 else { return false }
-        let message =
-            "the outputs of its steps (\(bytes >> 20) MiB) are not kept for later runs, which make them again: the disk is full"
+        giveUp(
+            "the outputs of its steps (\(bytes >> 20) MiB) are not kept for later runs, which make them again: the disk is full",
+            .note, "remove old runs with `pipectl gc`", &report)
+        return true
+    }
+
+    /// Says what a report lacks because the disk is full, and what else helps than a larger one.
+    private func giveUp(_ message: String, _ severity: Finding.Severity, _ help: String, _ report: inout Report) {
         report.findings.append(
             Finding(
-                rule: "disk-full", severity: .note, message: message, file: nil, line: nil, column: nil,
-                suggestion: "give the state folder more space, or remove old runs with `pipectl gc`"))
+                rule: "disk-full", severity: severity, message: message, file: nil, line: nil, column: nil,
+                suggestion: "give the state folder more space, or \(help)"))
         log.error("run \(report.id): \(message)")
-        return true
     }
 
     /// Removes the run's logs when it is they that fill the disk: nobody else could make the space they wait for.
@@ -117,12 +122,9 @@ struct RunRecorder: Sendable {
         for step in report.steps.indices {
             for attempt in report.steps[step].attempts.indices { report.steps[step].attempts[attempt].log = nil }
         }
-        let message = "its logs (\(bytes >> 20) MiB) filled the disk and were given up for this report"
-        report.findings.append(
-            Finding(
-                rule: "disk-full", severity: .warning, message: message, file: nil, line: nil, column: nil,
-                suggestion: "give the state folder more space, or keep less of each log: --log-limit"))
-        log.error("run \(report.id): \(message)")
+        giveUp(
+            "its logs (\(bytes >> 20) MiB) filled the disk and were given up for this report", .warning,
+            "keep less of each log: --log-limit", &report)
         return true
     }
 

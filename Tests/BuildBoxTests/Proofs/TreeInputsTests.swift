@@ -194,6 +194,10 @@ struct TreeInputsTests {
                     #expect(throws: TooManyLinks.self) { try reader.read(["a"]) }
                 } else {
                     #expect(try reader.lines(["a"]).count == 1)
+                    #expect(throws: TreeTooLarge.self) { try reader.lines(["**/none"]) }
+                    // A folder's name matches none of the files in it.
+                    #expect(throws: TreeTooLarge.self) { try reader.tracked(["a"]) }
+                    #expect(throws: TreeTooLarge.self) { try reader.tracked(["a/**"]) }
                 }
             }
         }
