@@ -160,31 +160,46 @@ extension Index {
         guard let trust = report.trust,
             let scope = ProofScope.own(trust, change: report.change?.name, ref: report.ref)
         else { return }
-        let insert = try db.cachedStatement(
-            sql: """
-                INSERT OR REPLACE INTO proof (
-                    repository, key, scope, definition, workflow, step, run, runAttempt, warm)
-                SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9
-                WHERE EXISTS (SELECT 1 FROM run WHERE id = ?7)
-                    AND NOT EXISTS (SELECT 1 FROM proofFloor WHERE repository = ?1 AND scope = ?3 AND run >= ?7)
-                    AND NOT EXISTS (
-                        SELECT 1 FROM distrust
-                        WHERE repository = ?1 AND definition = ?4 AND (times > 1 OR at > ?10))
-                """)
         let cited = try warmCitations(of: report, repository, db)
         // What was put in place of a warm run is warm as well.
         let isWarm = report.base != nil || !cited.isEmpty
+        var proved: [ProofOrigin: [[String]]] = [:]
         for step in report.steps {
             guard step.status == .passed, let key = step.key else { continue }
             // Where a proof was cited for whom it counts already, nothing is new.
             if step.provedBy != nil && scope != ProofScope.merged { continue }
-            let origin = step.provedBy ?? ProofCitation(run: report.id, attempt: report.attempt, step: step.name)
+            let from = step.provedBy ?? ProofCitation(run: report.id, attempt: report.attempt, step: step.name)
+            let origin = ProofOrigin(
+                run: from.run, attempt: from.attempt, isWarm: step.provedBy.map(cited.contains) ?? isWarm)
+            proved[origin, default: []].append([key.value, key.definition, from.step])
+        }
+        // All of a run in one statement: each of its own keeps a copy of every page that it changes until it has ended.
+        let insert = try db.cachedStatement(
+            sql: """
+                INSERT OR REPLACE INTO proof (
+                    repository, key, scope, definition, workflow, step, run, runAttempt, warm)
+                SELECT ?1, new.value ->> 0, ?2, new.value ->> 1, ?3, new.value ->> 2, ?4, ?5, ?6
+                FROM json_each(?7) AS new
+                WHERE EXISTS (SELECT 1 FROM run WHERE id = ?4)
+                    AND NOT EXISTS (SELECT 1 FROM proofFloor WHERE repository = ?1 AND scope = ?2 AND run >= ?4)
+                    AND NOT EXISTS (
+                        SELECT 1 FROM distrust
+                        WHERE repository = ?1 AND definition = new.value ->> 1 AND (times > 1 OR at > ?8))
+                """)
+        for (origin, steps) in proved {
             try insert.execute(arguments: [
-                repository, key.value, scope, key.definition, report.workflow, origin.step, origin.run, origin.attempt,
-                step.provedBy.map(cited.contains) ?? isWarm,
-                report.endedAt.milliseconds - distrustLasts,
+                repository, scope, report.workflow, origin.run, origin.attempt, origin.isWarm,
+                try ArchiveJSON.compactText(steps), report.endedAt.milliseconds - distrustLasts,
             ])
         }
+    }
+
+    /// Where proofs come from.
+    private struct ProofOrigin: Hashable {
+        var run: RunID
+        var attempt: Int
+        /// Whether something of an earlier run was in the workspace.
+        var isWarm: Bool
     }
 
     /// What the report cites of runs that did not begin from nothing, or of which that is not known any more.

@@ -52,9 +52,8 @@ struct PlanFile {
             kinds = []
             steps = []
             for step in plan.steps {
-                var kind = step
-                (kind.name, kind.action, kind.needs) = ("", .closure, [])
-                // Those of a loop are beside each other; of many kinds none is looked for far back.
+                let kind = step.kind
+                // Of many kinds none is looked for far back.
                 let known = kinds.suffix(8).lastIndex(of: kind)
                 if known == nil { kinds.append(kind) }
                 steps.append(

@@ -15,6 +15,9 @@ struct KeyDigest {
         for text in texts { add(text) }
     }
 
+    /// A list that was put into bytes before.
+    mutating func add(_ list: List) { bytes.append(contentsOf: list.bytes) }
+
     /// 64 digits, lower-case hexadecimal.
     func hex() -> String { FileDigest.of(bytes) }
 
@@ -22,6 +25,20 @@ struct KeyDigest {
         var digest = KeyDigest()
         digest.add(texts)
         return digest.hex()
+    }
+
+    /// Lists of texts as they go into a digest, for those that many digests have in them.
+    struct List {
+        fileprivate let bytes: [UInt8]
+        /// Of these lists alone.
+        let hex: String
+
+        init(_ lists: [String]...) {
+            var digest = KeyDigest()
+            for list in lists { digest.add(list) }
+            bytes = digest.bytes
+            hex = digest.hex()
+        }
     }
 
     /// Names and values, whatever their order was.

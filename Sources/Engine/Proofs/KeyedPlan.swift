@@ -31,6 +31,7 @@ public struct KeyedPlan: Sendable, Equatable {
     public init(_ plan: Plan, _ facts: KeyFacts) {
         let steps = Dictionary(plan.steps.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         let common = CommonParts(facts)
+        var kind: KindParts?
         // Needs before what needs them, by an explicit stack: a plan may be a chain of thousands.
         for first in plan.steps {
             var stack = [first.name]
@@ -41,14 +42,14 @@ public struct KeyedPlan: Sendable, Equatable {
                     continue
                 }
                 let open = step.needs.filter { standings[$0] == nil && steps[$0] != nil && !entered.contains($0) }
-                if entered.insert(name).inserted, !open.isEmpty {
+                if !open.isEmpty, entered.insert(name).inserted {
                     stack += open
                     continue
                 }
                 stack.removeLast()
                 let text = step.text
                 let given = step.given(facts, text)
-                let standing = standing(of: step, text, given, plan.workflow, steps, facts, common)
+                let standing = standing(of: step, text, given, plan.workflow, steps, facts, common, &kind)
                 standings[name] = standing
                 if case .provable = standing {
                     withheld[name] = given.isEmpty ? common.variables : common.variables.subtracting(given.keys)
@@ -65,7 +66,7 @@ public struct KeyedPlan: Sendable, Equatable {
 
     private func standing(
         of step: PlannedStep, _ text: String, _ given: [String: String], _ workflow: String,
-        _ steps: [String: PlannedStep], _ facts: KeyFacts, _ common: CommonParts
+        _ steps: [String: PlannedStep], _ facts: KeyFacts, _ common: CommonParts, _ kind: inout KindParts?
     ) -> Standing {
         if let reason = Self.obstacle(to: step, text, facts) { return .never(reason) }
         var needs: [String] = []
@@ -83,7 +84,9 @@ public struct KeyedPlan: Sendable, Equatable {
             }
             needs.append(key.value)
         }
-        let key = StepKey(step, of: workflow, given: given, needs: needs.sorted(), facts, common)
+        let own = kind.flatMap { $0.isOf(step) ? $0 : nil } ?? KindParts(step, facts, common)
+        kind = own
+        let key = StepKey(step, of: workflow, given: given, needs: needs.sorted(), facts, common, own)
         if facts.distrusted.contains(key.definition) {
             return .never("a proof of it was wrong: `pipectl proofs` shows where, `pipectl proofs trust` lifts it")
         }
@@ -128,7 +131,12 @@ private struct CommonParts {
     let environment: [String]
     /// Of a step that declares no variable of its own.
     let environmentDigest: String
-    let digests: [StepKey.Part: String]
+    let parameters: String
+    let toolchain: String
+    let box: String
+    /// The compiled workflows, for closures.
+    let program: KeyDigest.List
+    let nothing = KeyDigest.List([])
     /// The names of all variables of the run.
     let variables: Set<String>
 
@@ -136,17 +144,42 @@ private struct CommonParts {
         environment = ["box"] + KeyDigest.lines(facts.environment)
         environmentDigest = KeyDigest.of(environment)
         variables = RunNumbers.names.union(facts.runVariables.keys)
-        digests = [
-            .parameters: KeyDigest.of(KeyDigest.lines(facts.parameters)), .toolchain: KeyDigest.of([facts.toolchain]),
-            .box: KeyDigest.of(facts.box),
-        ]
+        parameters = KeyDigest.of(KeyDigest.lines(facts.parameters))
+        toolchain = KeyDigest.of([facts.toolchain])
+        box = KeyDigest.of(facts.box)
+        program = KeyDigest.List([facts.program])
     }
+}
+
+/// What is the same for all steps of a ``PlannedStep/kind``.
+private struct KindParts {
+    private let kind: PlannedStep
+    let environment: String
+    let inputs: String
+    let permissions: String
+    let results: String
+    /// What the workflow says, as it goes into ``StepKey/definition``.
+    let declared: KeyDigest.List
+
+    init(_ step: PlannedStep, _ facts: KeyFacts, _ common: CommonParts) {
+        kind = step.kind
+        let variables = KeyDigest.lines(step.environment)
+        let (permissionTexts, resultTexts) = (step.permissionTexts, step.resultTexts)
+        environment =
+            variables.isEmpty ? common.environmentDigest : KeyDigest.of(variables + common.environment)
+        inputs = KeyDigest.of([facts.inputs[step.inputs]?.digest ?? ""] + step.tracked(facts))
+        permissions = KeyDigest.of(permissionTexts)
+        results = KeyDigest.of(resultTexts)
+        declared = KeyDigest.List(variables, step.inputs, permissionTexts, resultTexts)
+    }
+
+    func isOf(_ step: PlannedStep) -> Bool { kind == step.kind }
 }
 
 extension StepKey {
     fileprivate init(
         _ step: PlannedStep, of workflow: String, given: [String: String], needs: [String], _ facts: KeyFacts,
-        _ common: CommonParts
+        _ common: CommonParts, _ kind: KindParts
     ) {
         var command =
             switch step.action {
@@ -158,34 +191,38 @@ extension StepKey {
             }
         // The step sees its name.
         command.append(step.name)
-        let environment = KeyDigest.lines(step.environment)
-        let permissions = step.permissionTexts
-        let results = step.resultTexts
-        let program = step.action == .closure ? [facts.program] : []
-        var digests = common.digests
-        digests[.command] = KeyDigest.of(command)
-        digests[.environment] =
-            environment.isEmpty ? common.environmentDigest : KeyDigest.of(environment + common.environment)
-        digests[.context] = KeyDigest.of(step.context(facts, given))
-        digests[.inputs] = KeyDigest.of([facts.inputs[step.inputs]?.digest ?? ""] + step.tracked(facts))
-        digests[.permissions] = KeyDigest.of(permissions)
-        digests[.results] = KeyDigest.of(results)
-        digests[.program] = KeyDigest.of(program)
-        digests[.needs] = KeyDigest.of(needs)
+        let context = step.context(facts, given)
+        let program = step.action == .closure ? common.program : common.nothing
+        func digest(of part: Part) -> String {
+            switch part {
+            case .command: KeyDigest.of(command)
+            case .environment: kind.environment
+            case .parameters: common.parameters
+            case .context: context.isEmpty ? common.nothing.hex : KeyDigest.of(context)
+            case .inputs: kind.inputs
+            case .permissions: kind.permissions
+            case .results: kind.results
+            case .toolchain: common.toolchain
+            case .box: common.box
+            case .program: program.hex
+            case .needs: needs.isEmpty ? common.nothing.hex : KeyDigest.of(needs)
+            }
+        }
         var all = KeyDigest()
         all.add(KeyedPlan.format)
-        for part in Part.allCases { all.add([part.rawValue, digests[part] ?? ""]) }
+        var parts: [String: String] = [:]
+        parts.reserveCapacity(Part.allCases.count)
+        for part in Part.allCases {
+            let digest = digest(of: part)
+            all.add([part.rawValue, digest])
+            parts[part.rawValue] = String(digest.prefix(16))
+        }
         var own = KeyDigest()
         own.add(KeyedPlan.definitionFormat)
         own.add(command)
-        own.add(environment)
-        own.add(step.inputs)
-        own.add(permissions)
-        own.add(results)
+        own.add(kind.declared)
         own.add(program)
-        self.init(
-            value: all.hex(), definition: own.hex(),
-            parts: Dictionary(uniqueKeysWithValues: digests.map { ($0.key.rawValue, String($0.value.prefix(16))) }))
+        self.init(value: all.hex(), definition: own.hex(), parts: parts)
     }
 }
 
@@ -227,7 +264,7 @@ extension PlannedStep {
     private static func callsGit(_ words: [String]) -> Bool {
         words.contains { word in
             // Most don't, which is found out much sooner.
-            guard word.contains("git") else { return false }
+            guard word[...].place(of: "git") != nil else { return false }
             return word.split { !($0.isLetter || $0.isNumber || "-_./".contains($0)) }.contains {
                 $0 == "git" || $0.hasSuffix("/git")
             }

@@ -1,0 +1,10 @@
+import Pipeline
+
+extension PlannedStep {
+    /// The step in all but name, action and needs: those of a loop are beside each other, and mostly of one kind.
+    var kind: PlannedStep {
+        var kind = self
+        (kind.name, kind.action, kind.needs) = ("", .closure, [])
+        return kind
+    }
+}
