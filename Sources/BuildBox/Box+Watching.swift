@@ -77,6 +77,10 @@ extension Box {
                 await self.keepBackups()
                 return false
             }
+            group.addTask {
+                await self.bases.clear()
+                return false
+            }
             if keepsBases {
                 group.addTask {
                     await self.keepClean()

@@ -15,7 +15,7 @@ extension Repository {
             do { try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true) } catch {
                 throw problem(directory, error.localizedDescription)
             }
-            try makeSkeleton(at: directory + "/.git", settings: [], borrowing: stores, head: commit)
+            try makeSkeleton(at: directory + "/.git", borrowing: stores, head: commit)
             return try Repository(opening: directory)
         #else
             let workspace = Repository(owning: try initialise(directory, bare: false))
@@ -29,12 +29,15 @@ extension Repository {
 
     /// The files of a repository with a work tree, at `folder`, which may be there, empty.
     ///
-    /// - Parameter settings: Lines of the section `core`, beside those that every repository has.
+    /// Its index tells of files with unchanged size and time that they are unchanged, whatever device and owner they seem to
+    /// have: steps see them through an overlay, or are given them by another user.
     static func makeSkeleton(
-        at folder: String, settings: [String], borrowing stores: [String], head commit: OID
+        at folder: String, borrowing stores: [String], head commit: OID
     ) throws(GitError) {
-        let lines =
-            ["repositoryformatversion = 0", "filemode = true", "bare = false", "logallrefupdates = true"] + settings
+        let lines = [
+            "repositoryformatversion = 0", "filemode = true", "bare = false", "logallrefupdates = true",
+            "checkStat = minimal", "trustctime = false",
+        ]
         do throws(FileProblem) {
             if mkdir(folder, 0o755) != 0, errno != EEXIST { throw FileProblem(path: folder, code: errno) }
             for part in ["/objects", "/objects/info", "/refs"] { try makeFolder(folder + part) }

@@ -46,6 +46,8 @@ public struct RunRequest: Sendable, Equatable, Codable {
     public var repetition: Int?
     /// What the box wants the run for of its own accord; nil for a run that somebody waits for.
     public var upkeep: Upkeep?
+    /// Of a clean room: the run that passed the same tree in a warm workspace.
+    public var warmRun: RunID?
     /// What it has to do with mending another run; nil for nothing.
     public var fix: FixRole?
 

@@ -61,6 +61,17 @@ struct Base: Sendable, Codable, Hashable {
     }
 }
 
+extension stat {
+    /// When the content was changed last.
+    var modifiedTime: timespec {
+        #if canImport(Darwin)
+            st_mtimespec
+        #else
+            st_mtim
+        #endif
+    }
+}
+
 /// The programs of this machine in words that change when they do.
 enum BoxImage {
     /// The system's release and the state of its package manager, where it has one of these.
@@ -68,12 +79,7 @@ enum BoxImage {
         let stamps = ["/var/lib/dpkg/status", "/var/lib/rpm/rpmdb.sqlite", "/lib/apk/db/installed"].compactMap { path in
             var info = stat()
             guard stat(path, &info) == 0 else { return nil as String? }
-            #if canImport(Darwin)
-                let time = info.st_mtimespec
-            #else
-                let time = info.st_mtim
-            #endif
-            return "\(path) \(info.st_size) bytes of \(time.tv_sec)"
+            return "\(path) \(info.st_size) bytes of \(info.modifiedTime.tv_sec)"
         }
         return ([system] + stamps).joined(separator: ", ")
     }

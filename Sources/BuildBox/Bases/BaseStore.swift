@@ -41,6 +41,8 @@ actor BaseStore {
     private var trash: [String] = []
     /// By folder name: runs that go on above it now.
     private var uses: [String: Int] = [:]
+    /// Folders of bases that were given up and that runs still go on above: what those leave is no base either.
+    private var givenUp: Set<String> = []
 
     /// Takes up what an earlier process left, and removes what no base of it needs.
     ///
@@ -60,7 +62,7 @@ actor BaseStore {
         let found = names.compactMap { name in read(name, BaseStore.record).flatMap { $0.folder == name ? $0 : nil } }
             .filter { base in
                 // A copied state folder has the paths of the other one.
-                (base.boot == nil || base.boot == Boot.id)
+                (base.boot == nil || base.boot == Boot.id) && FileManager.default.fileExists(atPath: base.index)
                     && base.layers.allSatisfy {
                         $0.path.hasPrefix(folder + "/") && FileManager.default.fileExists(atPath: $0.path)
                     }
@@ -84,7 +86,10 @@ actor BaseStore {
     /// Newest first.
     var all: [Base] { bases }
 
-    func has(_ key: BaseKey) -> Bool { bases.contains { $0.key == key } }
+    func has(_ key: BaseKey) -> Bool { bases.contains { $0.key == key && Self.isUsable($0) } }
+
+    /// Files that a run writes must be newer than what was built: after the clock was set back, they would not be.
+    private static func isUsable(_ base: Base) -> Bool { base.createdAt <= Date() }
 
     /// Takes the base with the smallest difference to `tree`, so that nothing removes it; nil where there is none.
     ///
@@ -95,11 +100,12 @@ actor BaseStore {
     ) async -> BaseUse? {
         var best: (base: Base, difference: Int)?
         for base in bases where base.key == key && !(leavesBase && base.layers.count >= BaseStore.deepest) {
+            guard Self.isUsable(base) else { continue }
             guard let tree = OID(hex: base.tree), let count = try? await difference(tree) else { continue }
             if count < best?.difference ?? .max { best = (base, count) }
         }
         // Meanwhile another run's end may have removed it.
-        guard let best, bases.contains(best.base) else { return nil }
+        guard let best, bases.contains(where: { $0.folder == best.base.folder }) else { return nil }
         for name in BaseStore.folders(of: best.base) { uses[name, default: 0] += 1 }
         return BaseUse(base: best.base, changedFiles: best.difference)
     }
@@ -146,7 +152,10 @@ actor BaseStore {
     }
 
     /// Makes a base known whose layers are in place, and removes those for which there is no room beside it.
+    ///
+    /// - Throws: `GivenUp`, when it lies on one that was given up meanwhile.
     func add(_ base: Base) async throws {
+        guard givenUp.isDisjoint(with: BaseStore.folders(of: base)) else { throw GivenUp() }
         try write(base)
         bases.insert(base, at: 0)
         await evict()
@@ -186,6 +195,12 @@ actor BaseStore {
         return sizes.filter { needed.contains($0.key) }.values.reduce(0, +)
     }
 
+    /// The same for bases that are wrong: what runs leave that began from one of them is no base either.
+    func giveUp(where isWrong: (Base) -> Bool) async -> Int {
+        givenUp.formUnion(bases.filter(isWrong).flatMap(BaseStore.folders))
+        return await remove(where: isWrong)
+    }
+
     private func evict() async {
         var kept: [BaseKey: Int] = [:]
         var gone: Set<String> = []
@@ -211,8 +226,11 @@ actor BaseStore {
         rename("\(folder)/\(name)/\(BaseStore.record)", "\(folder)/\(name)/\(BaseStore.oldRecord)")
     }
 
-    /// Removes what an earlier process left.
-    func clear() async { await sweep() }
+    /// Removes what an earlier process left and this one has no room or no use for.
+    func clear() async {
+        if limit == 0 { await remove { _ in true } }
+        await evict()
+    }
 
     /// Removes the folders that neither a base nor a run needs.
     private func sweep() async {
@@ -222,6 +240,7 @@ actor BaseStore {
             let (path, trash) = ("\(folder)/\(name)", "\(folder)/.removed-\(UInt64.random(in: 0 ... .max))")
             if rename(path, trash) == 0 { self.trash.append(trash) }
         }
+        givenUp.formIntersection(sizes.keys)
         while let path = trash.popLast() {
             try? await offThread { try FolderRemoval.remove(path) }
         }
@@ -236,6 +255,11 @@ actor BaseStore {
         }
         return Array(Set(layers + [base.folder]))
     }
+}
+
+/// Why a run leaves no base.
+private struct GivenUp: Error, CustomStringConvertible {
+    let description = "the base that it began from was given up meanwhile"
 }
 
 /// A run's hold of a base, until it is given back.

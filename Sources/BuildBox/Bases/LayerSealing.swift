@@ -31,14 +31,19 @@ struct LayerSealing {
     private static let deepest = 200
 
     /// - Parameter repository: Has the tree.
-    func seal(tree: OID, in repository: Repository) throws {
+    /// - Returns: The tracked files that were written anew, which the tree's index has other times of.
+    func seal(tree: OID, in repository: Repository) throws -> [WrittenFile] {
         let folder = open(layer.path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         guard folder >= 0 else { throw Errno(rawValue: errno) }
-        try seal(folder, path: [], tree, repository)
+        var restored: [WrittenFile] = []
+        try seal(folder, path: [], tree, repository, &restored)
+        return restored
     }
 
     /// Takes `folder` over.
-    private func seal(_ folder: Int32, path: [[CChar]], _ tree: OID?, _ repository: Repository) throws {
+    private func seal(
+        _ folder: Int32, path: [[CChar]], _ tree: OID?, _ repository: Repository, _ restored: inout [WrittenFile]
+    ) throws {
         guard let listing = fdopendir(folder) else {
             let problem = errno
             close(folder)
@@ -49,17 +54,21 @@ struct LayerSealing {
             throw Obstacle(description: "it has \(path.count) folders in folders")
         }
         let entries = try tree.map { try repository.entries(ofTree: $0, recursive: false) } ?? []
-        let tracked = Dictionary(entries.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
-        for name in names(in: listing) {
+        // By bytes: as texts, names that are written in two ways of Unicode are one.
+        let tracked = Dictionary(entries.map { (Array($0.name.utf8), $0) }, uniquingKeysWith: { first, _ in first })
+        guard tracked.count == entries.count else {
+            throw Obstacle(description: "names in /\(text(path)) are no text and can't be told apart")
+        }
+        for name in try names(in: listing) {
             let inner = path + [name]
             var info = stat()
             guard fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) == 0 else { throw Errno(rawValue: errno) }
             let isFolder = info.st_mode & S_IFMT == S_IFDIR
-            guard let entry = tracked[text(name)] else {
+            guard let entry = tracked[Array(text(name).utf8)] else {
                 if path.isEmpty && text(name) == ".git" || !isFolder && isResult(inner) {
                     try remove(name, in: folder, isFolder)
                 } else if isFolder, !results.isEmpty {
-                    try seal(try opened(name, in: folder), path: inner, nil, repository)
+                    try seal(try opened(name, in: folder), path: inner, nil, repository, &restored)
                 }
                 continue
             }
@@ -74,10 +83,23 @@ struct LayerSealing {
                         throw Obstacle(description: "a step made the folder \(text(inner)) anew")
                     }
                 #endif
-                try seal(below, path: inner, entry.id, repository)
-            case .submodule: continue
-            case .symlink: try remove(name, in: folder, isFolder)
-            case .blob, .executable: try restore(name, in: folder, path: inner, info)
+                try seal(below, path: inner, entry.id, repository, &restored)
+            // What a step put there belongs to a .git that is not kept: git would find a half of it and give up.
+            case .submodule: try remove(name, in: folder, isFolder)
+            case .symlink:
+                // What was built through another one would look as if nothing had changed.
+                guard try target(of: name, in: folder, info) == (try linkBelow(inner)) else {
+                    throw Obstacle(description: "a step changed the link \(text(inner))")
+                }
+                try remove(name, in: folder, false)
+            case .blob, .executable:
+                guard let now = try restore(name, in: folder, path: inner, info) else { continue }
+                let names = inner.map { $0.dropLast().map(UInt8.init(bitPattern:)) }
+                restored.append(
+                    WrittenFile(
+                        path: Array(names.joined(separator: [0x2F])), id: entry.id,
+                        isExecutable: entry.kind == .executable, bytes: Int(now.st_size),
+                        modified: (now.modifiedTime.tv_sec, now.modifiedTime.tv_nsec)))
             }
         }
     }
@@ -85,58 +107,114 @@ struct LayerSealing {
     /// Makes a tracked file that a step wrote what it is below.
     ///
     /// If it has another content there, what was built from this one must be built again: the file is written anew, with
-    /// the present time.
-    private func restore(_ name: [CChar], in folder: Int32, path: [[CChar]], _ info: stat) throws {
+    /// the present time. One that was changed and put back keeps the time of that: what was built in between is older.
+    ///
+    /// - Returns: What it is now; nil where the one below shows through.
+    private func restore(_ name: [CChar], in folder: Int32, path: [[CChar]], _ info: stat) throws -> stat? {
         guard let source = try fileBelow(path) else {
             throw Obstacle(description: "\(text(path)) is in no layer below")
         }
-        try source.closeAfter {
+        return try source.closeAfter { () -> stat? in
+            var times: [timespec]?
             if info.st_mode & S_IFMT == S_IFREG {
                 let written = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
                 guard written >= 0 else { throw Errno(rawValue: errno) }
                 let file = FileDescriptor(rawValue: written)
-                if try file.closeAfter({ try isEqual(file, source) }) { return try remove(name, in: folder, false) }
+                if try file.closeAfter({ try isEqual(file, source) }) {
+                    var below = stat()
+                    guard fstat(source.rawValue, &below) == 0 else { throw Errno(rawValue: errno) }
+                    let (time, old) = (info.modifiedTime, below.modifiedTime)
+                    if time.tv_sec == old.tv_sec, time.tv_nsec == old.tv_nsec {
+                        try remove(name, in: folder, false)
+                        return nil
+                    }
+                    times = [time, time]
+                }
             }
             try remove(name, in: folder, info.st_mode & S_IFMT == S_IFDIR)
             let made = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
             guard made >= 0 else { throw Errno(rawValue: errno) }
             let file = FileDescriptor(rawValue: made)
-            try file.closeAfter {
+            return try file.closeAfter { () -> stat? in
                 try source.seek(offset: 0, from: .start)
                 while case let piece = try read(source), !piece.isEmpty { try file.writeAll(piece) }
                 var mode = stat()
                 guard fstat(source.rawValue, &mode) == 0, fchmod(made, mode.st_mode & 0o777) == 0,
-                    fchown(made, layer.owner, layer.group) == 0
+                    fchown(made, layer.owner, layer.group) == 0, times.map({ futimens(made, $0) }) ?? 0 == 0,
+                    fstat(made, &mode) == 0
                 else { throw Errno(rawValue: errno) }
+                return mode
             }
         }
     }
 
     /// The newest version of a tracked file in the layers below; nil where they have none.
     private func fileBelow(_ path: [[CChar]]) throws -> FileDescriptor? {
+        try below(path) { folder, name in
+            let file = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
+            guard file >= 0 else { return nil }
+            var info = stat()
+            guard fstat(file, &info) == 0, info.st_mode & S_IFMT == S_IFREG else {
+                close(file)
+                return .some(nil)
+            }
+            return FileDescriptor(rawValue: file)
+        } ?? nil
+    }
+
+    /// The same of a tracked link: where it leads.
+    private func linkBelow(_ path: [[CChar]]) throws -> [UInt8]? {
+        try below(path) { folder, name in
+            var info = stat()
+            guard fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) == 0 else { return nil }
+            return .some(try target(of: name, in: folder, info))
+        } ?? nil
+    }
+
+    /// Where a link leads; nil for what is none.
+    private func target(of name: [CChar], in folder: Int32, _ info: stat) throws -> [UInt8]? {
+        guard info.st_mode & S_IFMT == S_IFLNK else { return nil }
+        var room = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let length = readlinkat(folder, name, &room, room.count)
+        guard length >= 0 else { throw Errno(rawValue: errno) }
+        return room[..<length].map(UInt8.init(bitPattern:))
+    }
+
+    /// What `found` makes of the newest layer below that has the path's folder and, by its answer, the path; nil where none
+    /// has.
+    ///
+    /// - Parameter found: Nil and an `errno` where there is nothing of the name.
+    private func below<Found>(
+        _ path: [[CChar]], _ found: (_ folder: Int32, _ name: [CChar]) throws -> Found?
+    ) throws -> Found? {
         for layer in lower {
             var folder = open(layer.path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
             guard folder >= 0 else { throw Errno(rawValue: errno) }
             defer { close(folder) }
             for (number, name) in path.enumerated() {
-                let isLast = number == path.count - 1
-                let next = openat(
-                    folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | (isLast ? 0 : O_DIRECTORY))
-                if next < 0 { break }
-                guard isLast else {
-                    close(folder)
-                    folder = next
-                    continue
+                if number == path.count - 1 {
+                    if let it = try found(folder, name) { return it }
+                    try requireAbsence()
+                    break
                 }
-                var info = stat()
-                guard fstat(next, &info) == 0, info.st_mode & S_IFMT == S_IFREG else {
-                    close(next)
-                    return nil
+                let next = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_DIRECTORY)
+                guard next >= 0 else {
+                    try requireAbsence()
+                    break
                 }
-                return FileDescriptor(rawValue: next)
+                close(folder)
+                folder = next
             }
         }
         return nil
+    }
+
+    /// After a call that failed: an older layer is asked only where this one has nothing. A file that a failing disk hides
+    /// must not be taken for an older version of it.
+    private func requireAbsence() throws {
+        let problem = errno
+        // ENXIO: overlayfs's sign for what was removed, a device.
+        guard [ENOENT, ENOTDIR, ELOOP, ENXIO].contains(problem) else { throw Errno(rawValue: problem) }
     }
 
     private func isEqual(_ one: FileDescriptor, _ other: FileDescriptor) throws -> Bool {
@@ -184,9 +262,15 @@ struct LayerSealing {
         try FolderRemoval.remove(name, in: folder)
     }
 
-    private func names(in listing: OpaquePointer) -> [[CChar]] {
+    private func names(in listing: OpaquePointer) throws -> [[CChar]] {
         var names: [[CChar]] = []
-        while let entry = readdir(listing) {
+        while true {
+            // Nil is the end, or a disk that fails.
+            errno = 0
+            guard let entry = readdir(listing) else {
+                if errno != 0 { throw Errno(rawValue: errno) }
+                return names
+            }
             let name = withUnsafePointer(to: &entry.pointee.d_name) { field in
                 field.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: field.pointee)) {
                     Array(UnsafeBufferPointer(start: $0, count: strlen($0) + 1))
@@ -195,6 +279,5 @@ struct LayerSealing {
             let isDots = name[0] == 46 && (name[1] == 0 || name[1] == 46 && name[2] == 0)
             if !isDots { names.append(name) }
         }
-        return names
     }
 }

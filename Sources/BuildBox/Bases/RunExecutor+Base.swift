@@ -51,6 +51,7 @@ extension RunExecutor {
         guard let key = baseKey(prepared, run) else { return .nothing }
         var beginning = Beginning(leaves: await leaving(prepared, run, isWhole: isWhole))
         guard !run.request.beginsFromNothing else { return beginning }
+        await giveUpAbandoned(key, repository)
         let (store, tested) = (repository.store, prepared.tree)
         beginning.use = await bases.take(key, leavesBase: beginning.leaves != nil) { tree in
             try await withRepository(at: store) { try $0.differenceCount(from: tree, to: tested) }
@@ -59,6 +60,26 @@ extension RunExecutor {
             await bases.want(.refresh(key, commit: change.targetCommit))
         }
         return beginning
+    }
+
+    /// Gives up bases of commits that are no longer on their branch: it was moved back, for what they were built from.
+    private func giveUpAbandoned(_ key: BaseKey, _ repository: WatchedRepository) async {
+        let commits = Set(await bases.all.filter { $0.key == key }.map(\.commit))
+        guard !commits.isEmpty else { return }
+        let abandoned = try? await withRepository(at: repository.gitDirectory) { repository -> Set<String> in
+            let tip = try repository.resolve("refs/heads/\(key.branch)")
+            return commits.filter { commit in
+                guard let id = OID(hex: commit), id != tip else { return false }
+                do throws(GitError) { return try !repository.isAncestor(id, of: tip) } catch {
+                    return error.code == .notFound
+                }
+            }
+        }
+        guard let abandoned, !abandoned.isEmpty else { return }
+        let gone = await bases.giveUp { $0.key == key && abandoned.contains($0.commit) }
+        log.notice(
+            "\(key.branch) was moved back: \(gone) warm workspaces of \(key.workflow) that it no longer leads to are given up"
+        )
     }
 
     /// Which base a run leaves when it passes; nil for none.
@@ -99,7 +120,7 @@ extension RunExecutor {
                 let sealing = LayerSealing(
                     layer: upper, lower: workspace.layers, results: prepared.plan.resultGlobs)
                 let tree = prepared.tree
-                try await withRepository(at: store) { try sealing.seal(tree: tree, in: $0) }
+                let restored = try await withRepository(at: store) { try sealing.seal(tree: tree, in: $0) }
                 let base = try await offThread {
                     let isClean = !workspace.isOverBase
                     var base = Base(
@@ -107,7 +128,11 @@ extension RunExecutor {
                         commit: prepared.tested.hex, tree: tree.hex, layers: [], index: "\(place)/index", bytes: 0,
                         createdAt: Date(), cleanAt: isClean ? Date() : use?.base.cleanAt ?? Date(), isClean: isClean,
                         boot: Boot.id)
-                    try FileManager.default.moveItem(atPath: index, toPath: base.index)
+                    if restored.isEmpty {
+                        try FileManager.default.moveItem(atPath: index, toPath: base.index)
+                    } else {
+                        try Repository.writeIndex(patching: index, with: restored, to: base.index)
+                    }
                     base.layers = [try moved(upper, to: "\(place)/written")]
                     // Those of the base below stay where they are.
                     base.layers += try workspace.layers.map { layer in
@@ -143,24 +168,25 @@ extension RunExecutor {
 
     /// Compares a run from nothing with the one that passed in a warm workspace; a difference is a finding of its own.
     func compareWithWarm(_ report: inout Report, _ run: QueuedRun) async {
-        guard run.request.upkeep == .cleanRoom, [.failed, .definitionError].contains(report.verdict) else { return }
-        let warm = await bases.all.first { base in
-            base.commit == report.testedCommit && base.key.workflow == report.workflow
-                && base.key.repository == report.repository && !base.isClean
+        guard run.request.upkeep == .cleanRoom, [.failed, .definitionError].contains(report.verdict),
+            // Its base may be gone by now, and what was built on it is not.
+            let warm = run.request.warmRun, let branch = run.request.branch
+        else { return }
+        let (workflow, repository) = (report.workflow, report.repository)
+        let gone = await bases.giveUp {
+            $0.key.workflow == workflow && $0.key.repository == repository && $0.key.branch == branch
         }
-        guard let warm else { return }
-        let gone = await bases.remove { $0.key.isOfSameLine(as: warm.key) }
         report.findings.append(
             Finding(
                 rule: Report.warmDiffers, severity: .error,
                 message:
-                    "run \(warm.run) passed the same tree in a warm workspace, and from nothing it fails: something that "
+                    "run \(warm) passed the same tree in a warm workspace, and from nothing it fails: something that "
                     + "an earlier run built hides a failure. \(gone) warm workspaces of \(report.workflow) on "
-                    + "\(warm.key.branch) are given up, with what was proved in them.",
+                    + "\(branch) are given up, with what was proved in them.",
                 file: nil, line: nil, column: nil,
-                suggestion: "`pipectl rerun \(warm.run) --clean` shows it again; mend what the build forgets"))
+                suggestion: "`pipectl rerun \(warm) --clean` shows it again; mend what the build forgets"))
         log.error(
-            "run \(run.id): \(report.workflow) on \(warm.key.branch) fails from nothing and passed warm in run \(warm.run)"
+            "run \(run.id): \(report.workflow) on \(branch) fails from nothing and passed warm in run \(warm)"
         )
     }
 }

@@ -20,9 +20,11 @@ extension RunRequest {
 
     /// The same tree as a base's, from nothing; each time that it is due it is another run.
     static func cleanRoom(of base: Base, time: Int) -> RunRequest {
-        upkeep(
+        var request = upkeep(
             .cleanRoom, base.key.workflow, base.key.repository, base.key.branch, base.commit, base.commit,
             nonce: "clean room \(time) after run \(base.run)")
+        request.warmRun = base.isClean ? nil : base.run
+        return request
     }
 
     private static func upkeep(
@@ -73,14 +75,13 @@ extension Plan {
 extension Box {
     /// Has the bases made that runs have missed, and targets run that changes could not be held against.
     func makeWantedBases() async {
-        let wanted = keepsBases ? await bases.takeWanted() : []
-        let targets = learnsTargets ? await bases.takeWantedTargets() : []
-        for request in wanted + targets { await queueUpkeep(request) }
+        // Taken also where nothing is made of it: it would grow for as long as the box runs.
+        let (wanted, targets) = (await bases.takeWanted(), await bases.takeWantedTargets())
+        for request in (keepsBases ? wanted : []) + (learnsTargets ? targets : []) { await queueUpkeep(request) }
     }
 
     /// Has the trees of bases tested from nothing, each as often as the options say.
     func keepClean() async {
-        await bases.clear()
         while !Task.isCancelled {
             await bases.flush()
             var known: Set<BaseKey> = []
@@ -110,5 +111,5 @@ extension Box {
 
 extension ProgramCache {
     /// What a base was built with.
-    var tools: String { "\(toolchain.version) \(BoxImage.words)" }
+    var tools: String { "\(toolchain.version) \(toolchain.fileWords) \(BoxImage.words)" }
 }

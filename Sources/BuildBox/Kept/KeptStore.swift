@@ -136,12 +136,14 @@ actor KeptStore {
         defer { isSweeping = false }
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         var needed = Set(kept.flatMap { $0.folders(below: folder) + [$0.folder] })
-        for name in uses.keys {
+        // What a person has open, in whatever process, lies over others, too.
+        for name in Set(uses.keys).union(names.filter { KeptLock.isHeld("\(folder)/\($0)") }) {
             needed.insert(name)
             if let one = try? KeptStore.read(name, in: folder) { needed.formUnion(one.folders(below: folder)) }
         }
         for name in names where !needed.contains(name) && !name.hasPrefix(KeptStore.unfinished) {
             let path = "\(folder)/\(name)"
+            // Somebody may have come meanwhile.
             guard !KeptLock.isHeld(path) else { continue }
             try? await offThread { try FolderRemoval.remove(path) }
             if let held = holds.removeValue(forKey: name) { await bases.release(held) }

@@ -157,7 +157,7 @@ struct ProofSearch: Sendable {
         facts.runVariables = RunVariables.values(prepared, request)
         facts.commit = prepared.tested.hex
         facts.closureContext = Self.closureContext(prepared.context)
-        facts.toolchain = "\(toolchain.version) for \(toolchain.target)"
+        facts.toolchain = "\(toolchain.version) for \(toolchain.target), \(toolchain.fileWords)"
         facts.box = BoxClass.facts(options, sandboxing)
         facts.program = prepared.program.key
         facts.isRelease = request.runsAtMostOnce

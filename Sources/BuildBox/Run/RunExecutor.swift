@@ -225,6 +225,8 @@ struct RunExecutor: Sendable {
         if let problem = space.problem {
             log.warning(
                 "run \(run.id) begins from a checkout, for its workspace could not be laid over another: \(problem)")
+            // A damaged one would be tried by all that follow.
+            if let base = beginning.use?.base { await bases.remove { $0.folder == base.folder } }
         }
         board.update(run.id) { $0.phase = "running" }
         let seenContext =
@@ -240,7 +242,8 @@ struct RunExecutor: Sendable {
             approval: { step, stop in await decision(on: step, of: run, prepared, stop) })
         setting.workspaceMount = space.mount
         setting.enclosure = enclosed.enclosure
-        setting.standby = enclosed.standby
+        // The sandbox that waits shows the folder that was there before layers were tried; a checkout after them is another.
+        setting.standby = space.problem == nil ? enclosed.standby : nil
         setting.stepLimits = options.stepLimits
         setting.runLimits = options.runLimits
         setting.controlGroups = sandboxing.controlGroups

@@ -24,6 +24,12 @@ public struct Toolchain: Sendable, Equatable {
     /// The `swift` beside the compiler, which builds packages.
     public var swift: String { (swiftc.hasSuffix("c") ? String(swiftc.dropLast()) : swiftc) }
 
+    /// The compiler's file now, in words that change when another one takes its place while the box runs; empty for a
+    /// stand-in.
+    public var fileWords: String {
+        ToolchainMemory.stamp(of: swiftc).map { "\($0.size) bytes of \($0.modifiedSeconds)" } ?? ""
+    }
+
     /// Finds the compiler: `PIPECTL_SWIFTC`, then `PATH`; on macOS through `xcrun`.
     ///
     /// - Parameters:

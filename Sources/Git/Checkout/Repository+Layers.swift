@@ -21,7 +21,51 @@ public struct CheckedOut: Sendable {
     }
 }
 
+/// A tracked file with the size and the time that it has where it was written.
+public struct WrittenFile: Sendable {
+    public var path: [UInt8]
+    public var id: OID
+    public var isExecutable: Bool
+    public var bytes: Int
+    /// Since 1970, the whole seconds and the rest.
+    public var modified: (seconds: Int, nanoseconds: Int)
+
+    public init(
+        path: [UInt8], id: OID, isExecutable: Bool, bytes: Int, modified: (seconds: Int, nanoseconds: Int)
+    ) {
+        self.path = path
+        self.id = id
+        self.isExecutable = isExecutable
+        self.bytes = bytes
+        self.modified = modified
+    }
+
+    fileprivate var entry: IndexFile.Entry {
+        var raw = git_index_entry()
+        raw.mode = isExecutable ? GIT_FILEMODE_BLOB_EXECUTABLE.rawValue : GIT_FILEMODE_BLOB.rawValue
+        raw.mtime = git_index_time(
+            seconds: Int32(truncatingIfNeeded: modified.seconds), nanoseconds: UInt32(modified.nanoseconds))
+        raw.ctime = raw.mtime
+        raw.file_size = UInt32(truncatingIfNeeded: bytes)
+        raw.id = id.raw
+        return (path + [0]).withUnsafeBufferPointer { path in
+            path.withMemoryRebound(to: CChar.self) { path in
+                raw.path = path.baseAddress
+                return IndexFile.Entry(raw)
+            }
+        }
+    }
+}
+
 extension Repository {
+    /// Writes the index `base` with the sizes and times of `files` to the new file `path`.
+    public static func writeIndex(
+        patching base: String, with files: [WrittenFile], to path: String
+    ) throws(GitError) {
+        let entries = files.map(\.entry).sorted { $0.path.lexicographicallyPrecedes($1.path) }
+        try IndexFile.write(patching: base, removing: [], adding: entries, to: path)
+    }
+
     /// What of `commit`'s files ``checkoutLayer(_:files:gitDirectory:over:)`` will write over `base`; nil for all.
     ///
     /// When Git's attributes differ all are written, because any file may come out otherwise then; also for a submodule
@@ -53,10 +97,7 @@ extension Repository {
         writing difference: TreeDifference?
     ) throws(GitError) -> LayeredCheckout {
         let tree = try treeID(of: commit)
-        // The layers' files have another owner and device in the overlay than the index says.
-        try Repository.makeSkeleton(
-            at: gitDirectory, settings: ["checkStat = minimal", "trustctime = false"], borrowing: objectStores(),
-            head: commit)
+        try Repository.makeSkeleton(at: gitDirectory, borrowing: objectStores(), head: commit)
         let index = "\(gitDirectory)/index"
         if let base, let difference {
             if difference.isEmpty {

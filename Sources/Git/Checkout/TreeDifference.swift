@@ -39,7 +39,7 @@ public struct TreeDifference: Sendable, Equatable {
     /// Whether what Git's attributes say of other files may have changed, too.
     var changesAttributes: Bool {
         let name = Array(".gitattributes".utf8)
-        return (written + removed.filter { !$0.isFolder }.map(\.path)).contains {
+        return (written + (removed + replaced).filter { !$0.isFolder }.map(\.path)).contains {
             $0.count >= name.count && $0.suffix(name.count) == name[...]
                 && ($0.count == name.count || $0.dropLast(name.count).last == 0x2F)
         }

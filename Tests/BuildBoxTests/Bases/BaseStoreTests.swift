@@ -101,6 +101,51 @@ struct BaseStoreTests {
         }
     }
 
+    @Test func whatBeganFromABaseThatWasGivenUpIsNoBase() async throws {
+        try await withFolder { shelf in
+            let store = shelf.store()
+            let wrong = try shelf.make(1)
+            try await store.add(wrong)
+            let use = await take(store, like: 1)
+            #expect(await store.giveUp { $0.run == 1 } == 1)
+            let above = try shelf.make(2, over: wrong)
+            await #expect(throws: (any Error).self) { try await store.add(above) }
+            try await store.add(shelf.make(3))
+            await store.giveBack(use)
+            #expect(await store.all.map(\.run) == [3])
+        }
+    }
+
+    /// Its products would be newer than what a run writes over them.
+    @Test func aBaseFromTheFutureIsNotTaken() async throws {
+        try await withFolder { shelf in
+            let store = shelf.store()
+            var future = try shelf.make(1)
+            future.createdAt = Date(timeIntervalSinceNow: 3_600)
+            try await store.add(future)
+            #expect(await take(store, like: 1) == nil)
+            #expect(await !store.has(BaseStoreTests.key))
+            try await store.add(shelf.make(2))
+            #expect(await take(store, like: 1)?.base.run == 2)
+        }
+    }
+
+    @Test func aBaseWithoutItsIndexIsNotTakenUp() async throws {
+        try await withFolder { shelf in
+            try await shelf.store().add(shelf.make(1))
+            try FileManager.default.removeItem(atPath: "\(shelf.folder)/1-1/index")
+            #expect(await shelf.store().all.isEmpty)
+        }
+    }
+
+    @Test func noRoomAtAllIsNoBase() async throws {
+        try await withFolder { shelf in
+            try await shelf.store().add(shelf.make(1))
+            await shelf.store(limit: 0).clear()
+            #expect(shelf.names.isEmpty)
+        }
+    }
+
     @Test func aRestartTakesUpWhatIsWholeAndRemovesTheRest() async throws {
         try await withFolder { shelf in
             let store = shelf.store()
