@@ -144,6 +144,62 @@ struct BaseTests {
         }
     }
 
+    /// A sandbox that waits shows the folder that was there before the layers were tried.
+    @Test(.timeLimit(.minutes(3)))
+    func aDamagedBaseIsGivenUpAndItsRunHasACheckout() async throws {
+        try await Bench.with(BaseTests.files) { bench in
+            try await bench.withDaemon("--refresh") { daemon in
+                _ = try await daemon.line("baseline of")
+                try await bench.change(1, ["other.txt": "1\n"])
+                _ = try await bench.pipectl("notify")
+                #expect(try await ended(bench, 2).verdict == .passed)
+                // The first that falls back leaves a sandbox that waits, with which the second would begin.
+                for number in [2, 3] {
+                    let bases = "\(bench.home)/bases"
+                    for name in try FileManager.default.contentsOfDirectory(atPath: bases) {
+                        try Data("damaged".utf8).write(to: URL(fileURLWithPath: "\(bases)/\(name)/index"))
+                    }
+                    try await bench.change(number, ["other.txt": "\(number)\n"])
+                    _ = try await bench.pipectl("notify")
+                    #expect(try await ended(bench, RunID(number + 1)).verdict == .passed)
+                    #expect(try await log(bench, RunID(number + 1)).contains("cold"))
+                }
+                _ = try await daemon.line("run 3 begins from a checkout")
+            }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(3)))
+    func codeThatTheBranchWasMovedBackFromIsNothingToBeginFrom() async throws {
+        let source = """
+            import Pipeline
+
+            let test = Workflow("test", on: .pullRequest(into: "main"), .merge(into: "main")) {
+                Step("check", run: "test ! -e product || cat product; cat a.txt >> product").neverProved()
+            }
+            @main struct Workflows: WorkflowSet { static let workflows = [test] }
+
+            """
+        try await Bench.with(["workflows/x.swift": source, "a.txt": "good\n"]) { bench in
+            try await bench.withDaemon("--refresh") { daemon in
+                _ = try await daemon.line("baseline of")
+                let good = try await bench.git(["rev-parse", "main"])
+                try await bench.commit(["a.txt": "bad\n"], "Bad")
+                _ = try await bench.pipectl("notify")
+                #expect(try await ended(bench, 1).verdict == .passed)
+                _ = try await bench.git(["reset", "-q", "--hard", good])
+                try await bench.change(1, ["b.txt": "b\n"])
+                _ = try await bench.pipectl("notify")
+                let runs = try await bench.pipectl("wait", "1")
+                #expect(runs.output.contains("passed"), "\(runs.output)")
+                let run = try #require(try await bench.runs().first { $0.change == "1" })
+                // The move back may have been tested first, and have left one.
+                #expect(try await report(bench, run.id).base.map { $0.commit == good } ?? true)
+                #expect(try await !log(bench, run.id).contains("bad"))
+            }
+        }
+    }
+
     @Test(.timeLimit(.minutes(3)))
     func withoutRoomForBasesEveryRunBeginsFromNothing() async throws {
         try await Bench.with(BaseTests.files) { bench in
