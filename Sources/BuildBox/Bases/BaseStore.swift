@@ -195,7 +195,7 @@ actor BaseStore {
         return sizes.filter { needed.contains($0.key) }.values.reduce(0, +)
     }
 
-    /// The same for bases that are wrong: what runs leave that began from one of them is no base either.
+    /// The same for a whole line of bases that is wrong: what runs leave that began from any layer of it is no base either.
     func giveUp(where isWrong: (Base) -> Bool) async -> Int {
         givenUp.formUnion(bases.filter(isWrong).flatMap(BaseStore.folders))
         return await remove(where: isWrong)

@@ -76,7 +76,8 @@ extension RunExecutor {
             }
         }
         guard let abandoned, !abandoned.isEmpty else { return }
-        let gone = await bases.giveUp { $0.key == key && abandoned.contains($0.commit) }
+        // What they lie on may be of the branch still, and others may go on from it.
+        let gone = await bases.remove { $0.key == key && abandoned.contains($0.commit) }
         log.notice(
             "\(key.branch) was moved back: \(gone) warm workspaces of \(key.workflow) that it no longer leads to are given up"
         )

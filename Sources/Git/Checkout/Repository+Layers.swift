@@ -23,9 +23,13 @@ public struct CheckedOut: Sendable {
 
 /// A tracked file with the size and the time that it has where it was written.
 public struct WrittenFile: Sendable {
+    /// From the top of the tree, with slashes.
     public var path: [UInt8]
+    /// Of its blob.
     public var id: OID
+    /// Whether the tree says so; else it is a plain file.
     public var isExecutable: Bool
+    /// On the disk, which attributes may make others than the blob's.
     public var bytes: Int
     /// Since 1970, the whole seconds and the rest.
     public var modified: (seconds: Int, nanoseconds: Int)
@@ -59,6 +63,9 @@ public struct WrittenFile: Sendable {
 
 extension Repository {
     /// Writes the index `base` with the sizes and times of `files` to the new file `path`.
+    ///
+    /// - Throws: `.invalid` when the base is no index, `.notFound` when it can't be read, `.failed` when the disk takes no
+    ///   more.
     public static func writeIndex(
         patching base: String, with files: [WrittenFile], to path: String
     ) throws(GitError) {

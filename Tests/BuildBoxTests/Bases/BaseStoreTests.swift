@@ -116,6 +116,19 @@ struct BaseStoreTests {
         }
     }
 
+    /// As one of code that the branch was moved back from, over one of code that is still there.
+    @Test func whatARemovedBaseLiesOnIsStillGoodToBeginFrom() async throws {
+        try await withFolder { shelf in
+            let store = shelf.store()
+            let good = try shelf.make(1)
+            try await store.add(good)
+            try await store.add(shelf.make(2, over: good))
+            #expect(await store.remove { $0.run == 2 } == 1)
+            try await store.add(shelf.make(3, over: good))
+            #expect(await store.all.map(\.run) == [3, 1])
+        }
+    }
+
     /// Its products would be newer than what a run writes over them.
     @Test func aBaseFromTheFutureIsNotTaken() async throws {
         try await withFolder { shelf in
