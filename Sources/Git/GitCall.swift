@@ -71,6 +71,12 @@ func withPaths(_ paths: [[UInt8]], _ body: (git_strarray) -> Int32) -> Int32 {
     }
 }
 
+func withPath(_ path: [UInt8], _ body: (UnsafePointer<CChar>?) -> Int32) -> Int32 {
+    (path + [0]).withUnsafeBufferPointer { path in
+        path.withMemoryRebound(to: CChar.self) { body($0.baseAddress) }
+    }
+}
+
 /// Takes the text out of a `git_buf` that libgit2 filled, and frees it.
 func takeText(_ buffer: inout git_buf) -> String {
     defer { git_buf_dispose(&buffer) }

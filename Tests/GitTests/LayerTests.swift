@@ -149,6 +149,56 @@ import Testing
         #expect(all.difference == nil, "any file may come out otherwise now")
     }
 
+    /// libgit2 converts a file by the attributes that it finds in its folder, so by those that are there already.
+    @Test func attributesCountForNamesThatSortBeforeThem() throws {
+        func file(_ path: String, _ text: String) -> String {
+            "M 100644 inline \(path)\ndata \(text.utf8.count)\n\(text)\n"
+        }
+        let attributes =
+            file(".gitattributes", "* text eol=crlf\n") + file("sub/.gitattributes", "* eol=lf\n-own eol=crlf\n")
+            + file("#deep/er/.gitattributes", "*.bin -text\n")
+        let names = [
+            ".clang", "-first", "zlast", "sub/-own", "sub/-other", "#deep/er/!a.bin", "#deep/er/!a", "#deep/!a",
+            // What a pattern, or a name that begins another, could take for an attribute file.
+            ".gitattributes2", "[.]gitattributes/x", "sub/.gitattribute",
+        ]
+        func files(_ text: String) -> String { names.map { file($0, text) }.joined() }
+        let (old, new) = (try commit("old", attributes + files("a\n")), try commit("new", attributes + files("b\n")))
+        #expect(try compare(old, new, "attributes stay").difference?.written.count == names.count)
+        let some = try commit("some", attributes + files("a\n") + file("-first", "c\n") + file("sub/-own", "c\n"))
+        #expect(try compare(old, some, "some files").difference?.written.count == 2)
+        try repository.checkout(new, into: fixture["ours"])
+        try fixture.git(
+            ["worktree", "add", "--quiet", "--detach", fixture["theirs"], new.hex], in: fixture["store"])
+        #expect(try text("ours/-first") == "b\r\n")
+        for name in names + [".gitattributes", "sub/.gitattributes", "#deep/er/.gitattributes"] {
+            #expect(try text("ours/\(name)") == text("theirs/\(name)"), "\(name)")
+        }
+    }
+
+    /// As Git does not, either, whatever a link there leads to.
+    @Test func attributesAreReadFromFilesOnly() throws {
+        func file(_ path: String, _ text: String) -> String {
+            "M 100644 inline \(path)\ndata \(text.utf8.count)\n\(text)\n"
+        }
+        let kinds =
+            file("attributes", "* text eol=crlf\n")
+            + "M 120000 inline link/.gitattributes\ndata 13\n../attributes\n"
+            + file("folder/.gitattributes/x", "* text eol=crlf\n")
+            + file("program/.gitattributes", "* text eol=crlf\n").replacing("100644", with: "100755")
+        let names = ["link", "folder", "program"].flatMap { ["\($0)/-first", "\($0)/last"] }
+        func files(_ text: String) -> String { names.map { file($0, text) }.joined() }
+        let (old, new) = (try commit("old", kinds + files("a\n")), try commit("new", kinds + files("b\n")))
+        #expect(try compare(old, new, "kinds stay").difference?.written.count == names.count)
+        try repository.checkout(new, into: fixture["ours"])
+        try fixture.git(
+            ["worktree", "add", "--quiet", "--detach", fixture["theirs"], new.hex], in: fixture["store"])
+        #expect(try text("ours/program/-first") == "b\r\n")
+        for name in names { #expect(try text("ours/\(name)") == text("theirs/\(name)"), "\(name)") }
+    }
+
+    private func text(_ path: String) throws -> String { try String(contentsOfFile: fixture[path], encoding: .utf8) }
+
     @Test func aDamagedIndexIsAnError() throws {
         let (old, new) = (
             try commit("old", LayerTests.kinds[1].replacingOccurrences(of: "%", with: "a")),

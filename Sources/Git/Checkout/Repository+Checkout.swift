@@ -17,13 +17,99 @@ extension Repository {
                 message: "\"\(gitDirectory)\" has no commit \(commit.short). Fetch it, then try again.")
         }
         let workspace = try Self.makeWorkspace(at: directory, borrowing: objectStores(), head: commit)
+        try workspace.writeFiles(of: commit)
+    }
+
+    /// Writes `commit`'s files, or those at `paths`, into this repository's folder, whatever is there.
+    ///
+    /// Each comes out as Git's attributes in the commit say. libgit2 looks for those in the folder, where they are not
+    /// yet for what sorts before them, and then in the index: so they are noted there.
+    ///
+    /// - Parameter isIndexWritten: Whether to the disk, which libgit2 forces, or in memory only.
+    /// - Returns: The index, of what was written.
+    @discardableResult
+    func writeFiles(
+        of commit: OID, only paths: [[UInt8]] = [], isIndexWritten: Bool = true
+    ) throws(GitError) -> Handle {
+        let tree = try commitTree(commit)
+        let index = try Handle("git_repository_index", free: git_index_free) { git_repository_index(&$0, pointer) }
+        let attributes = try paths.isEmpty ? attributeFiles(in: tree) : attributeFiles(in: tree, above: paths)
+        for file in attributes {
+            try git("git_index_add") {
+                withPath(file.path) { path in
+                    var entry = git_index_entry()
+                    (entry.mode, entry.id, entry.path) = (file.mode.rawValue, file.id.raw, path)
+                    return git_index_add(index.pointer, &entry)
+                }
+            }
+        }
         var options = git_checkout_options()
         try git("git_checkout_options_init") {
             git_checkout_options_init(&options, UInt32(GIT_CHECKOUT_OPTIONS_VERSION))
         }
-        // SAFE takes HEAD's tree for what is there, and would write nothing into an empty folder.
-        options.checkout_strategy = GIT_CHECKOUT_FORCE.rawValue
-        let tree = try workspace.commitTree(commit)
-        try git("git_checkout_tree") { git_checkout_tree(workspace.pointer, tree.pointer, &options) }
+        // SAFE takes HEAD's tree for what is there, and would write nothing into an empty folder. A refresh would read
+        // the index from the disk.
+        options.checkout_strategy =
+            GIT_CHECKOUT_FORCE.rawValue | GIT_CHECKOUT_NO_REFRESH.rawValue
+            | GIT_CHECKOUT_DISABLE_PATHSPEC_MATCH.rawValue
+            | (isIndexWritten ? 0 : GIT_CHECKOUT_DONT_WRITE_INDEX.rawValue)
+        let root = tree.pointer
+        try git("git_checkout_tree") {
+            withPaths(paths) { paths in
+                options.paths = paths
+                return git_checkout_tree(pointer, root, &options)
+            }
+        }
+        for file in attributes where !paths.isEmpty && !paths.contains(file.path) {
+            try git("git_index_remove") { withPath(file.path) { git_index_remove(index.pointer, $0, 0) } }
+        }
+        return index
     }
+
+    /// The files that say how others in the tree are converted.
+    private func attributeFiles(
+        in tree: borrowing Handle, under prefix: [UInt8] = []
+    ) throws(GitError) -> [AttributeFile] {
+        try checkDepth(prefix)
+        var found: [AttributeFile] = []
+        for number in 0..<git_tree_entrycount(tree.pointer) {
+            guard let entry = TreeLine(git_tree_entry_byindex(tree.pointer, number)) else { continue }
+            if entry.isFolder {
+                found += try attributeFiles(in: treeHandle(entry.id), under: prefix + entry.name + [0x2F])
+            } else if entry.isAttributes {
+                found.append(AttributeFile(path: prefix + entry.name, mode: entry.mode, id: entry.id))
+            }
+        }
+        return found
+    }
+
+    /// Those of them that may say something of `paths`.
+    private func attributeFiles(
+        in tree: borrowing Handle, above paths: [[UInt8]]
+    ) throws(GitError) -> [AttributeFile] {
+        var folders: Set<[UInt8]> = []
+        for path in paths {
+            var rest = path[...]
+            repeat {
+                rest = rest[..<(rest.lastIndex(of: 0x2F) ?? rest.startIndex)]
+                guard folders.insert(Array(rest)).inserted else { break }
+            } while !rest.isEmpty
+        }
+        let root = tree.pointer
+        return folders.compactMap { folder in
+            let path = (folder.isEmpty ? [] : folder + [0x2F]) + TreeLine.attributes
+            var entry: OpaquePointer?
+            defer { git_tree_entry_free(entry) }
+            guard withPath(path, { git_tree_entry_bypath(&entry, root, $0) }) == 0, let entry = TreeLine(entry),
+                entry.isAttributes
+            else { return nil }
+            return AttributeFile(path: path, mode: entry.mode, id: entry.id)
+        }
+    }
+}
+
+private struct AttributeFile {
+    var path: [UInt8]
+    var mode: git_filemode_t
+    var id: OID
 }

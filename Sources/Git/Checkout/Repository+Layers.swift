@@ -114,8 +114,7 @@ extension Repository {
             }
             var entries: [IndexFile.Entry] = []
             if !difference.written.isEmpty {
-                entries = try checkOut(
-                    commit, files, gitDirectory, only: difference.written + attributeFiles(of: difference.written))
+                entries = try checkOut(commit, files, gitDirectory, only: difference.written)
             }
             try IndexFile.write(
                 patching: base.index, removing: difference.removed + difference.replaced, adding: entries, to: index)
@@ -135,24 +134,7 @@ extension Repository {
         }
         let workspace = Repository(owning: opened.take())
         try git("git_repository_set_workdir") { git_repository_set_workdir(workspace.pointer, files, 0) }
-        var options = git_checkout_options()
-        try git("git_checkout_options_init") {
-            git_checkout_options_init(&options, UInt32(GIT_CHECKOUT_OPTIONS_VERSION))
-        }
-        // libgit2 would force its index to the disk.
-        options.checkout_strategy =
-            GIT_CHECKOUT_FORCE.rawValue | GIT_CHECKOUT_DONT_WRITE_INDEX.rawValue
-            | GIT_CHECKOUT_DISABLE_PATHSPEC_MATCH.rawValue
-        let tree = try workspace.commitTree(commit)
-        try git("git_checkout_tree") {
-            withPaths(paths) { paths in
-                options.paths = paths
-                return git_checkout_tree(workspace.pointer, tree.pointer, &options)
-            }
-        }
-        let index = try Handle("git_repository_index", free: git_index_free) {
-            git_repository_index(&$0, workspace.pointer)
-        }
+        let index = try workspace.writeFiles(of: commit, only: paths, isIndexWritten: false)
         var entries: [IndexFile.Entry] = []
         entries.reserveCapacity(git_index_entrycount(index.pointer))
         for number in 0..<git_index_entrycount(index.pointer) {
@@ -160,20 +142,6 @@ extension Repository {
             entries.append(IndexFile.Entry(entry.pointee))
         }
         return entries
-    }
-
-    /// Every place whose attributes may say something of these files: they decide about line ends and the like.
-    private func attributeFiles(of paths: [[UInt8]]) -> [[UInt8]] {
-        var found: Set<[UInt8]> = []
-        for path in paths {
-            var rest = path[...]
-            repeat {
-                rest = rest[..<(rest.lastIndex(of: 0x2F) ?? rest.startIndex)]
-                let name = Array(".gitattributes".utf8)
-                guard found.insert(rest.isEmpty ? name : rest + [0x2F] + name).inserted else { break }
-            } while !rest.isEmpty
-        }
-        return Array(found)
     }
 
     private static func copy(_ path: String, to other: String) throws(GitError) {

@@ -38,7 +38,7 @@ public struct TreeDifference: Sendable, Equatable {
 
     /// Whether what Git's attributes say of other files may have changed, too.
     var changesAttributes: Bool {
-        let name = Array(".gitattributes".utf8)
+        let name = TreeLine.attributes
         return (written + (removed + replaced).filter { !$0.isFolder }.map(\.path)).contains {
             $0.count >= name.count && $0.suffix(name.count) == name[...]
                 && ($0.count == name.count || $0.dropLast(name.count).last == 0x2F)
@@ -63,9 +63,9 @@ extension Repository {
         let counts = (old: git_tree_entrycount(older.pointer), new: git_tree_entrycount(newer.pointer))
         var (left, right) = (0, 0)
         while left < counts.old || right < counts.new {
-            let before = left < counts.old ? Entry(git_tree_entry_byindex(older.pointer, left)) : nil
-            let after = right < counts.new ? Entry(git_tree_entry_byindex(newer.pointer, right)) : nil
-            let order = Entry.order(before, after)
+            let before = left < counts.old ? TreeLine(git_tree_entry_byindex(older.pointer, left)) : nil
+            let after = right < counts.new ? TreeLine(git_tree_entry_byindex(newer.pointer, right)) : nil
+            let order = TreeLine.order(before, after)
             if order <= 0 { left += 1 }
             if order >= 0 { right += 1 }
             if order == 0, let before, let after {
@@ -88,7 +88,7 @@ extension Repository {
             } else if let after {
                 // A submodule is an empty folder, which would hide nothing of the one that is there.
                 if after.mode == GIT_FILEMODE_COMMIT,
-                    let before = Entry(git_tree_entry_byname(older.pointer, after.start)), before.isFolder
+                    let before = TreeLine(git_tree_entry_byname(older.pointer, after.start)), before.isFolder
                 {
                     for inner in try entries(ofTree: before.id, recursive: false) {
                         difference.removed.append(
@@ -101,7 +101,7 @@ extension Repository {
         }
     }
 
-    private func note(_ entry: Entry, _ prefix: [UInt8], _ difference: inout TreeDifference) {
+    private func note(_ entry: TreeLine, _ prefix: [UInt8], _ difference: inout TreeDifference) {
         if entry.mode == GIT_FILEMODE_COMMIT { difference.submodules.append(prefix + entry.name) }
     }
 
@@ -121,64 +121,29 @@ extension Repository {
             let folder = try Handle("git_tree_entry_bypath", free: git_tree_entry_free) {
                 git_tree_entry_bypath(&$0, root.pointer, path)
             }
-            guard let entry = Entry(folder.pointer) else { continue }
+            guard let entry = TreeLine(folder.pointer) else { continue }
             try addAll(entry, under: Array(removal.path.dropLast(entry.name.count)), &found)
         }
         return found.hasOddSubmodule ? nil : found.written
     }
 
-    private func addAll(_ entry: Entry, under prefix: [UInt8], _ difference: inout TreeDifference) throws(GitError) {
+    private func addAll(_ entry: TreeLine, under prefix: [UInt8], _ difference: inout TreeDifference) throws(GitError) {
         let path = prefix + entry.name
         note(entry, prefix, &difference)
         guard entry.isFolder else { return difference.written.append(path) }
         try checkDepth(path)
         let tree = try treeHandle(entry.id)
         for number in 0..<git_tree_entrycount(tree.pointer) {
-            guard let inner = Entry(git_tree_entry_byindex(tree.pointer, number)) else { continue }
+            guard let inner = TreeLine(git_tree_entry_byindex(tree.pointer, number)) else { continue }
             try addAll(inner, under: path + [0x2F], &difference)
         }
     }
 
     /// A path that no file system takes need not be compared, and costs stack.
-    private func checkDepth(_ path: [UInt8]) throws(GitError) {
+    func checkDepth(_ path: [UInt8]) throws(GitError) {
         guard path.count > 4_096 else { return }
         throw GitError(
             call: "git_tree_lookup", code: .invalid,
             message: "the tree has a path of more than 4,096 bytes, which can't be checked out.")
-    }
-
-    /// One line of a tree, as long as the tree's handle lives.
-    private struct Entry {
-        let start: UnsafePointer<CChar>
-        let mode: git_filemode_t
-        private let raw: OpaquePointer
-
-        init?(_ raw: OpaquePointer?) {
-            guard let raw, let start = git_tree_entry_name(raw) else { return nil }
-            self.raw = raw
-            self.start = start
-            mode = git_tree_entry_filemode(raw)
-        }
-
-        var id: OID { OID(git_tree_entry_id(raw).pointee) }
-        var isFolder: Bool { mode == GIT_FILEMODE_TREE }
-        var name: [UInt8] {
-            UnsafeBufferPointer(start: start, count: strlen(start)).map { UInt8(bitPattern: $0) }
-        }
-
-        /// Git's order within a tree: folders sort as if their names ended with a slash.
-        static func order(_ one: Entry?, _ other: Entry?) -> Int32 {
-            guard let one else { return 1 }
-            guard let other else { return -1 }
-            let lengths = (strlen(one.start), strlen(other.start))
-            let common = memcmp(one.start, other.start, min(lengths.0, lengths.1))
-            if common != 0 { return common < 0 ? -1 : 1 }
-            func next(_ entry: Entry, _ length: Int) -> UInt8 {
-                let byte = UInt8(bitPattern: entry.start[min(lengths.0, lengths.1)])
-                return byte == 0 && entry.isFolder ? 0x2F : byte
-            }
-            let (first, second) = (next(one, lengths.0), next(other, lengths.1))
-            return first == second ? 0 : first < second ? -1 : 1
-        }
     }
 }

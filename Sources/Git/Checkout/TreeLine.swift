@@ -1,0 +1,49 @@
+internal import CGit
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// One line of a tree, as long as the tree's handle lives.
+struct TreeLine {
+    /// The name of files that say how those beside and below them are converted.
+    static let attributes = Array(".gitattributes".utf8)
+
+    let start: UnsafePointer<CChar>
+    let mode: git_filemode_t
+    private let raw: OpaquePointer
+
+    init?(_ raw: OpaquePointer?) {
+        guard let raw, let start = git_tree_entry_name(raw) else { return nil }
+        self.raw = raw
+        self.start = start
+        mode = git_tree_entry_filemode(raw)
+    }
+
+    var id: OID { OID(git_tree_entry_id(raw).pointee) }
+    var isFolder: Bool { mode == GIT_FILEMODE_TREE }
+    /// Whether Git reads attributes there: behind links it doesn't.
+    var isAttributes: Bool {
+        (mode == GIT_FILEMODE_BLOB || mode == GIT_FILEMODE_BLOB_EXECUTABLE) && strcmp(start, ".gitattributes") == 0
+    }
+    var name: [UInt8] {
+        UnsafeBufferPointer(start: start, count: strlen(start)).map { UInt8(bitPattern: $0) }
+    }
+
+    /// Git's order within a tree: folders sort as if their names ended with a slash.
+    static func order(_ one: TreeLine?, _ other: TreeLine?) -> Int32 {
+        guard let one else { return 1 }
+        guard let other else { return -1 }
+        let lengths = (strlen(one.start), strlen(other.start))
+        let common = memcmp(one.start, other.start, min(lengths.0, lengths.1))
+        if common != 0 { return common < 0 ? -1 : 1 }
+        func next(_ entry: TreeLine, _ length: Int) -> UInt8 {
+            let byte = UInt8(bitPattern: entry.start[min(lengths.0, lengths.1)])
+            return byte == 0 && entry.isFolder ? 0x2F : byte
+        }
+        let (first, second) = (next(one, lengths.0), next(other, lengths.1))
+        return first == second ? 0 : first < second ? -1 : 1
+    }
+}
