@@ -210,6 +210,33 @@ struct BaseTests {
         }
     }
 
+    /// Its run is not the first of its commit, and no merge asked for it.
+    @Test(.timeLimit(.minutes(3)))
+    func aBaseThatIsGoneIsMadeAgain() async throws {
+        try await Bench.with(BaseTests.files) { bench in
+            try await bench.withDaemon("--refresh") { daemon in
+                _ = try await daemon.line("baseline of")
+                try await bench.change(1, ["other.txt": "1\n"])
+                _ = try await bench.pipectl("notify")
+                #expect(try await ended(bench, 2).verdict == .passed)
+            }
+            try FileManager.default.removeItem(atPath: "\(bench.home)/bases")
+            try await bench.withDaemon("--refresh") { _ in
+                try await bench.change(2, ["other.txt": "2\n"])
+                _ = try await bench.pipectl("notify")
+                #expect(try await ended(bench, 3).verdict == .passed)
+                #expect(try await log(bench, 3).contains("cold"))
+                #expect(try await ended(bench, 4).verdict == .passed)
+                #expect(try await report(bench, 4).change == nil)
+                try await bench.change(3, ["other.txt": "3\n"])
+                _ = try await bench.pipectl("notify")
+                #expect(try await ended(bench, 5).verdict == .passed)
+                #expect(try await report(bench, 5).base?.run == 4)
+                #expect(try await bench.runs().count == 5)
+            }
+        }
+    }
+
     @Test(.timeLimit(.minutes(3)))
     func withoutRoomForBasesEveryRunBeginsFromNothing() async throws {
         try await Bench.with(BaseTests.files) { bench in

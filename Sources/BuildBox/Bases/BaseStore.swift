@@ -35,7 +35,7 @@ actor BaseStore {
     private var bases: [Base] = []
     /// Bytes on disk by folder, also of bases that are gone and whose layers others need.
     private var sizes: [String: Int] = [:]
-    private var wanted: [RunRequest] = []
+    private var wanted: [WantedBase] = []
     private var wantedTargets: [RunRequest] = []
     /// Folders to be removed.
     private var trash: [String] = []
@@ -43,6 +43,10 @@ actor BaseStore {
     private var uses: [String: Int] = [:]
     /// Folders of bases that were given up and that runs still go on above: what those leave is no base either.
     private var givenUp: Set<String> = []
+    /// Runs whose bases are gone, and would be as good if they were made again.
+    private var lost: Set<RunID> = []
+    /// Of bases that are gone since before, nobody knows why.
+    private let openedAt = Date()
 
     /// Takes up what an earlier process left, and removes what no base of it needs.
     ///
@@ -110,8 +114,17 @@ actor BaseStore {
         return BaseUse(base: best.base, changedFiles: best.difference)
     }
 
-    /// Notes that a run would leave a base that others miss.
-    func want(_ request: RunRequest) { wanted.append(request) }
+    /// Notes that a run of the commit would leave a base that others miss.
+    func want(_ key: BaseKey, commit: String) { wanted.append(WantedBase(key: key, commit: commit)) }
+
+    /// Whether the base that a run left, if it did, should be made once more.
+    ///
+    /// It may be gone for what it was, like one of a branch that was moved back meanwhile; or it was made with other tools.
+    /// One that had to go for want of room would soon have to again, and a run that left none would leave none again.
+    func isLost(ofRun run: RunID, endedAt: Date, tools: String) -> Bool {
+        if let base = bases.first(where: { $0.run == run }) { return base.key.tools != tools || !Self.isUsable(base) }
+        return lost.contains(run) || endedAt < openedAt
+    }
 
     /// Notes that a run of the target is wanted to hold changes against.
     func wantTarget(_ request: RunRequest) { wantedTargets.append(request) }
@@ -123,7 +136,7 @@ actor BaseStore {
     }
 
     /// What was noted since the last call.
-    func takeWanted() -> [RunRequest] {
+    func takeWanted() -> [WantedBase] {
         defer { wanted = [] }
         return wanted
     }
@@ -180,10 +193,13 @@ actor BaseStore {
     }
 
     /// Removes all bases for which `isUnwanted` holds; returns how many.
+    ///
+    /// - Parameter forGood: Whether they should not be made again, either.
     @discardableResult
-    func remove(where isUnwanted: (Base) -> Bool) async -> Int {
+    func remove(forGood: Bool = false, where isUnwanted: (Base) -> Bool) async -> Int {
         let gone = bases.filter(isUnwanted)
         bases.removeAll(where: isUnwanted)
+        if !forGood { lost.formUnion(gone.map(\.run)) }
         for base in gone { retire(base.folder) }
         await sweep()
         return gone.count
@@ -198,7 +214,7 @@ actor BaseStore {
     /// The same for a whole line of bases that is wrong: what runs leave that began from any layer of it is no base either.
     func giveUp(where isWrong: (Base) -> Bool) async -> Int {
         givenUp.formUnion(bases.filter(isWrong).flatMap(BaseStore.folders))
-        return await remove(where: isWrong)
+        return await remove(forGood: true, where: isWrong)
     }
 
     private func evict() async {
@@ -228,7 +244,7 @@ actor BaseStore {
 
     /// Removes what an earlier process left and this one has no room or no use for.
     func clear() async {
-        if limit == 0 { await remove { _ in true } }
+        if limit == 0 { await remove(forGood: true) { _ in true } }
         await evict()
     }
 
@@ -255,6 +271,13 @@ actor BaseStore {
         }
         return Array(Set(layers + [base.folder]))
     }
+}
+
+/// A base that runs have missed.
+struct WantedBase: Sendable, Hashable {
+    var key: BaseKey
+    /// At the tip of the branch.
+    var commit: String
 }
 
 /// Why a run leaves no base.

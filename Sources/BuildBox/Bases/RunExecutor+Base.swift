@@ -57,7 +57,7 @@ extension RunExecutor {
             try await withRepository(at: store) { try $0.differenceCount(from: tree, to: tested) }
         }
         if beginning.use == nil, let change = run.request.change, await !bases.has(key) {
-            await bases.want(.refresh(key, commit: change.targetCommit))
+            await bases.want(key, commit: change.targetCommit)
         }
         return beginning
     }
@@ -96,7 +96,7 @@ extension RunExecutor {
         // A secret that a step wrote down would be there for every change to read. The box's own run of the workflow
         // leaves such steps out.
         if isWhole, prepared.plan.steps.allSatisfy(\.secrets.isEmpty) { return key }
-        await bases.want(.refresh(key, commit: prepared.tested.hex))
+        await bases.want(key, commit: prepared.tested.hex)
         return nil
     }
 

@@ -77,7 +77,20 @@ extension Box {
     func makeWantedBases() async {
         // Taken also where nothing is made of it: it would grow for as long as the box runs.
         let (wanted, targets) = (await bases.takeWanted(), await bases.takeWantedTargets())
-        for request in (keepsBases ? wanted : []) + (learnsTargets ? targets : []) { await queueUpkeep(request) }
+        if keepsBases { for base in Set(wanted) { await refresh(base) } }
+        if learnsTargets { for request in targets { await queueUpkeep(request) } }
+    }
+
+    /// Has a base made, once more where the one of an earlier run is lost.
+    private func refresh(_ wanted: WantedBase) async {
+        guard await !bases.has(wanted.key) else { return }
+        var request = RunRequest.refresh(wanted.key, commit: wanted.commit)
+        while let earlier = await queueUpkeep(request) {
+            guard let run = try? await index.run(earlier)?.summary, run.verdict == .passed, let endedAt = run.endedAt,
+                await bases.isLost(ofRun: earlier, endedAt: endedAt, tools: wanted.key.tools)
+            else { return }
+            request.nonce = "refresh after run \(earlier)"
+        }
     }
 
     /// Has the trees of bases tested from nothing, each as often as the options say.
@@ -98,14 +111,17 @@ extension Box {
         }
     }
 
-    private func queueUpkeep(_ request: RunRequest) async {
+    /// Returns the run of the same request that there is already.
+    @discardableResult
+    private func queueUpkeep(_ request: RunRequest) async -> RunID? {
         do {
             let outcome = try await accept(request)
-            guard outcome.isNew else { return }
+            guard outcome.isNew else { return outcome.run.id }
             log.info("\(request.repository): run \(outcome.run.id) \(request.workflow), \(request.subjectInWords)")
         } catch {
             log.warning("\(request.repository): \(request.subject) could not be queued: \(error)")
         }
+        return nil
     }
 }
 

@@ -1,3 +1,4 @@
+import Archive
 import Foundation
 import Git
 import Logging
@@ -126,6 +127,28 @@ struct BaseStoreTests {
             #expect(await store.remove { $0.run == 2 } == 1)
             try await store.add(shelf.make(3, over: good))
             #expect(await store.all.map(\.run) == [3, 1])
+        }
+    }
+
+    @Test func whatIsGoneForWantOfRoomIsNotMadeAgain() async throws {
+        try await withFolder { shelf in
+            let store = shelf.store()
+            let (before, after) = (Date(timeIntervalSinceNow: -60), Date(timeIntervalSinceNow: 60))
+            func isLost(_ run: RunID, at date: Date = after, tools: String = "swift 1") async -> Bool {
+                await store.isLost(ofRun: run, endedAt: date, tools: tools)
+            }
+            #expect(await isLost(1, at: before), "an earlier process may have had it")
+            #expect(await !isLost(1), "it left none")
+            for run: Int64 in [1, 2, 3] { try await store.add(shelf.make(run)) }
+            #expect(await !isLost(1), "it is there")
+            #expect(await isLost(1, tools: "swift 2"))
+            await store.remove { $0.run == 1 }
+            #expect(await isLost(1))
+            await store.remove(forGood: true) { $0.run == 2 }
+            #expect(await !isLost(2))
+            for run: Int64 in [4, 5, 6] { try await store.add(shelf.make(run)) }
+            #expect(await store.all.map(\.run) == [6, 5, 4])
+            #expect(await !isLost(3))
         }
     }
 
