@@ -370,6 +370,7 @@ public actor Box {
                 wake: { [wake] in wake.yield() },
                 bundle: { try await self.bundle($0) })
             let repository = try await repository(named: run.request.repository)
+            if run.request.upkeep == .refresh { await bases.noteTry(run.id) }
             let report = await executor.execute(run, in: repository, rules: await rules(for: repository), stop: stop)
             await makeWantedBases()
             await settleFixes()

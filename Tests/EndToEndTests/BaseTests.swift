@@ -210,6 +210,37 @@ struct BaseTests {
         }
     }
 
+    /// The merged run leaves no products, and the base of the commit before gets no newer by itself.
+    @Test(.timeLimit(.minutes(3)))
+    func whatWasProvedOnTheBranchLeavesABaseAllTheSame() async throws {
+        let source = """
+            import Pipeline
+
+            let test = Workflow("test", on: .pullRequest(into: "main"), .merge(into: "main")) {
+                Step("check", run: "cat src/a.txt > product").inputs("src/**")
+            }
+            @main struct Workflows: WorkflowSet { static let workflows = [test] }
+
+            """
+        try await Bench.with(["workflows/x.swift": source, "src/a.txt": "a\n"]) { bench in
+            try await bench.withDaemon("--refresh", "--proof-sampling", "0") { daemon in
+                _ = try await daemon.line("baseline of")
+                try await bench.commit(["src/a.txt": "b\n"], "Code")
+                _ = try await bench.pipectl("notify")
+                #expect(try await ended(bench, 1).verdict == .passed)
+                let head = try await bench.commit(["docs.txt": "b\n"], "Documentation")
+                _ = try await bench.pipectl("notify")
+                #expect(try await ended(bench, 2).verdict == .passed)
+                #expect(try await ended(bench, 3).verdict == .passed)
+                #expect(try await report(bench, 3).base?.run == 1, "the box's own run of it is over the first")
+                try await bench.change(1, ["src/a.txt": "c\n"])
+                _ = try await bench.pipectl("notify")
+                #expect(try await ended(bench, 4).verdict == .passed)
+                #expect(try await report(bench, 4).base?.commit == head)
+            }
+        }
+    }
+
     /// Its run is not the first of its commit, and no merge asked for it.
     @Test(.timeLimit(.minutes(3)))
     func aBaseThatIsGoneIsMadeAgain() async throws {

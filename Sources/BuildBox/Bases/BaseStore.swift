@@ -45,8 +45,9 @@ actor BaseStore {
     private var givenUp: Set<String> = []
     /// Runs whose bases are gone, and would be as good if they were made again.
     private var lost: Set<RunID> = []
-    /// Of bases that are gone since before, nobody knows why.
-    private let openedAt = Date()
+    /// Runs that were to leave a base and that this process carried out: of what earlier ones left, and why it is gone,
+    /// nothing is known.
+    private var tried: Set<RunID> = []
 
     /// Takes up what an earlier process left, and removes what no base of it needs.
     ///
@@ -90,7 +91,10 @@ actor BaseStore {
     /// Newest first.
     var all: [Base] { bases }
 
-    func has(_ key: BaseKey) -> Bool { bases.contains { $0.key == key && Self.isUsable($0) } }
+    /// - Parameter commit: Of the base; nil for any.
+    func has(_ key: BaseKey, at commit: String? = nil) -> Bool {
+        bases.contains { $0.key == key && commit ?? $0.commit == $0.commit && Self.isUsable($0) }
+    }
 
     /// Files that a run writes must be newer than what was built: after the clock was set back, they would not be.
     private static func isUsable(_ base: Base) -> Bool { base.createdAt <= Date() }
@@ -117,13 +121,19 @@ actor BaseStore {
     /// Notes that a run of the commit would leave a base that others miss.
     func want(_ key: BaseKey, commit: String) { wanted.append(WantedBase(key: key, commit: commit)) }
 
+    /// Notes that a run that is to leave a base begins.
+    func noteTry(_ run: RunID) { tried.insert(run) }
+
+    /// Notes that a run would leave the base another time that it could not leave now.
+    func noteLoss(_ run: RunID) { lost.insert(run) }
+
     /// Whether the base that a run left, if it did, should be made once more.
     ///
     /// It may be gone for what it was, like one of a branch that was moved back meanwhile; or it was made with other tools.
     /// One that had to go for want of room would soon have to again, and a run that left none would leave none again.
-    func isLost(ofRun run: RunID, endedAt: Date, tools: String) -> Bool {
+    func isLost(ofRun run: RunID, tools: String) -> Bool {
         if let base = bases.first(where: { $0.run == run }) { return base.key.tools != tools || !Self.isUsable(base) }
-        return lost.contains(run) || endedAt < openedAt
+        return lost.contains(run) || !tried.contains(run)
     }
 
     /// Notes that a run of the target is wanted to hold changes against.
@@ -226,7 +236,10 @@ actor BaseStore {
                 $0.key.isOfSameLine(as: base.key) && $0.key != base.key && $0.createdAt > base.createdAt
             }
             kept[base.key, default: 0] += 1
-            if others || kept[base.key, default: 0] > BaseStore.mostKept { gone.insert(base.folder) }
+            if others || kept[base.key, default: 0] > BaseStore.mostKept {
+                gone.insert(base.folder)
+                lost.insert(base.run)
+            }
         }
         bases.removeAll { gone.contains($0.folder) }
         // The oldest first; the newest of all is kept whatever it takes, or nothing would ever be warm.

@@ -83,11 +83,11 @@ extension Box {
 
     /// Has a base made, once more where the one of an earlier run is lost.
     private func refresh(_ wanted: WantedBase) async {
-        guard await !bases.has(wanted.key) else { return }
+        guard await !bases.has(wanted.key, at: wanted.commit) else { return }
         var request = RunRequest.refresh(wanted.key, commit: wanted.commit)
         while let earlier = await queueUpkeep(request) {
-            guard let run = try? await index.run(earlier)?.summary, run.verdict == .passed, let endedAt = run.endedAt,
-                await bases.isLost(ofRun: earlier, endedAt: endedAt, tools: wanted.key.tools)
+            guard await bases.isLost(ofRun: earlier, tools: wanted.key.tools),
+                (try? await index.run(earlier)?.summary.verdict) == .passed
             else { return }
             request.nonce = "refresh after run \(earlier)"
         }
@@ -126,6 +126,6 @@ extension Box {
 }
 
 extension ProgramCache {
-    /// What a base was built with.
-    var tools: String { "\(toolchain.version) \(toolchain.fileWords) \(BoxImage.words)" }
+    /// What a base was built with; first by which way of writing files, so that one of another way is none any more.
+    var tools: String { "2 \(toolchain.version) \(toolchain.fileWords) \(BoxImage.words)" }
 }

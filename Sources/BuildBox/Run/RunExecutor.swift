@@ -226,7 +226,11 @@ struct RunExecutor: Sendable {
             log.warning(
                 "run \(run.id) begins from a checkout, for its workspace could not be laid over another: \(problem)")
             // A damaged one would be tried by all that follow.
-            if let base = beginning.use?.base { await bases.remove { $0.folder == base.folder } }
+            if let base = beginning.use?.base {
+                await bases.remove { $0.folder == base.folder }
+                // Nor does this run leave one.
+                await bases.noteLoss(run.id)
+            }
         }
         board.update(run.id) { $0.phase = "running" }
         let seenContext =

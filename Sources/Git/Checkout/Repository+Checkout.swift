@@ -33,7 +33,7 @@ extension Repository {
     ) throws(GitError) -> Handle {
         let tree = try commitTree(commit)
         let index = try Handle("git_repository_index", free: git_index_free) { git_repository_index(&$0, pointer) }
-        let attributes = try paths.isEmpty ? attributeFiles(in: tree) : attributeFiles(in: tree, above: paths)
+        let attributes = try attributeFiles(in: tree, only: paths.isEmpty ? nil : Self.ways(to: paths))
         for file in attributes {
             try git("git_index_add") {
                 withPath(file.path) { path in
@@ -60,51 +60,55 @@ extension Repository {
                 return git_checkout_tree(pointer, root, &options)
             }
         }
-        for file in attributes where !paths.isEmpty && !paths.contains(file.path) {
-            try git("git_index_remove") { withPath(file.path) { git_index_remove(index.pointer, $0, 0) } }
+        if !paths.isEmpty {
+            // Where a broken tree has two entries of a name, the other one may have taken its place meanwhile.
+            for file in attributes { _ = withPath(file.path) { git_index_remove(index.pointer, $0, 0) } }
         }
         return index
     }
 
     /// The files that say how others in the tree are converted.
+    ///
+    /// - Parameter ways: The folders to look into, by the folder that they are in; nil for all.
     private func attributeFiles(
-        in tree: borrowing Handle, under prefix: [UInt8] = []
+        in tree: borrowing Handle, at folder: [UInt8] = [], only ways: [[UInt8]: [[UInt8]]]? = nil
     ) throws(GitError) -> [AttributeFile] {
-        try checkDepth(prefix)
+        // No file system takes what is there, and the stack has an end.
+        guard folder.count <= 4_096 else { return [] }
+        func path(_ name: [UInt8]) -> [UInt8] { folder.isEmpty ? name : folder + [0x2F] + name }
         var found: [AttributeFile] = []
-        for number in 0..<git_tree_entrycount(tree.pointer) {
-            guard let entry = TreeLine(git_tree_entry_byindex(tree.pointer, number)) else { continue }
+        func look(_ entry: TreeLine) throws(GitError) {
             if entry.isFolder {
-                found += try attributeFiles(in: treeHandle(entry.id), under: prefix + entry.name + [0x2F])
+                found += try attributeFiles(in: treeHandle(entry.id), at: path(entry.name), only: ways)
             } else if entry.isAttributes {
-                found.append(AttributeFile(path: prefix + entry.name, mode: entry.mode, id: entry.id))
+                found.append(AttributeFile(path: path(entry.name), mode: entry.mode, id: entry.id))
             }
+        }
+        guard let ways else {
+            for number in 0..<git_tree_entrycount(tree.pointer) {
+                if let entry = TreeLine(git_tree_entry_byindex(tree.pointer, number)) { try look(entry) }
+            }
+            return found
+        }
+        if let entry = TreeLine(git_tree_entry_byname(tree.pointer, ".gitattributes")), !entry.isFolder {
+            try look(entry)
+        }
+        for way in ways[folder] ?? [] {
+            let name = way[(folder.isEmpty ? 0 : folder.count + 1)...].map { CChar(bitPattern: $0) } + [0]
+            if let entry = TreeLine(git_tree_entry_byname(tree.pointer, name)), entry.isFolder { try look(entry) }
         }
         return found
     }
 
-    /// Those of them that may say something of `paths`.
-    private func attributeFiles(
-        in tree: borrowing Handle, above paths: [[UInt8]]
-    ) throws(GitError) -> [AttributeFile] {
+    /// The folders that these paths lead through, by the folder that each is in.
+    private static func ways(to paths: [[UInt8]]) -> [[UInt8]: [[UInt8]]] {
+        func above(_ path: [UInt8]) -> [UInt8] { Array(path[..<(path.lastIndex(of: 0x2F) ?? 0)]) }
         var folders: Set<[UInt8]> = []
         for path in paths {
-            var rest = path[...]
-            repeat {
-                rest = rest[..<(rest.lastIndex(of: 0x2F) ?? rest.startIndex)]
-                guard folders.insert(Array(rest)).inserted else { break }
-            } while !rest.isEmpty
+            var folder = above(path)
+            while !folder.isEmpty, folders.insert(folder).inserted { folder = above(folder) }
         }
-        let root = tree.pointer
-        return folders.compactMap { folder in
-            let path = (folder.isEmpty ? [] : folder + [0x2F]) + TreeLine.attributes
-            var entry: OpaquePointer?
-            defer { git_tree_entry_free(entry) }
-            guard withPath(path, { git_tree_entry_bypath(&entry, root, $0) }) == 0, let entry = TreeLine(entry),
-                entry.isAttributes
-            else { return nil }
-            return AttributeFile(path: path, mode: entry.mode, id: entry.id)
-        }
+        return Dictionary(grouping: folders, by: above)
     }
 }
 

@@ -140,7 +140,7 @@ extension Repository {
     }
 
     /// A path that no file system takes need not be compared, and costs stack.
-    func checkDepth(_ path: [UInt8]) throws(GitError) {
+    private func checkDepth(_ path: [UInt8]) throws(GitError) {
         guard path.count > 4_096 else { return }
         throw GitError(
             call: "git_tree_lookup", code: .invalid,

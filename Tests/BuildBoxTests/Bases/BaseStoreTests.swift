@@ -132,12 +132,12 @@ struct BaseStoreTests {
 
     @Test func whatIsGoneForWantOfRoomIsNotMadeAgain() async throws {
         try await withFolder { shelf in
-            let store = shelf.store()
-            let (before, after) = (Date(timeIntervalSinceNow: -60), Date(timeIntervalSinceNow: 60))
-            func isLost(_ run: RunID, at date: Date = after, tools: String = "swift 1") async -> Bool {
-                await store.isLost(ofRun: run, endedAt: date, tools: tools)
+            let store = shelf.store(limit: 35)
+            func isLost(_ run: RunID, tools: String = "swift 1") async -> Bool {
+                await store.isLost(ofRun: run, tools: tools)
             }
-            #expect(await isLost(1, at: before), "an earlier process may have had it")
+            #expect(await isLost(1), "an earlier process may have had it")
+            for run: RunID in 1...7 { await store.noteTry(run) }
             #expect(await !isLost(1), "it left none")
             for run: Int64 in [1, 2, 3] { try await store.add(shelf.make(run)) }
             #expect(await !isLost(1), "it is there")
@@ -146,9 +146,31 @@ struct BaseStoreTests {
             #expect(await isLost(1))
             await store.remove(forGood: true) { $0.run == 2 }
             #expect(await !isLost(2))
-            for run: Int64 in [4, 5, 6] { try await store.add(shelf.make(run)) }
-            #expect(await store.all.map(\.run) == [6, 5, 4])
-            #expect(await !isLost(3))
+            try await store.add(shelf.make(4, bytes: 30))
+            #expect(await store.all.map(\.run) == [4])
+            #expect(await !isLost(3), "there was no room for it")
+            await store.noteLoss(3)
+            #expect(await isLost(3))
+        }
+    }
+
+    /// The first of several changes of the tools is no other than the last.
+    @Test func whatNewerOnesReplacedIsMadeAgain() async throws {
+        try await withFolder { shelf in
+            let store = shelf.store()
+            for run: RunID in 1...9 { await store.noteTry(run) }
+            var other = BaseStoreTests.key
+            other.tools = "swift 2"
+            try await store.add(shelf.make(1))
+            try await store.add(shelf.make(2, other))
+            #expect(await store.all.map(\.run) == [2])
+            for (run, tools) in [(1, "swift 3"), (2, "swift 3"), (1, "swift 1")] {
+                #expect(await store.isLost(ofRun: RunID(run), tools: tools))
+            }
+            for run: Int64 in [3, 4, 5] { try await store.add(shelf.make(run, other)) }
+            #expect(await store.isLost(ofRun: 2, tools: "swift 2"), "three of a kind are kept")
+            #expect(await store.has(other, at: String(repeating: "a", count: 40)))
+            #expect(await !store.has(other, at: String(repeating: "b", count: 40)))
         }
     }
 
