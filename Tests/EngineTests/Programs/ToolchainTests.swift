@@ -31,6 +31,18 @@ import Testing
         #expect(error?.message.contains(choice) == true)
     }
 
+    /// Under a running daemon: what the compiler was when it was found is not asked again.
+    @Test func aReplacedCompilerIsTold() throws {
+        let toolchain = Toolchain(
+            swiftc: try room.script("swiftc", "echo one"), version: "Swift version 6",
+            target: "x86_64-unknown-linux-gnu")
+        let before = toolchain.fileWords
+        #expect(!before.isEmpty && toolchain.fileWords == before)
+        _ = try room.script("swiftc", "echo another")
+        #expect(toolchain.fileWords != before)
+        #expect(Toolchain(swiftc: "/nonexistent/swiftc", version: "", target: "").fileWords.isEmpty)
+    }
+
     @Test func aProgramThatIsNoCompilerIsRefused() async throws {
         let fake = try room.script("swiftc", "echo I am not Swift")
         let error = await #expect(throws: ToolchainError.self) {
