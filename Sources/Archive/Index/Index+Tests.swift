@@ -93,8 +93,9 @@ extension Index {
                     SELECT 1 FROM test INDEXED BY test_case
                     WHERE test.testCase = total.testCase AND test.run = latest.id))
                 """
-            // Failures are few and have an index of their own. Each is held against what passed on its tree; only of the
-            // tests that remain is it counted in how many runs they were.
+            // Failures are few and have an index of their own. Each is held against what passed on its tree, whose runs it
+            // brings along: looked for among all, these would be compared with all of them. Only of the tests that remain is
+            // it counted in how many runs they were.
             let rows = try Row.fetchAll(
                 db,
                 sql: """
@@ -102,15 +103,17 @@ extension Index {
                         SELECT id, repository, coalesce(testedTree, testedCommit, head) AS tree FROM run
                         WHERE state = 'ended' AND tests_passed + tests_failed > 0 \(repository) \(workflow)
                         ORDER BY id DESC LIMIT ?3
+                    ), shared AS MATERIALIZED (
+                        SELECT *, json_group_array(id) OVER (PARTITION BY repository, tree) AS runs FROM latest
                     ), failure AS MATERIALIZED (
-                        SELECT DISTINCT test.testCase, latest.id AS run, latest.repository, latest.tree
-                        FROM latest CROSS JOIN test INDEXED BY test_failure
-                            ON test.run = latest.id AND test.status IN ('failed', 'errored')
+                        SELECT DISTINCT test.testCase, shared.id AS run, shared.repository, shared.tree, shared.runs
+                        FROM shared CROSS JOIN test INDEXED BY test_failure
+                            ON test.run = shared.id AND test.status IN ('failed', 'errored')
                     ), flip AS MATERIALIZED (
-                        SELECT DISTINCT failure.* FROM failure
-                        CROSS JOIN latest AS other ON other.tree = failure.tree AND other.repository = failure.repository
+                        SELECT DISTINCT failure.testCase, failure.run, failure.repository, failure.tree FROM failure
+                        CROSS JOIN json_each(failure.runs) AS other
                         CROSS JOIN test INDEXED BY test_case
-                            ON test.testCase = failure.testCase AND test.run = other.id AND test.status = 'passed'
+                            ON test.testCase = failure.testCase AND test.run = other.value AND test.status = 'passed'
                     ), total AS MATERIALIZED (
                         SELECT testCase, repository, count(*) AS flips, count(DISTINCT tree) AS trees, max(run) AS lastRun,
                             min(run) AS firstRun
