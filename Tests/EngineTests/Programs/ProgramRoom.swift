@@ -53,8 +53,16 @@ struct ProgramRoom: Sendable {
         let file = "\(path)/\(name)"
         try FileManager.default.createDirectory(
             atPath: URL(fileURLWithPath: file).deletingLastPathComponent().path, withIntermediateDirectories: true)
-        try Data(text.utf8).write(to: URL(fileURLWithPath: file))
-        if executable { chmod(file, 0o755) }
+        guard executable else {
+            try Data(text.utf8).write(to: URL(fileURLWithPath: file))
+            return file
+        }
+        // A process that another test just forked could hold it open for writing, and then it can't be started (ETXTBSY,
+        // execve(2)): this process never has it open.
+        try Data(text.utf8).write(to: URL(fileURLWithPath: file + ".text"))
+        let copy = try Process.run(URL(fileURLWithPath: "/bin/cp"), arguments: [file + ".text", file])
+        copy.waitUntilExit()
+        guard copy.terminationStatus == 0, chmod(file, 0o755) == 0 else { throw CocoaError(.fileWriteUnknown) }
         return file
     }
 
