@@ -71,6 +71,7 @@ func withPaths(_ paths: [[UInt8]], _ body: (git_strarray) -> Int32) -> Int32 {
     }
 }
 
+/// Calls `body` with a path as libgit2 takes it: bytes that a zero ends.
 func withPath(_ path: [UInt8], _ body: (UnsafePointer<CChar>?) -> Int32) -> Int32 {
     (path + [0]).withUnsafeBufferPointer { path in
         path.withMemoryRebound(to: CChar.self) { body($0.baseAddress) }

@@ -93,9 +93,9 @@ extension Index {
                     SELECT 1 FROM test INDEXED BY test_case
                     WHERE test.testCase = total.testCase AND test.run = latest.id))
                 """
-            // Failures are few and have an index of their own. Each is held against what passed on its tree, whose runs it
-            // brings along: looked for among all, these would be compared with all of them. Only of the tests that remain is
-            // it counted in how many runs they were.
+            // Failures are few and have an index of their own. Each is held against what passed on its tree; it brings the runs
+            // of that along, for to look for them among all runs takes longer than all the rest. Only of the tests that remain
+            // is it counted in how many runs they were.
             let rows = try Row.fetchAll(
                 db,
                 sql: """

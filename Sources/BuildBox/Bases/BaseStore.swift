@@ -221,7 +221,7 @@ actor BaseStore {
         return sizes.filter { needed.contains($0.key) }.values.reduce(0, +)
     }
 
-    /// The same for a whole line of bases that is wrong: what runs leave that began from any layer of it is no base either.
+    /// Removes bases that are wrong, for good: what runs leave that began from any layer of theirs is no base either.
     func giveUp(where isWrong: (Base) -> Bool) async -> Int {
         givenUp.formUnion(bases.filter(isWrong).flatMap(BaseStore.folders))
         return await remove(forGood: true, where: isWrong)
