@@ -57,7 +57,7 @@ extension Box {
         if workspaces > 0 {
             log.warning("\(workspaces) workspaces of failed runs are given up for the space that they take")
         }
-        let count = await bases.remove(forGood: true) { _ in true }
+        let count = await bases.remove(.whenThereIsRoom) { _ in true }
         if count > 0 { log.warning("\(count) warm workspaces are given up for the space that they take") }
         return hasSpace()
     }

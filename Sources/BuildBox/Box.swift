@@ -332,8 +332,7 @@ public actor Box {
 
     /// Whether the state folder's disk has room for another run; says so once when it has not, and when it has again.
     func hasSpace() -> Bool {
-        // Below twice the ballast not even a checkout can be hoped for, whatever was set.
-        let wanted = max(options.minimumFreeBytes, 2 * Ballast.bytes)
+        let wanted = options.keptFreeBytes
         guard let free = BoxTools.freeBytes(at: state.path), free < wanted else {
             if spaceWarning {
                 log.notice("there is space again at \(state.path): runs go on")

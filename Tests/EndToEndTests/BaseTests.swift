@@ -22,24 +22,8 @@ struct BaseTests {
         #"Step("check", run: "sh check.sh").neverProved().testResults(.junit("results.xml"))"#,
         files: ["check.sh": check, "shared.txt": "one\n", "other.txt": "other\n"])
 
-    private func report(_ bench: Bench, _ id: RunID) async throws -> Report {
-        let ended = try await bench.pipectl("report", "\(id)", "--format", "json")
-        return try ReportJSON.decoder().decode(Report.self, from: Data(ended.output.utf8))
-    }
-
     private func log(_ bench: Bench, _ id: RunID) async throws -> String {
         try await bench.pipectl("logs", "\(id)").output
-    }
-
-    /// Waits until a run has its verdict.
-    private func ended(_ bench: Bench, _ id: RunID) async throws -> RunSummary {
-        let clock = ContinuousClock()
-        let limit = clock.now + .seconds(60)
-        while clock.now < limit {
-            if let run = try await bench.runs().first(where: { $0.id == id }), run.verdict != nil { return run }
-            try await Task.sleep(for: .milliseconds(100))
-        }
-        throw Bench.Failure(description: "run \(id) has no verdict after a minute")
     }
 
     @Test(.timeLimit(.minutes(3)))
@@ -49,32 +33,32 @@ struct BaseTests {
                 _ = try await daemon.line("baseline of")
                 try await bench.change(1, ["other.txt": "first\n", "leaky": ""])
                 _ = try await bench.pipectl("notify")
-                #expect(try await ended(bench, 1).verdict == .passed)
+                #expect(try await bench.ended(1).verdict == .passed)
                 #expect(try await log(bench, 1).contains("cold"))
                 // With nothing to begin from, the box makes a base of the target in its idle time.
-                #expect(try await ended(bench, 2).verdict == .passed)
-                #expect(try await report(bench, 1).base == nil)
-                #expect(try await report(bench, 2).change == nil)
+                #expect(try await bench.ended(2).verdict == .passed)
+                #expect(try await bench.report(1).base == nil)
+                #expect(try await bench.report(2).change == nil)
 
                 try await bench.change(2, ["shared.txt": "two\n"])
                 _ = try await bench.pipectl("notify")
-                #expect(try await ended(bench, 3).verdict == .passed)
+                #expect(try await bench.ended(3).verdict == .passed)
                 let text = try await log(bench, 3)
                 #expect(text.contains("warm by run 2") && text.contains("shared says two"), "\(text)")
                 #expect(!text.contains("M shared.txt"), "the index is the tested commit's: \(text)")
-                let base = try #require(try await report(bench, 3).base)
+                let base = try #require(try await bench.report(3).base)
                 #expect(base.run == 2 && base.changedFiles == 1)
-                #expect(try await report(bench, 3).testCounts.total == 1)
+                #expect(try await bench.report(3).testCounts.total == 1)
 
                 // The target moves: its own run refreshes the base, over the old one.
                 try await bench.commit(["other.txt": "main\n"], "Main")
                 _ = try await bench.pipectl("notify")
-                #expect(try await ended(bench, 4).verdict == .passed)
-                #expect(try await report(bench, 4).base?.run == 2)
+                #expect(try await bench.ended(4).verdict == .passed)
+                #expect(try await bench.report(4).base?.run == 2)
                 try await bench.change(3, ["new/file.txt": "new\n"])
                 _ = try await bench.pipectl("notify")
-                #expect(try await ended(bench, 5).verdict == .passed)
-                #expect(try await report(bench, 5).base?.run == 4)
+                #expect(try await bench.ended(5).verdict == .passed)
+                #expect(try await bench.report(5).base?.run == 4)
             }
         }
     }
@@ -90,24 +74,24 @@ struct BaseTests {
                 _ = try await daemon.line("baseline of")
                 try await bench.change(1, ["a.txt": "b\n"])
                 _ = try await bench.pipectl("notify")
-                #expect(try await ended(bench, 2).verdict == .passed)
+                #expect(try await bench.ended(2).verdict == .passed)
                 try await bench.commit(["b.txt": "b\n"], "Main")
                 _ = try await bench.pipectl("notify")
-                #expect(try await ended(bench, 3).verdict == .passed)
-                #expect(try await report(bench, 3).base?.run == 2)
+                #expect(try await bench.ended(3).verdict == .passed)
+                #expect(try await bench.report(3).base?.run == 2)
             }
             try Data().write(to: URL(fileURLWithPath: "\(bench.meet)/fail"))
             try await bench.withDaemon("--refresh", "--clean-room", "0.0003") { daemon in
-                let clean = try await ended(bench, 4)
+                let clean = try await bench.ended(4)
                 #expect(clean.verdict == .failed)
-                let found = try await report(bench, 4)
+                let found = try await bench.report(4)
                 #expect(found.base == nil)
                 let finding = try #require(found.findings.first { $0.rule == "warm-differs" })
                 #expect(finding.message.contains("run 3 passed the same tree"))
                 _ = try await daemon.line("passed warm in run 3")
                 try await bench.change(2, ["a.txt": "c\n"])
                 _ = try await bench.pipectl("notify")
-                #expect(try await ended(bench, 5).verdict == .failed, "no warm workspace hides it any more")
+                #expect(try await bench.ended(5).verdict == .failed, "no warm workspace hides it any more")
             }
         }
     }
@@ -132,9 +116,9 @@ struct BaseTests {
                 for (number, runs) in [(1, [1, 2]), (2, [3, 4])] {
                     try await bench.commit(["a.txt": "\(number)\n"], "Merge \(number)")
                     _ = try await bench.pipectl("notify")
-                    for run in runs { #expect(try await ended(bench, RunID(run)).verdict == .passed) }
+                    for run in runs { #expect(try await bench.ended(RunID(run)).verdict == .passed) }
                 }
-                let reports = try await [report(bench, 3), report(bench, 4)]
+                let reports = try await [bench.report(3), bench.report(4)]
                 let test = try #require(reports.first { $0.workflow == "test" })
                 let release = try #require(reports.first { $0.workflow == "release" })
                 #expect(test.base != nil && release.base == nil)
@@ -152,7 +136,7 @@ struct BaseTests {
                 _ = try await daemon.line("baseline of")
                 try await bench.change(1, ["other.txt": "1\n"])
                 _ = try await bench.pipectl("notify")
-                #expect(try await ended(bench, 2).verdict == .passed)
+                #expect(try await bench.ended(2).verdict == .passed)
                 // The first that falls back leaves a sandbox that waits, with which the second would begin.
                 for number in [2, 3] {
                     let bases = "\(bench.home)/bases"
@@ -161,7 +145,7 @@ struct BaseTests {
                     }
                     try await bench.change(number, ["other.txt": "\(number)\n"])
                     _ = try await bench.pipectl("notify")
-                    #expect(try await ended(bench, RunID(number + 1)).verdict == .passed)
+                    #expect(try await bench.ended(RunID(number + 1)).verdict == .passed)
                     #expect(try await log(bench, RunID(number + 1)).contains("cold"))
                 }
                 _ = try await daemon.line("run 3 begins from a checkout")
@@ -185,17 +169,17 @@ struct BaseTests {
                 _ = try await daemon.line("baseline of")
                 let good = try await bench.commit(["a.txt": "better\n"], "Better")
                 _ = try await bench.pipectl("notify")
-                #expect(try await ended(bench, 1).verdict == .passed)
+                #expect(try await bench.ended(1).verdict == .passed)
                 try await bench.commit(["a.txt": "bad\n"], "Bad")
                 _ = try await bench.pipectl("notify")
-                #expect(try await ended(bench, 2).verdict == .passed)
-                #expect(try await report(bench, 2).base?.run == 1)
+                #expect(try await bench.ended(2).verdict == .passed)
+                #expect(try await bench.report(2).base?.run == 1)
                 _ = try await bench.git(["reset", "-q", "--hard", good])
                 try await bench.change(1, ["b.txt": "b\n"])
                 _ = try await bench.pipectl("notify")
                 #expect(try await bench.pipectl("wait", "1").output.contains("passed"))
                 let run = try #require(try await bench.runs().first { $0.change == "1" })
-                #expect(try await report(bench, run.id).base?.commit == good)
+                #expect(try await bench.report(run.id).base?.commit == good)
                 #expect(try await !log(bench, run.id).contains("bad"))
                 // What the code that is gone lay on leaves bases as before.
                 let next = try await bench.commit(["a.txt": "next\n"], "Next")
@@ -205,7 +189,7 @@ struct BaseTests {
                 _ = try await bench.pipectl("notify")
                 #expect(try await bench.pipectl("wait", "2").output.contains("passed"))
                 let later = try #require(try await bench.runs().first { $0.change == "2" })
-                #expect(try await report(bench, later.id).base?.commit == next)
+                #expect(try await bench.report(later.id).base?.commit == next)
             }
         }
     }
@@ -227,16 +211,16 @@ struct BaseTests {
                 _ = try await daemon.line("baseline of")
                 try await bench.commit(["src/a.txt": "b\n"], "Code")
                 _ = try await bench.pipectl("notify")
-                #expect(try await ended(bench, 1).verdict == .passed)
+                #expect(try await bench.ended(1).verdict == .passed)
                 let head = try await bench.commit(["docs.txt": "b\n"], "Documentation")
                 _ = try await bench.pipectl("notify")
-                #expect(try await ended(bench, 2).verdict == .passed)
-                #expect(try await ended(bench, 3).verdict == .passed)
-                #expect(try await report(bench, 3).base?.run == 1, "the box's own run of it is over the first")
+                #expect(try await bench.ended(2).verdict == .passed)
+                #expect(try await bench.ended(3).verdict == .passed)
+                #expect(try await bench.report(3).base?.run == 1, "the box's own run of it is over the first")
                 try await bench.change(1, ["src/a.txt": "c\n"])
                 _ = try await bench.pipectl("notify")
-                #expect(try await ended(bench, 4).verdict == .passed)
-                #expect(try await report(bench, 4).base?.commit == head)
+                #expect(try await bench.ended(4).verdict == .passed)
+                #expect(try await bench.report(4).base?.commit == head)
             }
         }
     }
@@ -249,20 +233,20 @@ struct BaseTests {
                 _ = try await daemon.line("baseline of")
                 try await bench.change(1, ["other.txt": "1\n"])
                 _ = try await bench.pipectl("notify")
-                #expect(try await ended(bench, 2).verdict == .passed)
+                #expect(try await bench.ended(2).verdict == .passed)
             }
             try FileManager.default.removeItem(atPath: "\(bench.home)/bases")
             try await bench.withDaemon("--refresh") { _ in
                 try await bench.change(2, ["other.txt": "2\n"])
                 _ = try await bench.pipectl("notify")
-                #expect(try await ended(bench, 3).verdict == .passed)
+                #expect(try await bench.ended(3).verdict == .passed)
                 #expect(try await log(bench, 3).contains("cold"))
-                #expect(try await ended(bench, 4).verdict == .passed)
-                #expect(try await report(bench, 4).change == nil)
+                #expect(try await bench.ended(4).verdict == .passed)
+                #expect(try await bench.report(4).change == nil)
                 try await bench.change(3, ["other.txt": "3\n"])
                 _ = try await bench.pipectl("notify")
-                #expect(try await ended(bench, 5).verdict == .passed)
-                #expect(try await report(bench, 5).base?.run == 4)
+                #expect(try await bench.ended(5).verdict == .passed)
+                #expect(try await bench.report(5).base?.run == 4)
                 #expect(try await bench.runs().count == 5)
             }
         }
@@ -275,16 +259,16 @@ struct BaseTests {
                 _ = try await daemon.line("baseline of")
                 try await bench.change(1, ["other.txt": "1\n"])
                 _ = try await bench.pipectl("notify")
-                #expect(try await ended(bench, 1).verdict == .passed)
+                #expect(try await bench.ended(1).verdict == .passed)
                 // Without a run of the target the change could not be held against it; it leaves no base either.
-                #expect(try await ended(bench, 2).verdict == .passed)
-                #expect(try await report(bench, 2).change == nil)
+                #expect(try await bench.ended(2).verdict == .passed)
+                #expect(try await bench.report(2).change == nil)
                 try await bench.change(2, ["other.txt": "2\n"])
                 _ = try await bench.pipectl("notify")
-                #expect(try await ended(bench, 3).verdict == .passed)
-                #expect(try await report(bench, 3).comparison?.against == 2)
+                #expect(try await bench.ended(3).verdict == .passed)
+                #expect(try await bench.report(3).comparison?.against == 2)
                 for run in 1...3 {
-                    #expect(try await report(bench, RunID(run)).base == nil)
+                    #expect(try await bench.report(RunID(run)).base == nil)
                     #expect(try await log(bench, RunID(run)).contains("cold"))
                 }
                 #expect(try await bench.runs().count == 3, "what is known of the target is not run again")

@@ -48,11 +48,6 @@ struct FlakinessTests {
         try FileManager.default.setAttributes([.posixPermissions: 0o666], ofItemAtPath: path)
     }
 
-    private func report(_ bench: Bench, _ id: RunID) async throws -> Report {
-        let ended = try await bench.pipectl("report", "\(id)", "--format", "json")
-        return try ReportJSON.decoder().decode(Report.self, from: Data(ended.output.utf8))
-    }
-
     private func day(_ days: Int) -> String {
         Date(timeIntervalSinceNow: Double(days) * 86_400).formatted(.iso8601.year().month().day())
     }
@@ -70,7 +65,7 @@ struct FlakinessTests {
             let held = try await bench.pipectl("run", "test", "--change", "1")
             #expect(held.code == 0, "\(held.output)\(held.errors)")
             #expect(held.output.contains("1 failure in quarantine"), "\(held.output)")
-            let first = try await report(bench, 1)
+            let first = try await bench.report(1)
             #expect(first.verdict == .passed && first.testCounts.failed == 1)
             let finding = try #require(first.findings.first { $0.rule == "quarantined-failure" })
             #expect(finding.message.contains("a clock is being mended") && finding.message.contains(day(5)))
@@ -84,7 +79,7 @@ struct FlakinessTests {
             try await bench.commit(quarantine(-1), "It has run out")
             let expired = try await bench.pipectl("run", "test", "--change", "1")
             #expect(expired.code == 1)
-            let last = try await report(bench, 3)
+            let last = try await bench.report(3)
             #expect(last.findings.contains { $0.rule == "quarantine-expired" && $0.message.contains("count again") })
             #expect(!last.reason.contains("quarantine"))
         }
@@ -103,12 +98,12 @@ struct FlakinessTests {
             #expect(try await bench.pipectl("history", "S/two").code == 0)
             try set("two", 3, bench)
             #expect(try await bench.pipectl("run", "test", "--change", "1").code == 6)
-            #expect(try await report(bench, 2).steps.first?.attempts.map(\.retriedTests) == [nil, 1, 1, 1])
+            #expect(try await bench.report(2).steps.first?.attempts.map(\.retriedTests) == [nil, 1, 1, 1])
             try set("two", 4, bench)
             #expect(try await bench.pipectl("run", "test", "--change", "1").code == 1, "in all of them it has failed")
             try set("one", 3, bench)
             #expect(try await bench.pipectl("run", "test", "--change", "1").code == 1)
-            #expect(try await report(bench, 4).steps.first?.attempts.count == 2, "nobody knows it to be flaky")
+            #expect(try await bench.report(4).steps.first?.attempts.count == 2, "nobody knows it to be flaky")
         }
     }
 
@@ -186,7 +181,7 @@ struct FlakinessTests {
             }
             try await bench.change(1, ["one.seconds": "0.8\n", "two.seconds": "0.45\n"])
             #expect(try await bench.pipectl("run", "test", "--change", "1").code == 0)
-            let comparison = try #require(try await report(bench, 7).comparison)
+            let comparison = try #require(try await bench.report(7).comparison)
             let slower = try #require(comparison.slower)
             #expect(slower.map(\.test) == ["S/one"], "\(slower)")
             #expect((slower.first?.seconds ?? 0) >= 0.8 && slower.first?.samples == 6)

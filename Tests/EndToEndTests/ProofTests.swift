@@ -62,11 +62,6 @@ import Testing
         #expect(steps == expected, why, sourceLocation: sourceLocation)
     }
 
-    private func report(_ bench: Bench, _ run: Int) async throws -> Report {
-        let ended = try await bench.pipectl("report", "\(run)", "--format", "json")
-        return try ReportJSON.decoder().decode(Report.self, from: Data(ended.output.utf8))
-    }
-
     /// Makes the change's head another commit.
     private func amend(_ bench: Bench, _ number: Int, _ files: [String: String] = [:], onto base: String? = nil)
         async throws
@@ -90,7 +85,7 @@ import Testing
             #expect(
                 try await look(bench).contains("run 2  test  passed  3 of 3 steps passed, all proved by earlier runs"))
             try expect(bench, ran: [])
-            let amended = try await report(bench, 2)
+            let amended = try await bench.report(2)
             #expect(amended.steps.map(\.provedBy?.run) == [1, 1, 1])
             #expect(amended.testCounts.passed == 1, "the tests of the run that proved it")
             #expect(amended.artifacts.map(\.path) == ["r.xml"])
@@ -102,7 +97,7 @@ import Testing
             #expect(
                 try await look(bench).contains("run 3  test  passed  3 of 3 steps passed, all proved by earlier runs"))
             try expect(bench, ran: [])
-            #expect(try await report(bench, 3).trust == .merged)
+            #expect(try await bench.report(3).trust == .merged)
 
             // What landed counts for another change now: only what that one changes is run.
             try await bench.change(2, ["docs/c": "other\n"])
@@ -163,7 +158,7 @@ import Testing
             try await bench.git(["checkout", "-q", "main"])
             try await look(bench)
             let gone = try await bench.runs()[0].id
-            #expect(try await report(bench, Int(gone)).steps.first { $0.name == "made" }?.provedBy == nil)
+            #expect(try await bench.report(gone).steps.first { $0.name == "made" }?.provedBy == nil)
         }
     }
 
@@ -245,7 +240,7 @@ import Testing
             let report = try await bench.pipectl("report", "3").output
             #expect(report.contains("step \"liar\" failed although run 1 had proved it"), "\(report)")
             #expect(report.contains("pipectl proofs trust liar"))
-            let caught = try await self.report(bench, 3)
+            let caught = try await bench.report(3)
             #expect(caught.findings.first?.rule == "proof-wrong")
             #expect(caught.verdict == .failed)
             let listed = try await bench.pipectl("proofs")
@@ -291,7 +286,7 @@ import Testing
             try await bench.git(["commit", "-q", "-m", "Squashed"])
             try await look(bench)
             try expect(bench, ran: ["publish", "whole"])
-            let released = try await report(bench, 2)
+            let released = try await bench.report(2)
             #expect(released.workflow == "release" && released.verdict == .passed)
             #expect(released.mergedChanges.map(\.name) == ["1"])
             #expect(released.steps.map(\.provedBy?.run) == [1, nil, nil])
@@ -376,7 +371,7 @@ import Testing
 
             try Data().write(to: URL(fileURLWithPath: "\(bench.meet)/bad"))
             #expect(try await bench.pipectl("rerun", "1").code == 1)
-            let failed = try await report(bench, 2)
+            let failed = try await bench.report(2)
             #expect(failed.steps.first { $0.name == "liar" }?.refutes?.proof.run == 1, "no sample, and it tells")
             #expect(failed.steps.filter { $0.refutes != nil }.count == 1)
         }
@@ -404,30 +399,19 @@ import Testing
             try await bench.withDaemon("--refresh", "--proof-sampling", "0") { daemon in
                 try await bench.commit(["src/a": "main\n"], "Main")
                 _ = try await bench.pipectl("notify")
-                try await ended(bench, 1)
+                try await bench.ended(1)
                 try await bench.change(1, ["src/a": "a1\n"])
                 _ = try await bench.pipectl("notify")
-                try await ended(bench, 2)
+                try await bench.ended(2)
                 try await amend(bench, 1, ["tests/b": "b2\n"])
                 _ = try await bench.pipectl("notify")
-                try await ended(bench, 3)
-                #expect(try await report(bench, 3).base != nil, "it began from the workspace of main")
-                #expect(try await report(bench, 3).steps.map(\.provedBy?.run) == [2, nil, nil])
+                try await bench.ended(3)
+                #expect(try await bench.report(3).base != nil, "it began from the workspace of main")
+                #expect(try await bench.report(3).steps.map(\.provedBy?.run) == [2, nil, nil])
                 // The base has what main made there.
                 #expect(try await bench.pipectl("logs", "3", "unit").output == "a1\nb2\n")
                 #expect(await daemon.stop() == 0)
             }
         }
-    }
-
-    /// Waits until a run has its verdict.
-    private func ended(_ bench: Bench, _ id: RunID) async throws {
-        let clock = ContinuousClock()
-        let limit = clock.now + .seconds(60)
-        while clock.now < limit {
-            if try await bench.runs().contains(where: { $0.id == id && $0.verdict != nil }) { return }
-            try await Task.sleep(for: .milliseconds(100))
-        }
-        throw Bench.Failure(description: "run \(id) has no verdict after a minute")
     }
 }

@@ -23,11 +23,6 @@ struct RepetitionTests {
         try await bench.change(1, ["a.txt": "a\n"])
     }
 
-    private func report(_ bench: Bench, _ id: RunID) async throws -> Report {
-        let ended = try await bench.pipectl("report", "\(id)", "--format", "json")
-        return try ReportJSON.decoder().decode(Report.self, from: Data(ended.output.utf8))
-    }
-
     @Test(.timeLimit(.minutes(3)))
     func passedStepsAreNotRepeatedAndAttemptsAreNumbered() async throws {
         try await Bench.with { bench in
@@ -40,7 +35,7 @@ struct RepetitionTests {
             #expect(last.code == 0, "\(last.errors)\(last.output)")
             #expect(last.output.contains("attempt 3 of run 1"))
 
-            let report = try await report(bench, 3)
+            let report = try await bench.report(3)
             #expect(report.resumed == 2 && report.rerunOf == 2)
             #expect(report.repetition == Report.Repetition(origin: 1, number: 3))
             let build = try #require(report.steps.first { $0.name == "build" })
@@ -67,7 +62,7 @@ struct RepetitionTests {
             }
             let again = try await bench.pipectl("rerun", "1", "--failed")
             #expect(again.code == 0, "\(again.errors)")
-            let report = try await report(bench, 2)
+            let report = try await bench.report(2)
             #expect(report.resumed == nil)
             #expect(report.steps.allSatisfy { $0.attempts.count == 1 })
             #expect(

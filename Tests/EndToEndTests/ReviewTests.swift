@@ -18,11 +18,6 @@ struct ReviewTests {
         try Data(script.utf8).write(to: URL(fileURLWithPath: "\(bench.meet)/reviewer"))
     }
 
-    private func report(_ bench: Bench, _ id: RunID) async throws -> Report {
-        let ended = try await bench.pipectl("report", "\(id)", "--format", "json")
-        return try ReportJSON.decoder().decode(Report.self, from: Data(ended.output.utf8))
-    }
-
     private func review(_ bench: Bench, _ number: Int = 1) async throws -> Int32 {
         try await bench.pipectl("run", "test", "--change", "\(number)").code
     }
@@ -41,7 +36,7 @@ struct ReviewTests {
                   {"severity": "note", "message": "short"}]}'
                 """)
             #expect(try await review(bench) == 1)
-            let one = try await report(bench, 1)
+            let one = try await bench.report(1)
             let finding = try #require(one.findings.first { $0.rule == "review/shouting" })
             #expect(finding.file == "b.txt" && finding.line == 1 && finding.severity == .error)
             #expect(one.reason.contains("1 open finding of severity error or more"))
@@ -53,7 +48,7 @@ struct ReviewTests {
             // The same head again: nobody is asked, and what stands still stands.
             try reviewer(bench, "exit 9")
             #expect(try await review(bench) == 1)
-            #expect(try await report(bench, 2).steps.first?.attempts.isEmpty == true)
+            #expect(try await bench.report(2).steps.first?.attempts.isEmpty == true)
 
             // A push that mends nothing: only what is new is shown, the remark at another line is not repeated.
             let second = try await bench.change(1, ["c.txt": "quiet\n"], from: first)
@@ -64,7 +59,7 @@ struct ReviewTests {
                 echo '{"findings": [{"severity": "error", "rule": "shouting", "message": "line 7 shouts", "file": "b.txt", "line": 7}]}'
                 """)
             #expect(try await review(bench) == 1)
-            let three = try await report(bench, 3)
+            let three = try await bench.report(3)
             #expect(three.steps.first?.review?.findings.count == 2, "none is repeated")
             let next = try String(contentsOfFile: "\(bench.meet)/prompt-3", encoding: .utf8)
             #expect(next.contains("+quiet") && !next.contains("+SHOUT") && next.contains(print))
@@ -78,7 +73,7 @@ struct ReviewTests {
                 echo '{"findings": [], "earlier": [{"fingerprint": "\(print)", "fate": "fixed"}]}'
                 """)
             #expect(try await review(bench) == 0)
-            let four = try await report(bench, 4)
+            let four = try await bench.report(4)
             #expect(four.steps.first?.review?.findings.first?.fate == .fixed)
             #expect(!four.findings.contains { $0.rule == "review/shouting" })
         }
@@ -92,7 +87,7 @@ struct ReviewTests {
             try reviewer(bench, "echo '{\"findings\": []}'")
             #expect(try await review(bench) == 0)
             #expect(
-                try await report(bench, 1).findings.contains { $0.message.hasPrefix("no findings: the whole change") })
+                try await bench.report(1).findings.contains { $0.message.hasPrefix("no findings: the whole change") })
             try await bench.change(2, ["d.txt": "d\n"])
             try reviewer(
                 bench,
@@ -101,7 +96,7 @@ struct ReviewTests {
                 {"severity": "error", "message": "third"}, {"severity": "note", "message": "first"}]}'
                 """)
             #expect(try await review(bench, 2) == 1)
-            let record = try #require(try await report(bench, 2).steps.first?.review)
+            let record = try #require(try await bench.report(2).steps.first?.review)
             #expect(record.findings.map(\.message) == ["third", "first"] && record.leftOut == 1)
         }
     }
@@ -130,7 +125,7 @@ struct ReviewTests {
             try await bench.change(1, ["b.txt": "b\n"])
             try reviewer(bench, script)
             #expect(try await review(bench) == 3, "\(name)")
-            let report = try await report(bench, 1)
+            let report = try await bench.report(1)
             #expect(report.verdict == .infrastructure)
             #expect(report.reason.contains("there is no review") && report.reason.contains(words), "\(report.reason)")
             #expect(report.steps.first?.review == nil)
@@ -152,7 +147,7 @@ struct ReviewTests {
             #expect(!text.contains("\u{1b}[2J") && text.contains("gone"))
             let page = try await bench.pipectl("report", "1", "--format", "html").output
             #expect(!page.contains("<script>alert(1)"))
-            #expect(try await report(bench, 1).steps.first?.review?.findings.first?.line == nil)
+            #expect(try await bench.report(1).steps.first?.review?.findings.first?.line == nil)
         }
     }
 }

@@ -95,12 +95,6 @@ struct SecretsTests {
         return found
     }
 
-    private func report(_ bench: Bench) async throws -> Report {
-        let ended = try await bench.pipectl("report", "1", "--format", "json")
-        #expect(ended.code == 0, "\(ended.errors)")
-        return try ReportJSON.decoder().decode(Report.self, from: Data(ended.output.utf8))
-    }
-
     private func set(_ bench: Bench, _ value: String, _ arguments: String...) async throws -> Bench.Ended {
         let file = "\(bench.root)/value"
         try Data(value.utf8).write(to: URL(fileURLWithPath: file))
@@ -126,7 +120,7 @@ struct SecretsTests {
             let file = try await bench.pipectl("logs", "1", "file").output
             #expect(file.contains("at /run/secrets/TOKEN\n"), "\(file)")
 
-            let report = try await report(bench)
+            let report = try await bench.report(1)
             func step(_ name: String) throws -> StepRecord { try #require(report.steps.first { $0.name == name }) }
             #expect(try step("print").status == .passed)
             #expect(try step("without").status == .passed)
@@ -152,7 +146,7 @@ struct SecretsTests {
             #expect(try await bench.look().code == 0)
             #expect(try await bench.pipectl("logs", "1", "peek").output == "<nothing>\n")
             #expect(try await bench.pipectl("logs", "1", "peek at the file").output == "<nothing>\n")
-            let report = try await report(bench)
+            let report = try await bench.report(1)
             #expect(report.findings.map(\.rule) == ["secrets-withheld"])
             #expect(report.findings.first?.message.contains("\"peek\" (TOKEN), \"peek at the file\" (TOKEN)") == true)
             // A working tree is nobody's merged code either.

@@ -87,6 +87,35 @@
         }
 
         @Test(.enabled(if: isRoot, why), .timeLimit(.minutes(3)))
+        func warmWorkspacesComeBackWithTheRoomForThem() async throws {
+            try await withSmallDisk { bench in
+                func base(ofChange number: Int, inRun id: RunID) async throws -> RunID? {
+                    try await bench.change(number, ["check.sh": "echo \(number)\n"])
+                    _ = try await bench.pipectl("notify")
+                    _ = try await bench.pipectl("logs", "\(id)", "--follow")
+                    let report = try await bench.report(id)
+                    #expect(report.verdict == .passed && report.change != nil)
+                    return report.base?.run
+                }
+                try await bench.withDaemon("--refresh") { daemon in
+                    _ = try await daemon.line("baseline of")
+                    while !hasBallast(bench) { try await Task.sleep(for: .milliseconds(50)) }
+                    #expect(try await base(ofChange: 1, inRun: 1) == nil)
+                    _ = try await bench.pipectl("logs", "2", "--follow")
+                    #expect(try await base(ofChange: 2, inRun: 3) == 2)
+                    try await fill(bench)
+                    _ = try await daemon.line("1 warm workspaces are given up for the space")
+                    try free(bench)
+                    _ = try await daemon.line("there is space again")
+                    #expect(try await base(ofChange: 3, inRun: 4) == nil)
+                    _ = try await bench.pipectl("logs", "5", "--follow")
+                    #expect(try await base(ofChange: 4, inRun: 6) == 5)
+                    #expect(await daemon.stop() == 0)
+                }
+            }
+        }
+
+        @Test(.enabled(if: isRoot, why), .timeLimit(.minutes(3)))
         func aPushWhileNotAByteIsLeftIsTestedOnceWhenThereIsRoom() async throws {
             try await withSmallDisk { bench in
                 try await bench.withDaemon { daemon in

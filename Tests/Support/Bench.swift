@@ -126,6 +126,25 @@ package struct Bench: Sendable {
         return run
     }
 
+    /// The archived report of a run.
+    package func report(_ id: RunID) async throws -> Report {
+        let ended = try await pipectl("report", "\(id)", "--format", "json")
+        guard ended.code == 0 else { throw Failure(description: "pipectl report \(id): \(ended.errors)") }
+        return try ReportJSON.decoder().decode(Report.self, from: Data(ended.output.utf8))
+    }
+
+    /// Waits, for a minute at most, until a run has its verdict.
+    @discardableResult
+    package func ended(_ id: RunID) async throws -> RunSummary {
+        let clock = ContinuousClock()
+        let limit = clock.now + .seconds(60)
+        while clock.now < limit {
+            if let run = try await runs().first(where: { $0.id == id }), run.verdict != nil { return run }
+            try await Task.sleep(for: .milliseconds(100))
+        }
+        throw Failure(description: "run \(id) has no verdict after a minute")
+    }
+
     /// Runs a command to its end; one that takes longer than `limit` is killed and fails its test by its code.
     package func command(
         _ command: [String], in folder: String? = nil, within limit: Duration = .seconds(60)

@@ -43,8 +43,9 @@ actor BaseStore {
     private var uses: [String: Int] = [:]
     /// Folders of bases that were given up and that runs still go on above: what those leave is no base either.
     private var givenUp: Set<String> = []
-    /// Runs whose bases are gone, and would be as good if they were made again.
-    private var lost: Set<RunID> = []
+    /// Runs whose bases are gone and would be as good if they were made again, with the bytes that must be free for that
+    /// beyond those that the box keeps free.
+    private var lost: [RunID: Int] = [:]
     /// Runs that were to leave a base and that this process carried out: of what earlier ones left, and why it is gone,
     /// nothing is known.
     private var tried: Set<RunID> = []
@@ -125,15 +126,21 @@ actor BaseStore {
     func noteTry(_ run: RunID) { tried.insert(run) }
 
     /// Notes that a run would leave the base another time that it could not leave now.
-    func noteLoss(_ run: RunID) { lost.insert(run) }
+    ///
+    /// - Parameter room: Bytes that must be free for that beyond those that the box keeps free.
+    func noteLoss(_ run: RunID, needing room: Int = 0) { lost[run] = room }
 
     /// Whether the base that a run left, if it did, should be made once more.
     ///
     /// It may be gone for what it was, like one of a branch that was moved back meanwhile; or it was made with other tools.
-    /// One that had to go for want of room would soon have to again, and a run that left none would leave none again.
-    func isLost(ofRun run: RunID, tools: String) -> Bool {
+    /// One that had to go for the others' sake would soon have to again, as would one for which the disk has no room yet;
+    /// and a run that left none would leave none again.
+    ///
+    /// - Parameter room: Bytes that are free beyond those that the box keeps free.
+    func isLost(ofRun run: RunID, tools: String, room: Int) -> Bool {
         if let base = bases.first(where: { $0.run == run }) { return base.key.tools != tools || !Self.isUsable(base) }
-        return lost.contains(run) || !tried.contains(run)
+        if let needed = lost[run] { return needed <= room }
+        return !tried.contains(run)
     }
 
     /// Notes that a run of the target is wanted to hold changes against.
@@ -203,13 +210,19 @@ actor BaseStore {
     }
 
     /// Removes all bases for which `isUnwanted` holds; returns how many.
-    ///
-    /// - Parameter forGood: Whether they should not be made again, either.
     @discardableResult
-    func remove(forGood: Bool = false, where isUnwanted: (Base) -> Bool) async -> Int {
+    func remove(_ comeback: Comeback = .whenMissed, where isUnwanted: (Base) -> Bool) async -> Int {
         let gone = bases.filter(isUnwanted)
+        // All that go would come back, and the disk would be as full again.
+        let room = 2 * bytes
         bases.removeAll(where: isUnwanted)
-        if !forGood { lost.formUnion(gone.map(\.run)) }
+        for base in gone {
+            switch comeback {
+            case .whenMissed: lost[base.run] = 0
+            case .whenThereIsRoom: lost[base.run] = room
+            case .never: lost[base.run] = nil
+            }
+        }
         for base in gone { retire(base.folder) }
         await sweep()
         return gone.count
@@ -224,7 +237,7 @@ actor BaseStore {
     /// Removes bases that are wrong, for good: what runs leave that began from any layer of theirs is no base either.
     func giveUp(where isWrong: (Base) -> Bool) async -> Int {
         givenUp.formUnion(bases.filter(isWrong).flatMap(BaseStore.folders))
-        return await remove(forGood: true, where: isWrong)
+        return await remove(.never, where: isWrong)
     }
 
     private func evict() async {
@@ -238,7 +251,7 @@ actor BaseStore {
             kept[base.key, default: 0] += 1
             if others || kept[base.key, default: 0] > BaseStore.mostKept {
                 gone.insert(base.folder)
-                lost.insert(base.run)
+                lost[base.run] = 0
             }
         }
         bases.removeAll { gone.contains($0.folder) }
@@ -257,7 +270,7 @@ actor BaseStore {
 
     /// Removes what an earlier process left and this one has no room or no use for.
     func clear() async {
-        if limit == 0 { await remove(forGood: true) { _ in true } }
+        if limit == 0 { await remove(.never) { _ in true } }
         await evict()
     }
 
@@ -284,6 +297,14 @@ actor BaseStore {
         }
         return Array(Set(layers + [base.folder]))
     }
+}
+
+/// When a base that is removed may be made again.
+enum Comeback {
+    case whenMissed
+    /// When it is missed and the disk has room for twice of what all had taken.
+    case whenThereIsRoom
+    case never
 }
 
 /// A base that runs have missed.

@@ -148,6 +148,12 @@ extension RunExecutor {
                     "run \(run.id) leaves a base of \(base.layers.count) layers, \(base.bytes >> 20) MiB, for \(key.workflow) on \(key.branch)"
                 )
             } catch {
+                if BoxTools.isDiskFull(error) {
+                    let taken = try await offThread { [place, workspace.folder].map(WorkspaceMeter.size) }
+                    if !taken.contains(WorkspaceMeter.tooDeep) {
+                        await bases.noteLoss(run.id, needing: 2 * taken.reduce(0, +))
+                    }
+                }
                 try? await offThread { try FolderRemoval.remove(place) }
                 throw error
             }

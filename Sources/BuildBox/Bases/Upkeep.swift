@@ -84,11 +84,16 @@ extension Box {
     /// Has a base made, once more where the one of an earlier run is lost.
     private func refresh(_ wanted: WantedBase) async {
         guard await !bases.has(wanted.key, at: wanted.commit) else { return }
+        let room = (BoxTools.freeBytes(at: state.path) ?? .max) - options.keptFreeBytes
         var request = RunRequest.refresh(wanted.key, commit: wanted.commit)
         while let earlier = await queueUpkeep(request) {
-            guard await bases.isLost(ofRun: earlier, tools: wanted.key.tools),
-                (try? await index.run(earlier)?.summary.verdict) == .passed
-            else { return }
+            guard let summary = try? await index.run(earlier)?.summary else { return }
+            switch summary.verdict {
+            case .passed: guard await bases.isLost(ofRun: earlier, tools: wanted.key.tools, room: room) else { return }
+            // It says nothing of the commit; what was in its way may still be.
+            case .infrastructure: guard summary.endedAt.map({ $0 + 3_600 < Date() }) == true else { return }
+            default: return
+            }
             request.nonce = "refresh after run \(earlier)"
         }
     }

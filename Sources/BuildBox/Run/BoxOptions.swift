@@ -13,6 +13,8 @@ public struct BoxOptions: Sendable {
     public var grace: Duration = .seconds(10)
     /// No run is started while fewer bytes are free on the state folder's disk.
     public var minimumFreeBytes = 1 << 30
+    /// As many as that, or more: below twice the ballast not even a checkout can be hoped for.
+    var keptFreeBytes: Int { max(minimumFreeBytes, 2 * Ballast.bytes) }
     /// Whether a one-screen summary of each run is written to `refs/notes/pipectl` of the watched repository.
     public var writesNotes = false
     /// Which code is trusted, and what a person is asked about.

@@ -42,7 +42,7 @@ struct RunRecorder: Sendable {
             } catch {
                 let isFull =
                     BoxTools.isDiskFull(error)
-                    || (BoxTools.freeBytes(at: state.path) ?? .max) < max(options.minimumFreeBytes, 2 * Ballast.bytes)
+                    || (BoxTools.freeBytes(at: state.path) ?? .max) < options.keptFreeBytes
                 if isFull, ballast.giveUp() {
                     log.error(
                         "the disk of \(state.path) is full: the ballast of \(Ballast.bytes >> 20) MiB is given up for the report of run \(report.id)"

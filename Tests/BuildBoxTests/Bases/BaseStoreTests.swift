@@ -133,8 +133,8 @@ struct BaseStoreTests {
     @Test func whatIsGoneForWantOfRoomIsNotMadeAgain() async throws {
         try await withFolder { shelf in
             let store = shelf.store(limit: 35)
-            func isLost(_ run: RunID, tools: String = "swift 1") async -> Bool {
-                await store.isLost(ofRun: run, tools: tools)
+            func isLost(_ run: RunID, tools: String = "swift 1", room: Int = 0) async -> Bool {
+                await store.isLost(ofRun: run, tools: tools, room: room)
             }
             #expect(await isLost(1), "an earlier process may have had it")
             for run: RunID in 1...7 { await store.noteTry(run) }
@@ -144,13 +144,16 @@ struct BaseStoreTests {
             #expect(await isLost(1, tools: "swift 2"))
             await store.remove { $0.run == 1 }
             #expect(await isLost(1))
-            await store.remove(forGood: true) { $0.run == 2 }
+            await store.remove(.never) { $0.run == 2 }
             #expect(await !isLost(2))
             try await store.add(shelf.make(4, bytes: 30))
             #expect(await store.all.map(\.run) == [4])
             #expect(await !isLost(3), "there was no room for it")
             await store.noteLoss(3)
             #expect(await isLost(3))
+            await store.remove(.whenThereIsRoom) { _ in true }
+            #expect(await !isLost(4, room: 59), "the disk would be as full again")
+            #expect(await isLost(4, room: 60))
         }
     }
 
@@ -165,10 +168,10 @@ struct BaseStoreTests {
             try await store.add(shelf.make(2, other))
             #expect(await store.all.map(\.run) == [2])
             for (run, tools) in [(1, "swift 3"), (2, "swift 3"), (1, "swift 1")] {
-                #expect(await store.isLost(ofRun: RunID(run), tools: tools))
+                #expect(await store.isLost(ofRun: RunID(run), tools: tools, room: 0))
             }
             for run: Int64 in [3, 4, 5] { try await store.add(shelf.make(run, other)) }
-            #expect(await store.isLost(ofRun: 2, tools: "swift 2"), "three of a kind are kept")
+            #expect(await store.isLost(ofRun: 2, tools: "swift 2", room: 0), "three of a kind are kept")
             #expect(await store.has(other, at: String(repeating: "a", count: 40)))
             #expect(await !store.has(other, at: String(repeating: "b", count: 40)))
         }
