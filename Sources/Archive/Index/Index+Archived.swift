@@ -132,6 +132,7 @@ extension Index {
             report.change?.title, request.fix?.of, try ArchiveJSON.compactText(request), report.verdict.rawValue,
             report.createdAt.milliseconds, report.endedAt.milliseconds, report.rerunOf,
         ])
+        try raiseProofFloor(before: report, repository: repository, db)
         try record(report, run.tests, run.bytes, db)
         for approval in report.approvals ?? [] { try insert(approval, report.id, db) }
         return true

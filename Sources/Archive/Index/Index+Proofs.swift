@@ -104,10 +104,40 @@ extension Index {
         let scope = ProofScope.change(change.name)
         try db.execute(sql: "DELETE FROM proof WHERE repository = ? AND scope = ?", arguments: [repository, scope])
         // One of that change may still run, and end later.
-        try db.execute(
+        let newest = try RunID.fetchOne(db, sql: "SELECT max(id) FROM run") ?? 0
+        try raiseProofFloor(of: scope, to: newest, repository: repository, db)
+    }
+
+    /// Before a run that only the archive knows is taken up: whether its change is over since, and another one has the
+    /// name, nobody knows any more, so that what it proved holds for itself only if it was merged.
+    static func raiseProofFloor(before report: Report, repository: Int64, _ db: Database) throws {
+        guard let change = report.change, report.trust != .merged else { return }
+        try raiseProofFloor(of: ProofScope.change(change.name), to: report.id, repository: repository, db)
+    }
+
+    private static func raiseProofFloor(
+        of scope: String, to run: RunID, repository: Int64, _ db: Database
+    ) throws {
+        try db.cachedStatement(
             sql: """
-                INSERT OR REPLACE INTO proofFloor (repository, scope, run) SELECT ?, ?, coalesce(max(id), 0) FROM run
-                """, arguments: [repository, scope])
+                INSERT INTO proofFloor (repository, scope, run) VALUES (?, ?, ?)
+                ON CONFLICT DO UPDATE SET run = max(run, excluded.run)
+                """
+        ).execute(arguments: [repository, scope, run])
+    }
+
+    /// The run that this one repeats, or the one that that one repeats, and so on to the first.
+    private static func firstAttempt(of report: Report, _ db: Database) throws -> RunID {
+        guard let earlier = report.rerunOf else { return report.id }
+        return try RunID.fetchOne(
+            db.cachedStatement(
+                sql: """
+                    WITH RECURSIVE earlier(id) AS (
+                        SELECT ?1 UNION SELECT run.rerunOf FROM earlier JOIN run ON run.id = earlier.id
+                        WHERE run.rerunOf IS NOT NULL
+                    )
+                    SELECT min(id) FROM earlier
+                    """), arguments: [earlier]) ?? earlier
     }
 
     /// Believes the proofs of a step again, from now on; the old ones are gone.
@@ -181,15 +211,17 @@ extension Index {
                 SELECT ?1, new.value ->> 0, ?2, new.value ->> 1, ?3, new.value ->> 2, ?4, ?5, ?6
                 FROM json_each(?7) AS new
                 WHERE EXISTS (SELECT 1 FROM run WHERE id = ?4)
-                    AND NOT EXISTS (SELECT 1 FROM proofFloor WHERE repository = ?1 AND scope = ?2 AND run >= ?4)
+                    AND NOT EXISTS (
+                        SELECT 1 FROM proofFloor WHERE repository = ?1 AND scope = ?2 AND run >= min(?4, ?9))
                     AND NOT EXISTS (
                         SELECT 1 FROM distrust
                         WHERE repository = ?1 AND definition = new.value ->> 1 AND (times > 1 OR at > ?8))
                 """)
+        let first = try firstAttempt(of: report, db)
         for (origin, steps) in proved {
             try insert.execute(arguments: [
                 repository, scope, report.workflow, origin.run, origin.attempt, origin.isWarm,
-                try ArchiveJSON.compactText(steps), report.endedAt.milliseconds - distrustLasts,
+                try ArchiveJSON.compactText(steps), report.endedAt.milliseconds - distrustLasts, first,
             ])
         }
     }
