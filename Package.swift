@@ -104,27 +104,29 @@ let package = Package(
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             swiftSettings: settings, linkerSettings: release),
-        // What tests of the built binary share: a repository, a state folder, a daemon.
+        // What tests share: a repository, a state folder and a daemon of the built binary, numbers that come again.
         .target(name: "TestSupport", dependencies: ["Archive"], path: "Tests/Support", swiftSettings: settings),
         .testTarget(name: "MCPTests", dependencies: ["MCP"], swiftSettings: settings),
-        .testTarget(name: "GitTests", dependencies: ["Git"], swiftSettings: settings),
-        .testTarget(name: "PipelineTests", dependencies: ["Pipeline"], swiftSettings: settings),
+        .testTarget(name: "GitTests", dependencies: ["Git", "TestSupport"], swiftSettings: settings),
+        .testTarget(name: "PipelineTests", dependencies: ["Pipeline", "TestSupport"], swiftSettings: settings),
         .testTarget(name: "IntegrityTests", dependencies: ["Integrity", "Pipeline"], swiftSettings: settings),
         .testTarget(
             name: "EngineTests",
             dependencies: [
-                "Engine", "Pipeline", "stepinit",
+                "Engine", "Pipeline", "stepinit", "TestSupport",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             exclude: ["Findings/Fixtures", "TestResults/Fixtures"], swiftSettings: settings),
         .testTarget(name: "ArchiveTests", dependencies: ["Archive", "Engine", "Git"], swiftSettings: settings),
         .testTarget(
-            name: "BuildBoxTests", dependencies: ["Archive", "BuildBox", "Engine", "Git", "Pipeline", "stepinit"],
+            name: "BuildBoxTests",
+            dependencies: ["Archive", "BuildBox", "Engine", "Git", "Pipeline", "stepinit", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "FuzzTests",
             dependencies: [
                 "Archive", "BuildBox", "Engine", "Git", "Integrity", "MCP", "Pipeline", "pipectl", "stepinit",
+                "TestSupport",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),

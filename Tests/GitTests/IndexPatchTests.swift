@@ -1,5 +1,6 @@
 import Foundation
 import Git
+import TestSupport
 import Testing
 
 /// An index that is patched again and again must be what Git makes of each tree.
@@ -12,17 +13,8 @@ import Testing
         repository = try fixture.store()
     }
 
-    /// The same numbers in each run of the test.
-    private struct Numbers {
-        var state: UInt64
-        mutating func below(_ limit: Int) -> Int {
-            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            return Int(state >> 33) % limit
-        }
-    }
-
     /// Files, links, programs and submodules at random paths, many of which are a folder in another tree.
-    private func tree(_ numbers: inout Numbers, like old: [String: Int], paths: Int) -> [String: Int] {
+    private func tree(_ numbers: inout SplitMix64, like old: [String: Int], paths: Int) -> [String: Int] {
         let parts = ["a", "b", "a-", "a.", "a0", "ab", "new\\nline", "ü", "é", " x", "!", "#", "*", "\\377"]
         var tree = old
         for _ in 0..<paths {
@@ -80,7 +72,7 @@ import Testing
     }
 
     @Test(arguments: [1, 2, 3]) func eachIsWhatGitMakesOfTheTree(_ seed: UInt64) throws {
-        var numbers = Numbers(state: seed)
+        var numbers = SplitMix64(seed: seed)
         var content = tree(&numbers, like: ["begin": 3], paths: 60)
         var base = try check(commit(content), "first", over: nil)
         for round in 0..<12 {

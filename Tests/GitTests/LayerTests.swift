@@ -1,5 +1,6 @@
 import Foundation
 import Git
+import TestSupport
 import Testing
 
 /// A checkout over another one must be what a checkout into nothing is, byte for byte.
@@ -195,6 +196,60 @@ import Testing
             ["worktree", "add", "--quiet", "--detach", fixture["theirs"], new.hex], in: fixture["store"])
         #expect(try text("ours/program/-first") == "b\r\n")
         for name in names { #expect(try text("ours/\(name)") == text("theirs/\(name)"), "\(name)") }
+    }
+
+    /// Folders, names and rules of which any may sort before any other; without what libgit2 does otherwise by design,
+    /// see docs/workspaces.md.
+    @Test(arguments: 1...6) func aRandomTreeComesOutAsGitHasIt(_ seed: Int) throws {
+        var random = SplitMix64(seed: seed)
+        let folders = ["", "sub/", "-d/", "-d/e/", ".f/", "#g/h/", "sub/.k/", "z/"]
+        let names = ["-a", ".a", ".gitattributes2", "#b", "a", "b.bin", ".gitattribute", "z z", "[x]", "!n", "A"]
+        // No ends of lines that Git would not commit: it calls those changed, wherever it writes them.
+        let texts = ["x\n", "x\ny\n", "$Id$\n", "\u{1}\n"]
+        let rules = [
+            "* text eol=crlf", "* text=auto eol=crlf", "*.bin -text", "-a eol=lf", "*.bin binary", "a -text", "* ident",
+            "/a text eol=crlf", "sub/* -text", "**/a eol=crlf text", "[attr]crl text eol=crlf", "A crl",
+            ".gitattributes -text", ".* text eol=crlf",
+        ]
+        func file(_ path: String, _ text: String) -> String {
+            "M \(random.once(in: 6) ? 100755 : 100644) inline \"\(path)\"\ndata \(text.utf8.count)\n\(text)\n"
+        }
+        var attributes: [String: String] = [:]
+        func tree(keepingAttributes keeps: Bool) -> (content: String, paths: [String]) {
+            var (content, paths): (String, [String]) = ("", [])
+            for folder in folders {
+                for name in names.shuffled(using: &random).prefix(5) {
+                    paths.append(folder + name)
+                    content += file(folder + name, random.pick(texts))
+                }
+                if !keeps {
+                    let some = rules.shuffled(using: &random).prefix(1 + random.below(4)).sorted { one, _ in
+                        one.hasPrefix("[attr]")
+                    }
+                    attributes[folder] = random.once(in: 2) ? some.joined(separator: "\n") + "\n" : nil
+                }
+                if let text = attributes[folder] {
+                    paths.append(folder + ".gitattributes")
+                    content += file(folder + ".gitattributes", text)
+                }
+            }
+            return (content, paths)
+        }
+        var old: OID?
+        for (round, keeps) in [false, true, true, false].enumerated() {
+            let (content, paths) = tree(keepingAttributes: keeps)
+            let new = try commit("new", content)
+            if let old { _ = try compare(old, new, "round \(round)") }
+            try repository.checkout(new, into: fixture["ours\(round)"])
+            try fixture.git(
+                ["worktree", "add", "--quiet", "--detach", fixture["theirs\(round)"], new.hex], in: fixture["store"])
+            for path in paths {
+                #expect(
+                    try text("ours\(round)/\(path)") == text("theirs\(round)/\(path)"),
+                    "\(round): \(path) by \(attributes)")
+            }
+            old = new
+        }
     }
 
     private func text(_ path: String) throws -> String { try String(contentsOfFile: fixture[path], encoding: .utf8) }

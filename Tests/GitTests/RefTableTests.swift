@@ -1,5 +1,6 @@
 import CGit
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Git
@@ -37,7 +38,7 @@ import Testing
     }
 
     @Test(arguments: 0..<40) func overlayIsWhatADictionaryDoes(seed: Int) {
-        var random = Numbers(state: UInt64(seed))
+        var random = SplitMix64(seed: UInt64(seed))
         let names = (0..<12).map { "refs/\($0)" }
         var wanted: [String: OID] = [:]
         for name in names where Bool.random(using: &random) { wanted[name] = RefTableTests.one }
@@ -52,7 +53,7 @@ import Testing
     }
 
     @Test(arguments: 0..<40) func changesAreWhatADictionarySays(seed: Int) {
-        var random = Numbers(state: UInt64(seed) + 1_000)
+        var random = SplitMix64(seed: UInt64(seed) + 1_000)
         var (old, new): ([String: OID], [String: OID]) = ([:], [:])
         for number in 0..<20 {
             if Bool.random(using: &random) {
@@ -124,17 +125,5 @@ import Testing
         #expect(RefStamp(gitDirectory: "\(path)/.git") == nil)
         let repository = try Repository(opening: path)
         #expect(try repository.snapshot().refs == repository.tableOfLibrary())
-    }
-}
-
-/// The same numbers each time for a seed (SplitMix64).
-private struct Numbers: RandomNumberGenerator {
-    var state: UInt64
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = state
-        value = (value ^ value >> 30) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ value >> 27) &* 0x94D0_49BB_1331_11EB
-        return value ^ value >> 31
     }
 }

@@ -1,4 +1,5 @@
 @testable import Pipeline
+import TestSupport
 import Testing
 
 @Suite struct GlobTests {
@@ -53,7 +54,7 @@ import Testing
 
     /// Against a matcher that tries everything, over small alphabets where odd cases are frequent.
     @Test(arguments: 0..<20) func agreesWithANaiveMatcher(seed: UInt64) throws {
-        var random = SplitMix(state: seed)
+        var random = SplitMix64(seed: seed)
         for _ in 0..<1_000 {
             let segments = (0..<Int.random(in: 1...4, using: &random)).map { _ in
                 Int.random(in: 0..<4, using: &random) == 0
@@ -114,17 +115,5 @@ import Testing
             case let wanted: name.first == wanted && text(pattern.dropFirst(), name.dropFirst())
             }
         }
-    }
-}
-
-/// The same numbers for the same seed.
-struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var mixed = (state ^ (state >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-        return mixed ^ (mixed >> 31)
     }
 }

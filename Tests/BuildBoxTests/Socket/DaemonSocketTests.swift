@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import BuildBox
@@ -515,7 +516,7 @@ private func line(_ ask: Ask) throws -> [UInt8] { try Envelope.line(Envelope.Que
         limits.requestLine = 4096
         limits.requestDeadline = .milliseconds(50)
         try await withServer(limits: limits) { path in
-            var random = SplitMix(state: seed)
+            var random = SplitMix64(seed: seed)
             let pieces = try [line(.echo("ok")), line(.count(50, size: 500)), Array("{\"version\":".utf8), line(.wait)]
             let end = ContinuousClock.now + .seconds(1)
             while ContinuousClock.now < end {
@@ -543,18 +544,5 @@ private func line(_ ask: Ask) throws -> [UInt8] { try Envelope.line(Envelope.Que
             }
             #expect(try await TestClient.connect(path: path).ask(.echo("alive")) == .text("alive"))
         }
-    }
-}
-
-/// The same numbers for the same seed.
-struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var value = state
-        value = (value ^ (value >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        value = (value ^ (value >> 27)) &* 0x94d0_49bb_1331_11eb
-        return value ^ (value >> 31)
     }
 }

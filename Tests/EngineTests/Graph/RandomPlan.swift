@@ -1,24 +1,9 @@
 import Pipeline
-
-/// A generator that gives the same numbers for the same seed, so that a failure can be looked at again.
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(_ seed: some BinaryInteger) { state = UInt64(truncatingIfNeeded: seed) &* 0x9E37_79B9_7F4A_7C15 }
-
-    /// SplitMix64, https://prng.di.unimi.it/splitmix64.c
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = state
-        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-        return value ^ (value >> 31)
-    }
-}
+import TestSupport
 
 extension Plan {
     /// A valid plan: each step needs some of those before it, and then the steps are shuffled.
-    static func random(steps count: Int, with generator: inout SeededGenerator, conditions: Bool = true) -> Plan {
+    static func random(steps count: Int, with generator: inout SplitMix64, conditions: Bool = true) -> Plan {
         let density = Int.random(in: 0...4, using: &generator)
         var steps: [PlannedStep] = []
         for number in 0..<count {

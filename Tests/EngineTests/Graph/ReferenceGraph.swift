@@ -89,17 +89,17 @@ struct ReferenceGraph {
     }
 
     mutating func settle() {
+        // A stop ends all of these at once: what follows from one may lie in another.
+        for step in plan.steps.indices where places[step] == .waiting && isRuledOut(step) {
+            places[step] = .ended(.cancelled)
+        }
         var changed = true
         while changed {
             changed = false
             for step in plan.steps.indices where places[step] == .waiting {
-                if isRuledOut(step) {
-                    places[step] = .ended(.cancelled)
-                    changed = true
-                } else if isFree(step), let status = ending(step) {
-                    places[step] = .ended(status)
-                    changed = true
-                }
+                guard isFree(step), let status = ending(step) else { continue }
+                places[step] = .ended(status)
+                changed = true
             }
         }
     }

@@ -1,4 +1,5 @@
 import Pipeline
+import TestSupport
 import Testing
 
 @testable import Engine
@@ -8,7 +9,7 @@ import Testing
 
     /// Runs one random graph beside the reference; every difference and every broken rule is an issue.
     private func check(seed: Int, steps: Int) {
-        var generator = SeededGenerator(seed)
+        var generator = SplitMix64(seed: seed)
         let plan = Plan.random(steps: steps, with: &generator)
         let failureRate = Int.random(in: 0...3, using: &generator)
         let stopAt = Bool.random(using: &generator) ? Int.random(in: 0...steps, using: &generator) : Int.max

@@ -1,5 +1,6 @@
 import Foundation
 import SystemPackage
+import TestSupport
 import Testing
 
 @testable import Engine
@@ -26,7 +27,7 @@ import Testing
 
     @Test(.timeLimit(.minutes(1)), arguments: 0..<300)
     func anyPiecesGiveTheSameFile(seed: Int) throws {
-        var generator = SeededGenerator(seed)
+        var generator = SplitMix64(seed: seed)
         let limits = LogLimits(
             head: Int.random(in: 0...200, using: &generator), tail: Int.random(in: 0...200, using: &generator))
         let bytes = (0..<Int.random(in: 0...1_500, using: &generator)).map { _ in

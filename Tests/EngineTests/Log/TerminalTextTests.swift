@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Engine
@@ -102,7 +103,7 @@ import Testing
 
     /// Bytes in which everything that matters to a terminal is common.
     static func noise(_ count: Int, seed: UInt64) -> [UInt8] {
-        var random = Noise(state: seed &* 0x9E37_79B9_7F4A_7C15 | 1)
+        var random = SplitMix64(seed: seed)
         let pieces: [[UInt8]] = [
             [0x1B], Array("[".utf8), Array("]0;".utf8), Array("31m".utf8), Array("38;2;".utf8), Array(";".utf8), [0x0A],
             [0x0D], [0x07], [0x9B], [0xE2, 0x80, 0xAE], [0xC2, 0x9B], Array("<script>\"'&".utf8), Array("K".utf8),
@@ -165,17 +166,5 @@ import Testing
         let small = time(50_000)
         // Sixteen times the bytes: in quadratic time this would be 256 times as long.
         #expect(time(800_000) < small * 90 + .milliseconds(200))
-    }
-}
-
-/// Xorshift: the same noise on every run.
-private struct Noise: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state ^= state << 13
-        state ^= state >> 7
-        state ^= state << 17
-        return state
     }
 }

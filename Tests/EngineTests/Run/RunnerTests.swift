@@ -2,6 +2,7 @@ import Foundation
 import Pipeline
 import Synchronization
 import SystemPackage
+import TestSupport
 import Testing
 
 @testable import Engine
@@ -41,7 +42,7 @@ import Testing
     }
 
     @Test func fiveHundredRandomStepsEndInAnAllowedOrder() async throws {
-        var generator = SeededGenerator(7)
+        var generator = SplitMix64(seed: 7)
         let plan = Plan.random(steps: 500, with: &generator, conditions: false)
         let events = EventList()
         let outcome = await run(plan.steps, events: events)

@@ -41,7 +41,7 @@ struct KillLoopTests {
         let clock = ContinuousClock()
         let start = clock.now
         var counts = Counts(seed: Form.seed)
-        var seeded = Seeded(Form.seed)
+        var seeded = SplitMix64(seed: Form.seed)
         // A state folder of a few hundred runs at most: each start then costs what it costs a fresh box.
         while counts.kills < Form.kills {
             try await round(min(Form.kills - counts.kills, 100), &seeded, &counts)
@@ -53,7 +53,7 @@ struct KillLoopTests {
         try Form.report("kills", counts)
     }
 
-    private func round(_ kills: Int, _ seeded: inout Seeded, _ counts: inout Counts) async throws {
+    private func round(_ kills: Int, _ seeded: inout SplitMix64, _ counts: inout Counts) async throws {
         let marker = Marker()
         var random = seeded
         defer { seeded = random }

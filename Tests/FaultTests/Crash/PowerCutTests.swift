@@ -22,7 +22,7 @@ struct PowerCutTests {
 
     @Test("fault 40: writes that were not flushed are missing in any combination", .timeLimit(.minutes(60)))
     func cut() async throws {
-        var random = Seeded(Form.seed)
+        var random = SplitMix64(seed: Form.seed)
         try await Bench.faults(on: Machine.fastDisk) { bench in
             let shim = try await Shim(.disk, bench)
             _ = try await bench.look()
@@ -66,7 +66,7 @@ struct PowerCutTests {
 
     private func cut(
         _ bench: Bench, _ before: DiskModel, _ entries: ArraySlice<DiskJournal.Entry>,
-        _ random: inout Seeded, _ counts: inout Counts
+        _ random: inout SplitMix64, _ counts: inout Counts
     ) async throws {
         var model = before
         var said = ""

@@ -39,7 +39,7 @@ struct SweepTests {
             counts.calls = try number(in: "\(bench.root)/calls")
             #expect(counts.calls > 200, "the shim sees what pipectl does")
 
-            var seeded = Seeded(Form.seed)
+            var seeded = SplitMix64(seed: Form.seed)
             var points = (1...counts.calls + 20).flatMap { [($0, false), ($0, true)] }
             if !Form.isLong { points = Array(points.shuffled(using: &seeded).prefix(40)) }
             for (number, isTorn) in points {
@@ -94,7 +94,7 @@ struct SweepTests {
             _ = try await bench.look(hitAt: Moment(number: .max), shim)
             counts.calls = try number(in: "\(bench.root)/calls")
 
-            var seeded = Seeded(Form.seed)
+            var seeded = SplitMix64(seed: Form.seed)
             var points = (1...counts.calls + 20).flatMap { [($0, false), ($0, true)] }
             if !Form.isLong { points = Array(points.shuffled(using: &seeded).prefix(40)) }
             for (number, isShort) in points {

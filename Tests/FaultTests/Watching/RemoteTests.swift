@@ -79,7 +79,7 @@ struct RemoteTests {
     @Test(
         "fault 9: SIGTERM and SIGKILL in the middle of a fetch leave the old refs or the new", .timeLimit(.minutes(5)))
     func stopWhileFetching() async throws {
-        var random = Seeded(Form.seed)
+        var random = SplitMix64(seed: Form.seed)
         try await Bench.faults { bench in
             let url = "file://\(bench.repository)"
             let mirror = "\(bench.home)/mirrors/repo.git"

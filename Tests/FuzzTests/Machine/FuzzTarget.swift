@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 /// An input broke a rule.

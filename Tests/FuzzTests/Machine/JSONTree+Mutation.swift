@@ -1,3 +1,4 @@
+import TestSupport
 extension JSONTree {
     /// The document with one of its values, drawn from all of them, changed.
     func mutated(_ random: inout SplitMix64, texts: [String]) -> JSONTree {

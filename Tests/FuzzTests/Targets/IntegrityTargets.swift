@@ -1,6 +1,7 @@
 import Foundation
 import Integrity
 import Pipeline
+import TestSupport
 
 /// The sources of a change, held against the target's.
 extension FuzzTarget {

@@ -1,5 +1,6 @@
 import Foundation
 import Pipeline
+import TestSupport
 
 extension FuzzTarget {
     static let patterns: [FuzzTarget] = [

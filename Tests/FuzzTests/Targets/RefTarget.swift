@@ -2,6 +2,7 @@ import Archive
 import Foundation
 import Git
 import Pipeline
+import TestSupport
 
 @testable import BuildBox
 

@@ -1,5 +1,6 @@
 import Engine
 import Foundation
+import TestSupport
 
 extension FuzzTarget {
     private static let xml = [

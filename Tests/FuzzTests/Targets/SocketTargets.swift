@@ -1,5 +1,6 @@
 import Engine
 import Foundation
+import TestSupport
 
 @testable import BuildBox
 

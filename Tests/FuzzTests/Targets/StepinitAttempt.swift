@@ -1,3 +1,4 @@
+import TestSupport
 /// One request to stepinit and what follows it: like those that `StepProcess` makes, with some of it wrong.
 ///
 /// Its texts are harmless whatever place they end up in: what is wrong are numbers, lengths and ends.

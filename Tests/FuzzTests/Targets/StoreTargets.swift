@@ -1,5 +1,6 @@
 import Foundation
 import Git
+import TestSupport
 
 @testable import Archive
 
