@@ -414,4 +414,45 @@ import Testing
             }
         }
     }
+
+    /// What tools said of it is in the report of each run that it stands in, too.
+    @Test func ofABaseNothingIsLeftWhereAProvedStepsOutputsGo() async throws {
+        let more = """
+            let copy = Step("copy", run: "rm -rf bin; mkdir bin; cp src/* bin; echo src/a.c:1:1: warning: odd")
+                .inputs("src/**").outputs("bin/**").findings(.output)
+            copy
+            Step("list", needs: copy, run: "ls bin").inputs("src/**", "docs/**")
+            """
+        try await with(more) { bench in
+            try await bench.withDaemon("--refresh", "--proof-sampling", "0") { daemon in
+                try await bench.commit(["src/b": "b\n"], "Main")
+                _ = try await bench.pipectl("notify")
+                try await bench.ended(1)
+                try await bench.git(["checkout", "-q", "-b", "topic"])
+                try await bench.git(["rm", "-q", "src/b"])
+                try await bench.git(["commit", "-q", "-m", "Less"])
+                try await bench.git(["update-ref", "refs/pull/1/head", "HEAD"])
+                _ = try await bench.pipectl("notify")
+                try await bench.ended(2)
+                try await bench.commit(["docs/d": "d\n"], "More")
+                try await bench.git(["update-ref", "refs/pull/1/head", "HEAD"])
+                _ = try await bench.pipectl("notify")
+                try await bench.ended(3)
+                for run: RunID in [2, 3] {
+                    let report = try await bench.report(run)
+                    #expect(report.base != nil)
+                    #expect(report.steps.first { $0.name == "copy" }?.provedBy?.run == (run == 2 ? nil : 2))
+                    #expect(try await bench.pipectl("logs", "\(run)", "list").output == "a\n")
+                    #expect(report.findings.filter { $0.step == "copy" }.map(\.message) == ["odd"])
+                }
+                let why = try await bench.pipectl("plan", "test", "--change", "1", "--why").output
+                #expect(why.contains("copy   not run: proved by run 2"), "\(why)")
+                #expect(await daemon.stop() == 0)
+            }
+            try await bench.withDaemon("--no-proofs") { _ in
+                let why = try await bench.pipectl("plan", "test", "--change", "1", "--why").output
+                #expect(!why.contains("proved by") && why.contains("--no-proofs"), "\(why)")
+            }
+        }
+    }
 }

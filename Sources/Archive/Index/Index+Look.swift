@@ -128,7 +128,10 @@ extension Index {
                     "\"\(repository)\" has not been looked at before. Record its refs as the baseline first.")
             }
             let id: Int64 = row["id"]
-            for move in moved { try Self.move(move, repository: id, repository, db) }
+            for move in moved {
+                try Self.move(move, repository: id, repository, db)
+                if move.new == nil { try Self.dropProofs(ofRef: move.ref, repository: id, db) }
+            }
             for change in changes {
                 try Self.dropProofs(ofNameBefore: change, repository: id, db)
                 try Self.upsert(change, repository: id, at: now, db)

@@ -102,10 +102,33 @@ extension Index {
         ).flatMap(ChangeRecord.State.init(rawValue:))
         guard was == .landed || was == .closed else { return }
         let scope = ProofScope.change(change.name)
-        try db.execute(sql: "DELETE FROM proof WHERE repository = ? AND scope = ?", arguments: [repository, scope])
+        try deleteProofs(of: scope, repository: repository, db)
         // One of that change may still run, and end later.
-        let newest = try RunID.fetchOne(db, sql: "SELECT max(id) FROM run") ?? 0
-        try raiseProofFloor(of: scope, to: newest, repository: repository, db)
+        try raiseProofFloor(of: scope, to: newestRun(db), repository: repository, db)
+    }
+
+    /// A branch or tag that is gone: whoever makes one of the name anew need not be whose it was.
+    static func dropProofs(ofRef ref: String, repository: Int64, _ db: Database) throws {
+        let scope = ProofScope.ref(ref)
+        try deleteProofs(of: scope, repository: repository, db)
+        // Most refs that go have proved nothing, and need no row either.
+        let hadProofs = db.changesCount > 0
+        let isLive = try Bool.fetchOne(
+            db.cachedStatement(
+                sql: "SELECT EXISTS (SELECT 1 FROM run WHERE repository = ? AND ref = ? AND state <> 'ended')"),
+            arguments: [repository, ref])
+        guard hadProofs || isLive == true else { return }
+        try raiseProofFloor(of: scope, to: newestRun(db), repository: repository, db)
+    }
+
+    private static func deleteProofs(of scope: String, repository: Int64, _ db: Database) throws {
+        // In words of the index.
+        try db.cachedStatement(sql: "DELETE FROM proof WHERE repository = ? AND scope = ? AND scope <> 'merged'")
+            .execute(arguments: [repository, scope])
+    }
+
+    private static func newestRun(_ db: Database) throws -> RunID {
+        try RunID.fetchOne(db.cachedStatement(sql: "SELECT max(id) FROM run")) ?? 0
     }
 
     /// Before a run that only the archive knows is taken up: whether its change is over since, and another one has the
@@ -160,7 +183,8 @@ extension Index {
     /// A step that another run proved becomes a proof of merged code when the run is of merged code: what one change had
     /// proved has landed, and holds for all from now on. It still cites the run in which the step was run.
     static func recordProofs(of report: Report, _ db: Database) throws {
-        let isRefutedFromNothing = report.findings.contains { $0.rule == Report.warmDiffers }
+        let isRefutedFromNothing =
+            report.verdict != .passed && report.findings.contains { $0.rule == Report.warmDiffers }
         guard isRefutedFromNothing || report.steps.contains(where: { $0.key != nil || $0.refutes != nil }) else {
             return
         }
@@ -175,6 +199,12 @@ extension Index {
             try db.execute(
                 sql: "DELETE FROM proof WHERE repository = ? AND definition = ?",
                 arguments: [repository, refuted.definition])
+            // What needs it has begun with what it made.
+            for dependant in dependants(of: step.name, in: report) {
+                try db.execute(
+                    sql: "DELETE FROM proof WHERE repository = ? AND workflow = ? AND step = ?",
+                    arguments: [repository, report.workflow, dependant])
+            }
             try db.execute(
                 sql: """
                     INSERT INTO distrust (repository, definition, workflow, step, run, provedBy, at, times)
@@ -224,6 +254,18 @@ extension Index {
                 try ArchiveJSON.compactText(steps), report.endedAt.milliseconds - distrustLasts, first,
             ])
         }
+    }
+
+    /// The steps that need this one, or one that needs it.
+    private static func dependants(of step: String, in report: Report) -> Set<String> {
+        var found: Set<String> = []
+        var waiting = [step]
+        while let need = waiting.popLast() {
+            for other in report.steps where other.needs.contains(need) && found.insert(other.name).inserted {
+                waiting.append(other.name)
+            }
+        }
+        return found
     }
 
     /// Where proofs come from.

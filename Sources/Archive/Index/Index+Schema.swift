@@ -31,6 +31,9 @@ extension Index {
         migrator.registerMigration("bisect") { db in try createBisect(db) }
         migrator.registerMigration("fix") { db in try createFix(db) }
         migrator.registerMigration("proofFloor") { db in try createProofFloor(db) }
+        migrator.registerMigration("proofScope") { db in
+            try db.execute(sql: "CREATE INDEX proof_scope ON proof (repository, scope) WHERE scope <> 'merged'")
+        }
         return migrator
     }
 

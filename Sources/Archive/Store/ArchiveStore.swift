@@ -62,9 +62,10 @@ public struct ArchiveStore: Sendable {
         return path
     }
 
-    /// Where the bytes of an artifact are, which no retention takes away within the next hour; nil if there are none.
-    public func wantedArtifact(_ sha256: String) -> String? {
-        artifacts.want(sha256) ? artifacts.path(sha256) : nil
+    /// Where the bytes of an artifact are, which no retention takes away within the next hour; nil if there are none, or
+    /// not as many.
+    public func wantedArtifact(_ sha256: String, bytes: Int) -> String? {
+        artifacts.want(sha256, bytes: bytes) ? artifacts.path(sha256) : nil
     }
 
     func refs() async throws -> [(id: RunID, commit: OID)] {

@@ -25,10 +25,14 @@ struct ArtifactFolder: Sendable {
         defer { close(input) }
         if FileManager.default.fileExists(atPath: path) {
             try Self.require(try Self.digest(input, file) { _ in }, sha256, file)
-            // A retention that runs now must see that somebody wants it.
-            utimes(path, nil)
-            // Another run may have moved it there a moment ago.
-            return try Self.flush(folder: folder + "/" + sha256.prefix(2))
+            if (try? digest(at: path)) == sha256 {
+                // A retention that runs now must see that somebody wants it.
+                utimes(path, nil)
+                // Another run may have moved it there a moment ago.
+                return try Self.flush(folder: folder + "/" + sha256.prefix(2))
+            }
+            // It was damaged since; here it is again.
+            guard lseek(input, 0, SEEK_SET) == 0 else { throw Self.failure("read", file) }
         }
         try Self.makeFolder(incoming)
         try Self.makeFolder(folder + "/" + sha256.prefix(2))
@@ -38,9 +42,12 @@ struct ArtifactFolder: Sendable {
         try Self.flush(folder: folder + "/" + sha256.prefix(2))
     }
 
-    /// Says that somebody wants a kept file, so that no retention that runs now takes it; false if there is none.
-    func want(_ sha256: String) -> Bool {
-        guard let path = path(sha256) else { return false }
+    /// Says that somebody wants a kept file, so that no retention that runs now takes it; false if there is none, or
+    /// none of this size.
+    func want(_ sha256: String, bytes: Int? = nil) -> Bool {
+        var status = stat()
+        guard let path = path(sha256), stat(path, &status) == 0, bytes ?? Int(status.st_size) == Int(status.st_size)
+        else { return false }
         return utimes(path, nil) == 0
     }
 

@@ -59,9 +59,14 @@ extension RunExecutor {
                     citation: step.standsFor
                         ?? ProofCitation(run: earlier, attempt: report.attempt, step: name),
                     tests: step.tests?.of(tests) ?? [], testCounts: step.testCounts,
+                    findings: report.findings.filter { $0.step == name },
                     artifacts: report.artifacts.filter { $0.step == name })
             }
-            guard carried.values.flatMap(\.artifacts).allSatisfy({ store.wantedArtifact($0.sha256) != nil }) else {
+            guard
+                carried.values.flatMap(\.artifacts).allSatisfy({
+                    store.wantedArtifact($0.sha256, bytes: $0.bytes) != nil
+                })
+            else {
                 await kept.giveBack(one)
                 return (nil, all("artifacts of it are gone from the archive"))
             }

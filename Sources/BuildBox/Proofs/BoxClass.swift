@@ -38,10 +38,11 @@ enum BoxClass {
         }.sorted()
     }
 
-    /// How this box runs steps: what they see of it, and whether anything encloses them.
+    /// How this box runs steps: what they see of it, whether anything encloses them, and what it lets them use.
     static func facts(_ options: BoxOptions, _ sandboxing: Sandboxing) -> [String] {
         machine + ["installed", BoxImage.words, "sandbox", sandboxing.sandbox == nil ? "none" : "enclosed"]
             + ["readable"] + options.readable.sorted() + ["writable"] + options.writable.sorted()
-            + ["shared"] + options.shared.sorted()
+            + ["shared"] + options.shared.sorted() + ["limits"] + options.stepLimits.keyTexts
+            + options.runLimits.keyTexts
     }
 }

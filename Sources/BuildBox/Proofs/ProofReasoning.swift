@@ -14,6 +14,10 @@ struct ProofReasoning: Sendable {
     let repository: WatchedRepository
 
     func steps() async throws -> [StepReasoning] {
+        guard ProofSearch.isWanted(request, search.options) else {
+            let reason = search.options.usesProofs ? "such a run uses no proofs" : "the box uses none (--no-proofs)"
+            return prepared.plan.steps.map { StepReasoning(step: $0.name, standing: .never, reason: reason) }
+        }
         let keyed = try await search.keys(prepared, request, in: repository)
         let found = try await search.found(keyed, prepared, request)
         let uses = ProofSelection.make(
@@ -47,7 +51,7 @@ struct ProofReasoning: Sendable {
                 step: step.name, standing: .runForItsOutputs, run: proof.run,
                 reason: "proved by run \(proof.run), and run for what it makes, which a step that is run needs: "
                     + (step.publishes.isEmpty
-                        ? step.outputs.isEmpty ? "it declares no .outputs(…)" : "its outputs were not kept"
+                        ? step.outputs.isEmpty ? "it declares no .outputs(…)" : "its outputs were not kept, or are gone"
                         : "it publishes values"))
         }
     }
@@ -62,6 +66,12 @@ struct ProofReasoning: Sendable {
         else {
             return StepReasoning(
                 step: step.name, standing: .unproved, reason: "no run that counts here has proved it")
+        }
+        guard newest.key != key.value else {
+            return StepReasoning(
+                step: step.name, standing: .unproved, run: newest.citation.run,
+                reason: "run \(newest.citation.run) proved it, and something of that is gone or not believed here: "
+                    + "`pipectl archive verify` tells whether it is damaged")
         }
         var reason = StepReasoning(step: step.name, standing: .changed, run: newest.citation.run, reason: "")
         reason.parts = key.differences(from: before)

@@ -134,7 +134,7 @@ struct ProofSearch: Sendable {
         // Most steps read the whole tree, whose id is known.
         facts.inputs[[]] = TreeInputs.whole(tree)
         let declared = patterns.subtracting([[]])
-        let outputs = Set(prepared.plan.steps.map(\.outputs)).subtracting([[]])
+        let outputs = Set(prepared.plan.steps.map(\.keptPatterns)).subtracting([[]])
         async let distrusted = index.distrustedSteps(of: request.repository, at: Date())
         if !declared.isEmpty || !outputs.isEmpty {
             let begun = facts
@@ -247,14 +247,16 @@ struct ProofSearch: Sendable {
         }
         guard let record else { return nil }
         let artifacts = report.artifacts.filter { $0.step == record.name }
-        guard artifacts.allSatisfy({ store.wantedArtifact($0.sha256) != nil }) else { return nil }
+        guard artifacts.allSatisfy({ store.wantedArtifact($0.sha256, bytes: $0.bytes) != nil }) else { return nil }
         var one = Found(
             step: ProvedStep(
                 citation: citation, key: key, tests: record.tests?.of(tests) ?? [], testCounts: record.testCounts,
-                artifacts: artifacts),
+                findings: report.findings.filter { $0.step == record.name }, artifacts: artifacts),
             scope: proof.scope, tree: report.testedTree)
         // What it published for others is not kept.
-        if step.publishes.isEmpty, let made = record.outputs, let path = store.wantedArtifact(made.sha256) {
+        if step.publishes.isEmpty, let made = record.outputs,
+            let path = store.wantedArtifact(made.sha256, bytes: made.bytes)
+        {
             one.outputs = KeptOutputs(path: path, sha256: made.sha256)
         }
         return one

@@ -29,8 +29,7 @@ struct TreeInputs {
     /// Mode, id and path of each entry that matches, in Git's order; a folder that matches whole is one line. After them
     /// what links among these lead to elsewhere in the tree.
     func lines(_ patterns: [String]) throws -> [String] {
-        let own = try matched(patterns)
-        return try (own + reached(from: own)).map(\.line)
+        try inputs(patterns).map(\.line)
     }
 
     /// What is in the tree where `outputs` go: a step finds it there, and may change it.
@@ -64,9 +63,11 @@ struct TreeInputs {
     /// As many as outputs may have at most.
     private static let mostTracked = 20_000
 
-    private func reached(from entries: [TreeEntry]) throws -> [TreeEntry] {
+    /// What belongs to the inputs: entries that match, and what links among them lead to elsewhere in the tree.
+    private func inputs(_ patterns: [String]) throws -> [TreeEntry] {
+        let own = try matched(patterns)
         var links = TreeLinks(repository: repository, tree: tree)
-        return try links.reached(from: entries)
+        return try own + links.reached(from: own)
     }
 
     private func matched(_ patterns: [String]) throws -> [TreeEntry] {
@@ -82,9 +83,12 @@ struct TreeInputs {
                 let path = prefix + entry.path
                 entry.path = path
                 // Whoever opens what is named below a link reads what that leads to.
-                if entry.kind == .symlink,
-                    globs.contains(where: { $0.canMatch(below: path) && !$0.pattern.contains("**") })
-                {
+                if entry.kind == .symlink, globs.contains(where: { $0.leads(through: path) }) {
+                    found.append(entry)
+                    continue
+                }
+                // Its files are not in this repository, and may be there all the same.
+                if entry.kind == .submodule, globs.contains(where: { $0.canMatch(below: path) }) {
                     found.append(entry)
                     continue
                 }
@@ -101,56 +105,57 @@ struct TreeInputs {
             }
             // It decides with which bytes the files below it are checked out.
             if let attributes, found.count > before { found.append(attributes) }
+            // Two names that are no UTF-8 may look alike here, and not to Git.
+            if found.count > before, found[before...].contains(where: { $0.name.unicodeScalars.contains("\u{FFFD}") }) {
+                let path = String(prefix.dropLast())
+                found.append(TreeEntry(name: path, path: path, kind: .tree, id: tree))
+            }
         }
         try walk(tree, "", 0)
         return found
     }
 
-    /// The paths below which two trees differ, as far as `patterns` match; folders that are equal are not entered.
+    /// The files in which two trees differ, as far as they belong to what `patterns` match; folders that are equal are not
+    /// entered.
     ///
     /// - Parameter limit: No more than so many.
     func differences(from old: OID, _ patterns: [String], limit: Int) throws -> [String] {
-        let globs = patterns.compactMap { try? Glob($0) }
-        var reached: Set<String> = []
-        for tree in globs.isEmpty ? [] : [old, tree] {
-            let inputs = TreeInputs(repository: repository, tree: tree)
-            reached.formUnion(try inputs.reached(from: inputs.matched(patterns)).map(\.path))
+        var found: Set<[UInt8]> = []
+        var folders = 0
+        func compare(_ old: TreeEntry?, _ new: TreeEntry?, _ path: [UInt8], _ depth: Int) throws {
+            guard depth < Self.deepest else { throw TreeTooDeep(path: String(decoding: path, as: UTF8.self)) }
+            guard found.count < limit, old?.id != new?.id || old?.kind != new?.kind else { return }
+            if [old, new].contains(where: { $0.map { $0.kind != .tree } ?? false }) { found.insert(path) }
+            guard [old, new].contains(where: { $0?.kind == .tree }) else { return }
+            let known = found.count
+            func children(_ entry: TreeEntry?) throws -> [[UInt8]: TreeEntry] {
+                guard let entry, entry.kind == .tree else { return [:] }
+                folders += 1
+                guard folders <= Self.mostFolders else {
+                    throw TreeTooLarge(path: String(decoding: path, as: UTF8.self))
+                }
+                let list = try repository.entries(ofTree: entry.id, recursive: false)
+                return Dictionary(list.map { (Array($0.name.utf8), $0) }, uniquingKeysWith: { first, _ in first })
+            }
+            let (before, after) = try (children(old), children(new))
+            for name in Set(before.keys).union(after.keys).sorted(by: { $0.lexicographicallyPrecedes($1) }) {
+                let below = path.isEmpty ? name : path + [UInt8(ascii: "/")] + name
+                try compare(before[name], after[name], below, depth + 1)
+            }
+            // Names in it may differ that look alike here.
+            if found.count == known { found.insert(path) }
         }
-        func counts(_ path: String) -> Bool {
-            if globs.isEmpty { return true }
-            if !reached.isEmpty, path.isReached(in: reached) { return true }
-            var parts = path.split(separator: "/")
-            if let name = parts.last, name == Self.attributes {
-                let folder = parts.dropLast().joined(separator: "/")
-                if globs.contains(where: { folder.isEmpty || $0.canMatch(below: folder) }) { return true }
-            }
-            // A folder that is named stands for all in it.
-            while !parts.isEmpty {
-                if globs.contains(where: { $0.matches(parts.joined(separator: "/")) }) { return true }
-                parts.removeLast()
-            }
-            return false
+        func entries(_ tree: OID) throws -> [[UInt8]: TreeEntry] {
+            let root = TreeEntry(name: "", path: "", kind: .tree, id: tree)
+            let list =
+                patterns.isEmpty ? [root] : try TreeInputs(repository: repository, tree: tree).inputs(patterns)
+            return Dictionary(list.map { (Array($0.path.utf8), $0) }, uniquingKeysWith: { first, _ in first })
         }
-        var found: [String] = []
-        func compare(_ old: OID?, _ new: OID?, _ prefix: String, _ depth: Int) throws {
-            guard depth < Self.deepest else { throw TreeTooDeep(path: prefix) }
-            func entries(_ tree: OID?) throws -> [String: TreeEntry] {
-                let list = try tree.map { try repository.entries(ofTree: $0, recursive: false) } ?? []
-                return Dictionary(list.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
-            }
-            let (before, after) = try (entries(old), entries(new))
-            for name in Set(before.keys).union(after.keys).sorted() where found.count < limit {
-                let (one, other) = (before[name], after[name])
-                guard one?.id != other?.id || one?.kind != other?.kind else { continue }
-                let path = prefix + name
-                let folders = (one?.kind == .tree ? one?.id : nil, other?.kind == .tree ? other?.id : nil)
-                if folders.0 != nil || folders.1 != nil { try compare(folders.0, folders.1, path + "/", depth + 1) }
-                let isFile = [one, other].contains { $0.map { $0.kind != .tree } ?? false }
-                if isFile, found.count < limit, counts(path) { found.append(path) }
-            }
+        let (before, after) = try (entries(old), entries(tree))
+        for path in Set(before.keys).union(after.keys).sorted(by: { $0.lexicographicallyPrecedes($1) }) {
+            try compare(before[path], after[path], path, 0)
         }
-        try compare(old, tree, "", 0)
-        return found
+        return found.sorted { $0.lexicographicallyPrecedes($1) }.map { String(decoding: $0, as: UTF8.self) }
     }
 }
 

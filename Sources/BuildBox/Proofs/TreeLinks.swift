@@ -13,8 +13,8 @@ struct TreeLinks {
 
     private let repository: Repository
     private let tree: OID
-    /// By name, of the folders that links lead through.
-    private var folders: [OID: [String: TreeEntry]] = [:]
+    /// By the bytes of the name, of the folders that links lead through.
+    private var folders: [OID: [[UInt8]: TreeEntry]] = [:]
     private var names = 0
 
     init(repository: Repository, tree: OID) {
@@ -38,11 +38,11 @@ struct TreeLinks {
         var links: [TreeEntry] = []
         for entry in entries { try collect(entry, 0, &links) }
         if links.isEmpty { return [] }
-        var covered = Set(entries.map(\.path))
+        var covered = Set(entries.map { Array($0.path.utf8) })
         var found: [TreeEntry] = []
         func add(_ entry: TreeEntry) -> Bool {
             guard !entry.path.isReached(in: covered) else { return false }
-            covered.insert(entry.path)
+            covered.insert(Array(entry.path.utf8))
             found.append(entry)
             return true
         }
@@ -86,34 +86,36 @@ struct TreeLinks {
         }
     }
 
-    /// The folders, from the root on, to the entry that the kernel would find, which is the last one; nothing if the tree
-    /// has none.
+    /// The folders, from the root of the tree on, to the entry that the kernel would find, which is the last one; nothing
+    /// if the tree has none.
+    ///
+    /// Where it leaves the tree it is in the root of the sandbox, in which the tree is the workspace.
     ///
     /// - Parameter passed: Gets the other links that it would follow.
     private mutating func way(of link: TreeEntry, _ passed: inout [TreeEntry]) throws -> [TreeEntry] {
         let root = TreeEntry(name: "", path: "", kind: .tree, id: tree)
         var way = [root]
         var rest: [String] = []
-        func follow(_ text: String) -> Bool {
-            if let inside = text.insideWorkspace {
-                rest += inside.pathParts.reversed()
-                way = [root]
-                return true
-            }
+        func follow(_ text: String) {
+            if text.utf8.first == UInt8(ascii: "/") { way = [] }
             rest += text.pathParts.reversed()
-            return text.utf8.first != UInt8(ascii: "/")
         }
-        guard let text = try text(of: link), follow(text) else { return [] }
+        guard let text = try text(of: link) else { return [] }
+        follow(text)
         // From the root, for its folders are in the tree as they are named.
-        if text.insideWorkspace == nil { rest += link.path.pathParts.dropLast().reversed() }
+        if !way.isEmpty { rest += link.path.pathParts.dropLast().reversed() }
         var hops = 1
         while let part = rest.popLast() {
             names += 1
             guard names <= Self.mostNames else { throw TooManyLinks(path: link.path) }
             if part == "." { continue }
             if part == ".." {
-                way.removeLast()
-                if way.isEmpty { return [] }
+                _ = way.popLast()
+                continue
+            }
+            if way.isEmpty {
+                guard "/" + part == Sandbox.Place.workspace else { return [] }
+                way = [root]
                 continue
             }
             guard let folder = way.last, var entry = try child(part, of: folder.id) else { return [] }
@@ -123,7 +125,8 @@ struct TreeLinks {
             case .symlink:
                 hops += 1
                 passed.append(entry)
-                guard hops <= Self.mostHops, let text = try self.text(of: entry), follow(text) else { return [] }
+                guard hops <= Self.mostHops, let text = try self.text(of: entry) else { return [] }
+                follow(text)
             case .blob, .executable, .submodule: return rest.isEmpty ? way + [entry] : []
             }
         }
@@ -131,11 +134,11 @@ struct TreeLinks {
     }
 
     private mutating func child(_ name: String, of tree: OID) throws -> TreeEntry? {
-        if let known = folders[tree] { return known[name] }
+        if let known = folders[tree] { return known[Array(name.utf8)] }
         let entries = try repository.entries(ofTree: tree, recursive: false)
-        let byName = Dictionary(entries.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        let byName = Dictionary(entries.map { (Array($0.name.utf8), $0) }, uniquingKeysWith: { first, _ in first })
         folders[tree] = byName
-        return byName[name]
+        return byName[Array(name.utf8)]
     }
 
     /// Nil for one that no kernel would follow.
@@ -159,16 +162,12 @@ extension String {
         utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
     }
 
-    /// What is left of a path in the workspace where sandboxes show that; nil for another path.
-    fileprivate var insideWorkspace: String? {
-        if self == Sandbox.Place.workspace { return "" }
-        let prefix = Sandbox.Place.workspace + "/"
-        return hasPrefix(prefix) ? String(dropFirst(prefix.count)) : nil
-    }
-
     /// Whether the path, or a folder above it, is one of `paths`; an empty path is the root.
-    func isReached(in paths: Set<String>) -> Bool {
-        if paths.contains("") || paths.contains(self) { return true }
-        return utf8.indices.contains { utf8[$0] == UInt8(ascii: "/") && paths.contains(String(self[..<$0])) }
+    ///
+    /// - Parameter paths: As bytes: to Swift, names are equal that Git and the file system tell apart.
+    func isReached(in paths: Set<[UInt8]>) -> Bool {
+        let bytes = Array(utf8)
+        if paths.contains([]) || paths.contains(bytes) { return true }
+        return bytes.indices.contains { bytes[$0] == UInt8(ascii: "/") && paths.contains(Array(bytes[..<$0])) }
     }
 }

@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import Pipeline
 import SystemPackage
 
 #if canImport(Glibc)
@@ -8,20 +9,22 @@ import SystemPackage
     import Darwin
 #endif
 
-/// Files as one file: what a step made, kept to be put in place in another run.
+/// Files and empty folders as one file: what a step made, kept to be put in place in another run.
 ///
-/// A line that names the format, then for each file in the order of paths: the length of its path (4 bytes, the most
-/// significant first), the path, one byte that is 1 for an executable, the length of its content (8 bytes) and the
-/// content. The same files give the same bytes, so the archive keeps them once. A step has one of these, because each
+/// A line that names the format, then for each file in the order of paths, and for each empty folder after them: the
+/// length of its path (4 bytes, the most significant first), the path, one byte (0: a file, 1: an executable, 2: a
+/// folder), the length of its content (8 bytes) and the content. The same files give the same bytes, so the archive keeps them once. A step has one of these, because each
 /// file that is kept for good costs a flush of the disk.
 struct OutputPack {
-    static let header = Array("pipectl outputs 1\n".utf8)
+    static let header = Array("pipectl outputs 2\n".utf8)
 
-    /// Packs files of a workspace into a new file.
+    private static let folder: UInt8 = 2
+
+    /// Packs what a search found in a workspace into a new file.
     ///
     /// - Throws: ``WorkspaceFileProblem`` for what is not the file that was found, is too large, or holds a secret.
     static func write(
-        _ matches: [WorkspaceFiles.Match], of files: WorkspaceFiles, to destination: FilePath, masker: Masker?
+        _ found: WorkspaceFiles.Search, of files: WorkspaceFiles, to destination: FilePath, masker: Masker?
     ) throws -> OutputRecord {
         let target = open(destination.string, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard target >= 0 else { throw Errno(rawValue: errno) }
@@ -33,31 +36,39 @@ struct OutputPack {
             bytes += try FileDescriptor(rawValue: target).writeAll(buffer)
         }
         func put(_ content: [UInt8]) throws { try content.withUnsafeBytes { try put($0) } }
-        try put(header)
-        for match in matches {
-            if let name = masker?.secret(in: match.path) {
-                throw WorkspaceFileProblem(path: match.path, reason: "it is named by secret \(name)", secret: name)
+        func begin(_ name: String, _ kind: UInt8, bytes: Int) throws {
+            if let secret = masker?.secret(in: name) {
+                throw WorkspaceFileProblem(path: name, reason: "it is named by secret \(secret)", secret: secret)
             }
-            let path = Array(match.path.utf8)
-            try put(bigEndian(UInt64(path.count), 4) + path + [match.isExecutable ? 1 : 0])
-            try put(bigEndian(UInt64(match.bytes), 8))
+            let path = Array(name.utf8)
+            try put(bigEndian(UInt64(path.count), 4) + path + [kind])
+            try put(bigEndian(UInt64(bytes), 8))
+        }
+        try put(header)
+        for match in found.matches {
+            try begin(match.path, match.isExecutable ? 1 : 0, bytes: match.bytes)
             let read = try files.read(match.path, masker: masker, policy: .refuse) { try put($0) }
             guard read == match.bytes else {
                 throw WorkspaceFileProblem(path: match.path, reason: "it was changed while it was read")
             }
         }
-        return OutputRecord(sha256: FileDigest.hex(digest.finalize()), bytes: bytes, files: matches.count)
+        for path in found.emptyFolders { try begin(path, folder, bytes: 0) }
+        return OutputRecord(sha256: FileDigest.hex(digest.finalize()), bytes: bytes, files: found.matches.count)
     }
 
-    /// Puts the files of a pack in place.
+    /// Puts what a pack has in the place of all that `globs` match, so that what is there is what was packed.
     ///
-    /// - Throws: ``OutputPackProblem`` when the pack is not what was kept. That is found out before the first file is put in
-    ///   place; only where the pack is changed in that moment, some are by then.
-    static func unpack(_ path: String, sha256: String, with writer: WorkspaceWriter) throws {
+    /// - Parameter tracked: Files of the repository, which are in each pack that was kept: they are written over.
+    /// - Throws: ``OutputPackProblem`` when the pack is not what was kept. That is found out before anything is changed;
+    ///   only where the pack is changed in that moment, some of it is in place by then.
+    static func unpack(
+        _ path: String, sha256: String, over globs: [Glob], tracked: Set<String> = [], with writer: WorkspaceWriter
+    ) throws {
         let source = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         guard source >= 0 else { throw Errno(rawValue: errno) }
         defer { close(source) }
         try verify(source, sha256)
+        try writer.clear(globs, but: tracked)
         var digest = SHA256()
         func take(_ count: Int) throws -> [UInt8] {
             var bytes = [UInt8](repeating: 0, count: count)
@@ -86,9 +97,13 @@ struct OutputPack {
             guard length.count == 4, let size = number(length), size > 0, size <= 4_096,
                 let name = String(validating: try need(size), as: UTF8.self)
             else { throw OutputPackProblem(reason: "a path in it is damaged") }
-            let isExecutable = try need(1) == [1]
+            let kind = try need(1)[0]
             guard var rest = number(try need(8)) else { throw OutputPackProblem(reason: "a length in it is damaged") }
-            try writer.put(name, isExecutable: isExecutable) {
+            if kind == folder {
+                try writer.makeFolder(name)
+                continue
+            }
+            try writer.put(name, isExecutable: kind == 1) {
                 guard rest > 0 else { return nil }
                 let piece = try need(min(rest, 1 << 18))
                 rest -= piece.count

@@ -67,6 +67,8 @@ struct WorkspaceFiles {
     /// What a search found, and what kept it from being complete.
     struct Search: Sendable {
         var matches: [Match] = []
+        /// The paths of folders that match and have nothing in them, sorted.
+        var emptyFolders: [String] = []
         var problems: [String] = []
         /// Whether a limit ended it.
         var isCut = false
@@ -79,7 +81,7 @@ struct WorkspaceFiles {
         }
     }
 
-    /// The regular files that one of `globs` matches, sorted by path.
+    /// The regular files that one of `globs` matches, sorted by path, and the empty folders.
     func matching(_ globs: [Glob]) -> Search {
         var search = Search()
         let top = openRoot()
@@ -92,6 +94,7 @@ struct WorkspaceFiles {
         var entries = 0
         walk(top, "", 0, globs, &search, &entries)
         search.matches.sort { $0.path < $1.path }
+        search.emptyFolders.sort()
         return search
     }
 
@@ -236,20 +239,26 @@ struct WorkspaceFiles {
             return
         }
         defer { closedir(stream) }
+        var isEmpty = true
         while !search.isCut {
             errno = 0
             guard let entry = readdir(stream) else {
-                if errno != 0 { gap(prefix, Errno(rawValue: errno)) }
+                if errno != 0 {
+                    gap(prefix, Errno(rawValue: errno))
+                } else if isEmpty, globs.contains(where: { $0.matches(prefix) }) {
+                    search.emptyFolders.append(prefix)
+                }
                 break
             }
             let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
                 pointer.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) { String(validatingCString: $0) }
             }
+            if name == "." || name == ".." { continue }
+            isEmpty = false
             guard let name else {
                 search.gap = search.gap ?? WorkspaceFileProblem(path: prefix, reason: "a name in it is no UTF-8")
                 continue
             }
-            if name == "." || name == ".." { continue }
             if name == ".git" {
                 let path = "\(prefix)/.git"
                 if !prefix.isEmpty, globs.contains(where: { $0.canMatch(below: path) }) {
@@ -258,7 +267,7 @@ struct WorkspaceFiles {
                 continue
             }
             entries += 1
-            guard entries <= limits.entries, search.matches.count <= limits.count else {
+            guard entries <= limits.entries, search.matches.count + search.emptyFolders.count <= limits.count else {
                 search.isCut = true
                 search.report(
                     entries > limits.entries
@@ -295,7 +304,7 @@ struct WorkspaceFiles {
                         stamp: info.stamp))
             case S_IFLNK where globs.contains { $0.matches(path) }:
                 search.report("\(path) is a link and was left out; copy the file itself there")
-            case S_IFLNK where globs.contains { $0.canMatch(below: path) && !$0.pattern.contains("**") }:
+            case S_IFLNK where globs.contains { $0.leads(through: path) }:
                 search.report("\(path) is a link and was not entered; use the folder itself")
             case S_IFLNK: continue
             default:

@@ -1,3 +1,4 @@
+import Pipeline
 import SystemPackage
 
 #if canImport(Glibc)
@@ -9,7 +10,7 @@ import SystemPackage
 /// Writes files into a folder that untrusted code may write to at the same time.
 ///
 /// Each path is walked component by component without following links, and each file is made beside its place under a
-/// new name and moved there: nothing outside the folder is ever opened for writing.
+/// new name and moved there: nothing outside the folder is ever opened for writing, or removed.
 struct WorkspaceWriter {
     let root: FilePath
     /// Who owns what is made; nil: we do.
@@ -19,9 +20,8 @@ struct WorkspaceWriter {
     ///
     /// - Throws: ``WorkspaceFileProblem``, and what `next` throws; then nothing is at `path` that was not before.
     func put(_ path: String, isExecutable: Bool, _ next: () throws -> [UInt8]?) throws {
-        let parts = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
-        guard let name = parts.last, parts.allSatisfy({ !["", ".", "..", ".git"].contains($0) }), !path.utf8.contains(0)
-        else { throw WorkspaceFileProblem(path: path, reason: "the path leaves the workspace") }
+        let parts = try parts(of: path)
+        let name = parts[parts.count - 1]
         let folder = try folder(parts.dropLast(), path)
         defer { close(folder) }
         let temporary = ".pipectl-\(UInt64.random(in: .min ... .max))"
@@ -39,6 +39,74 @@ struct WorkspaceWriter {
             unlinkat(folder, temporary, 0)
             throw error
         }
+    }
+
+    /// Makes a folder, and those that it is in, where they are missing.
+    func makeFolder(_ path: String) throws { close(try folder(parts(of: path)[...], path)) }
+
+    /// Removes all that `globs` match, and the folders among it that are empty then; nothing of the repository's own.
+    ///
+    /// - Parameter kept: Paths of files that stay.
+    /// - Throws: ``WorkspaceFileProblem`` where something can't be removed; then some of it is left.
+    func clear(_ globs: [Glob], but kept: Set<String>) throws {
+        var entries = 0
+        func visit(_ folder: Int32, _ prefix: String, _ depth: Int) throws {
+            guard let stream = fdopendir(folder) else {
+                defer { close(folder) }
+                throw problem(prefix)
+            }
+            defer { closedir(stream) }
+            // Before anything is removed: a folder that changes meanwhile may be read twice, or not to its end.
+            var names: [[CChar]] = []
+            while let entry = readdir(stream) {
+                let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                    pointer.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) { start in
+                        Array(UnsafeBufferPointer(start: start, count: strlen(start) + 1))
+                    }
+                }
+                entries += 1
+                guard entries <= Self.mostEntries else {
+                    throw WorkspaceFileProblem(path: prefix, reason: "there are too many files beside it")
+                }
+                names.append(name)
+            }
+            for name in names {
+                let word = String(decoding: name.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+                if [".", ".."].contains(word) || (word == ".git" && prefix.isEmpty) { continue }
+                let path = prefix.isEmpty ? word : "\(prefix)/\(word)"
+                let isMatch = globs.contains { $0.matches(path) }
+                var info = stat()
+                guard fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) == 0 else { continue }
+                guard info.st_mode & S_IFMT == S_IFDIR else {
+                    guard isMatch, !kept.contains(path) else { continue }
+                    guard unlinkat(folder, name, 0) == 0 || errno == ENOENT else { throw problem(path) }
+                    continue
+                }
+                guard isMatch || globs.contains(where: { $0.canMatch(below: path) }) else { continue }
+                guard depth < FolderWalk.deepest else {
+                    throw WorkspaceFileProblem(path: path, reason: "it is too deep")
+                }
+                let next = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+                guard next >= 0 else { throw problem(path) }
+                try visit(next, path, depth + 1)
+                // One that has something left stays.
+                if isMatch { unlinkat(folder, name, AT_REMOVEDIR) }
+            }
+        }
+        let top = open(root.string, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        guard top >= 0 else { throw problem(".") }
+        try visit(top, "", 0)
+    }
+
+    /// Entries of folders that are looked at, at most.
+    private static let mostEntries = 1_000_000
+
+    private func parts(of path: String) throws -> [String] {
+        let parts = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        guard parts.allSatisfy({ !["", ".", "..", ".git"].contains($0) }), !path.utf8.contains(0) else {
+            throw WorkspaceFileProblem(path: path, reason: "the path leaves the workspace")
+        }
+        return parts
     }
 
     /// Opens the folder of these parts, and makes what is missing of it.

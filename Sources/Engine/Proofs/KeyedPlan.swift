@@ -11,7 +11,7 @@ public struct KeyedPlan: Sendable, Equatable {
     }
 
     /// The version of what goes into a key; older proofs mean nothing to a newer pipectl.
-    static let format = "pipectl step key 3"
+    static let format = "pipectl step key 4"
     /// The same for ``StepKey/definition``: a step that is not believed stays so.
     fileprivate static let definitionFormat = "pipectl step key 2"
 
@@ -53,7 +53,7 @@ public struct KeyedPlan: Sendable, Equatable {
                 standings[name] = standing
                 if case .provable = standing {
                     withheld[name] = given.isEmpty ? common.variables : common.variables.subtracting(given.keys)
-                    tracked[name] = facts.tracked[step.outputs]?.files
+                    tracked[name] = facts.tracked[step.keptPatterns]?.files
                 }
             }
         }
@@ -117,9 +117,9 @@ public struct KeyedPlan: Sendable, Equatable {
         guard let inputs = facts.inputs[step.inputs] else {
             return "its inputs could not be read" + (facts.unread[step.inputs].map { ": \($0)" } ?? "")
         }
-        if !step.outputs.isEmpty, facts.tracked[step.outputs] == nil {
+        if !step.outputs.isEmpty, facts.tracked[step.keptPatterns] == nil {
             return "what is where its outputs go could not be read"
-                + (facts.unread[step.outputs].map { ": \($0)" } ?? "")
+                + (facts.unread[step.keptPatterns].map { ": \($0)" } ?? "")
         }
         if inputs.isEmpty { return "no file matches its .inputs(…); check the patterns" }
         return nil
@@ -226,11 +226,25 @@ extension StepKey {
     }
 }
 
+extension Limits {
+    /// One text for each, whether it is set or not.
+    package var keyTexts: [String] {
+        [
+            cpuTime.map { "\($0)" }, memory.map(String.init), processes.map(String.init), fileSize.map(String.init),
+            openFiles.map(String.init), output.map(String.init), workspace.map(String.init), wallTime.map { "\($0)" },
+        ].map { $0 ?? "-" }
+    }
+}
+
 extension PlannedStep {
+    /// Where all lies that is put in place for the sake of a step that needs this one, if it says what it makes: that, and
+    /// its artifacts.
+    package var keptPatterns: [String] { outputs.isEmpty ? [] : outputs + artifacts }
+
     /// What of the run the step can read: the variables that it is given, and for a closure the whole context.
     fileprivate func context(_ facts: KeyFacts, _ given: [String: String]) -> [String] {
         var read = given
-        if Self.callsGit(words) { read["git"] = facts.commit }
+        if Self.callsGit(words + environment.values) { read["git"] = facts.commit }
         return (action == .closure ? facts.closureContext : []) + KeyDigest.lines(read)
     }
 
@@ -245,7 +259,7 @@ extension PlannedStep {
 
     /// What of the tree is kept with its outputs and is not among its inputs anyway.
     fileprivate func tracked(_ facts: KeyFacts) -> [String] {
-        guard !inputs.isEmpty, let tracked = facts.tracked[outputs], !tracked.files.isEmpty else { return [] }
+        guard !inputs.isEmpty, let tracked = facts.tracked[keptPatterns], !tracked.files.isEmpty else { return [] }
         return ["outputs", tracked.digest]
     }
 
@@ -272,14 +286,9 @@ extension PlannedStep {
     }
 
     fileprivate var permissionTexts: [String] {
-        let limits: [String] = [
-            limits.cpuTime.map { "\($0)" }, limits.memory.map(String.init), limits.processes.map(String.init),
-            limits.fileSize.map(String.init), limits.openFiles.map(String.init), limits.output.map(String.init),
-            limits.workspace.map(String.init), limits.wallTime.map { "\($0)" }, "\(timeout)",
-        ].map { $0 ?? "-" }
-        return [network.rawValue, workingDirectory ?? "", hasTerminal ? "terminal" : ""] + limits
-            + permissions.map(\.rawValue).sorted() + ["caches"] + caches.flatMap { [$0.name, $0.path] } + ["values"]
-            + publishes + ["reads"] + reads
+        [network.rawValue, workingDirectory ?? "", hasTerminal ? "terminal" : ""] + limits.keyTexts
+            + ["\(timeout)"] + permissions.map(\.rawValue).sorted() + ["caches"]
+            + caches.flatMap { [$0.name, $0.path] } + ["values"] + publishes + ["reads"] + reads
     }
 
     fileprivate var resultTexts: [String] {

@@ -5,6 +5,8 @@ public struct ProvedStep: Sendable, Equatable {
     /// What the run that proved it read of its test results.
     public var tests: [TestResult]
     public var testCounts: TestCounts?
+    /// What tools said about files in it.
+    public var findings: [Finding]
     /// The files that were kept with that run's report; the archive has them.
     public var artifacts: [ArtifactRecord]
     /// What it made, to be put in place because a step that is run needs it; nil: nobody does.
@@ -12,12 +14,13 @@ public struct ProvedStep: Sendable, Equatable {
 
     public init(
         citation: ProofCitation, key: StepKey, tests: [TestResult] = [], testCounts: TestCounts? = nil,
-        artifacts: [ArtifactRecord] = [], restores: KeptOutputs? = nil
+        findings: [Finding] = [], artifacts: [ArtifactRecord] = [], restores: KeptOutputs? = nil
     ) {
         self.citation = citation
         self.key = key
         self.tests = tests
         self.testCounts = testCounts
+        self.findings = findings
         self.artifacts = artifacts
         self.restores = restores
     }

@@ -7,16 +7,19 @@ public struct CarriedStep: Sendable, Equatable {
     public var citation: ProofCitation
     public var tests: [TestResult]
     public var testCounts: TestCounts?
+    /// What tools said about files in it.
+    public var findings: [Finding]
     /// The files that were kept with that run's report; the archive has them.
     public var artifacts: [ArtifactRecord]
 
     public init(
         citation: ProofCitation, tests: [TestResult] = [], testCounts: TestCounts? = nil,
-        artifacts: [ArtifactRecord] = []
+        findings: [Finding] = [], artifacts: [ArtifactRecord] = []
     ) {
         self.citation = citation
         self.tests = tests
         self.testCounts = testCounts
+        self.findings = findings
         self.artifacts = artifacts
     }
 }
@@ -31,6 +34,7 @@ extension StepOutcome {
         record.testCounts = carried.testCounts
         self.init(record: record)
         tests = carried.tests
+        findings = carried.findings
         artifacts = carried.artifacts
     }
 }

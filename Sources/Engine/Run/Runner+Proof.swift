@@ -20,8 +20,11 @@ extension Runner {
         guard let proved = setting.proved[step.name] else { return (nil, nil) }
         guard let kept = proved.restores else { return (StepOutcome(proved, of: step), nil) }
         let writer = WorkspaceWriter(root: setting.workspaceView, owner: setting.enclosure?.user)
+        let (globs, tracked) = (step.keptPatterns.compactMap { try? Glob($0) }, Set(setting.tracked[step.name] ?? []))
         do {
-            try await onOwnThread { try OutputPack.unpack(kept.path, sha256: kept.sha256, with: writer) }
+            try await onOwnThread {
+                try OutputPack.unpack(kept.path, sha256: kept.sha256, over: globs, tracked: tracked, with: writer)
+            }
             return (StepOutcome(proved, of: step), nil)
         } catch {
             let message =
@@ -75,16 +78,16 @@ extension Runner {
         var limits = setting.fileLimits
         limits.count = max(limits.count, 20_000)
         let files = WorkspaceFiles(root: setting.workspaceView, limits: limits)
-        let search = files.matching(step.outputs.compactMap { try? Glob($0) })
+        let search = files.matching(step.keptPatterns.compactMap { try? Glob($0) })
         var problem = search.problems.first
-        if search.matches.isEmpty, problem == nil {
+        if search.matches.isEmpty, search.emptyFolders.isEmpty, problem == nil {
             problem = "no file matches \(step.outputs.joined(separator: ", "))"
         }
         if let gap = search.gap, problem == nil { problem = "\(gap)" }
         if problem == nil {
             let found = Set(search.matches.map(\.path))
             problem = setting.tracked[step.name]?.first { !found.contains($0) }.map {
-                "it removed \($0), which the repository has, and files are put in place but not removed"
+                "it removed \($0), which the repository has"
             }
         }
         if problem == nil { problem = overlap(of: step, in: plan, search.matches) }
@@ -100,7 +103,7 @@ extension Runner {
         if problem == nil {
             do {
                 let made = try OutputPack.write(
-                    search.matches, of: files, to: temporary, masker: setting.secrets.masker)
+                    search, of: files, to: temporary, masker: setting.secrets.masker)
                 try FileManager.default.moveReplacing(
                     temporary.string, to: setting.artifacts.appending(made.sha256).string)
                 outcome.record.outputs = made
@@ -134,14 +137,16 @@ extension Runner {
             return found
         }
         let own = needed(by: step.name)
-        for other in plan.steps where !other.outputs.isEmpty && !own.contains(other.name) {
-            let globs = other.outputs.compactMap { try? Glob($0) }
+        for other in plan.steps where !own.contains(other.name) {
+            // Without .outputs(…), too, it has its artifacts where they may be.
+            let globs = (other.outputs + other.artifacts).compactMap { try? Glob($0) }
+            if globs.isEmpty { continue }
             let isLater = needed(by: other.name).contains(step.name)
             let shared = files.first { file in
                 !(isLater && file.stamp.date >= begunAt) && globs.contains { $0.matches(file.path) }
             }
             guard let path = shared?.path else { continue }
-            return "\(path) may be of step \"\(other.name)\", whose .outputs(…) match it, too; let them not overlap"
+            return "\(path) may be of step \"\(other.name)\", whose outputs match it, too; let them not overlap"
                 + (isLater ? "" : ", or let \"\(step.name)\" need \"\(other.name)\"")
         }
         return nil
@@ -188,6 +193,11 @@ extension StepOutcome {
         record.testCounts = proved.testCounts
         self.init(record: record)
         tests = proved.tests
+        findings = proved.findings.map { finding in
+            var finding = finding
+            finding.step = step.name
+            return finding
+        }
         artifacts = proved.artifacts.map { artifact in
             var artifact = artifact
             artifact.step = step.name

@@ -62,6 +62,17 @@ public struct Glob: Sendable, Equatable {
         }
     }
 
+    /// Whether the pattern leads through the folder `path` by names of its own, not by a `**`.
+    package func leads(through path: String) -> Bool {
+        let parts = Glob.parts(of: path)
+        return alternatives.contains { segments in
+            segments.count > parts.count
+                && zip(segments, parts).allSatisfy { segment, part in
+                    if case .tokens(let tokens) = segment { Glob.match(tokens, part) } else { false }
+                }
+        }
+    }
+
     /// Whether everything below the folder `path` matches, whatever it is.
     package func covers(_ path: String) -> Bool {
         let parts = Glob.parts(of: path)

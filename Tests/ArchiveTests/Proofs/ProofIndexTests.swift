@@ -132,6 +132,56 @@ import Testing
         #expect(try await proof(room, 1, .change, Sample.request()) == nil)
     }
 
+    @Test func aBranchThatIsMadeAnewBelievesNothingOfTheOneBefore() async throws {
+        let room = try ArchiveRoom()
+        try await room.index.recordBaseline(
+            of: "alpha", location: "", refs: ["refs/heads/x": Sample.commit(1), "refs/heads/y": Sample.commit(1)])
+        func request(_ branch: String, _ head: Int) -> RunRequest {
+            var request = Sample.request(change: nil, head: head)
+            (request.ref, request.branch, request.subject) = ("refs/heads/\(branch)", branch, branch)
+            return request
+        }
+        for branch in ["x", "y"] {
+            try await run(room, request(branch, 1), .change, [Self.step("build", Self.key(1))])
+        }
+        let late = try await room.index.accept(request("x", 2)).run.id
+        func move(_ old: Int?, _ new: Int?) async throws {
+            _ = try await room.index.recordLook(
+                repository: "alpha",
+                moved: [RefMove(ref: "refs/heads/x", old: old.map(Sample.commit), new: new.map(Sample.commit))],
+                requests: [], changes: [])
+        }
+        #expect(try await proof(room, 1, .change, request("x", 3)) != nil)
+        try await move(1, nil)
+        try await move(nil, 1)
+        #expect(try await proof(room, 1, .change, request("x", 3)) == nil)
+        #expect(try await proof(room, 1, .change, request("y", 3)) != nil)
+        try await room.index.markRunning(late)
+        var report = Sample.report(late, request("x", 2), tests: [])
+        (report.steps, report.trust) = ([Self.step("build", Self.key(1))], .change)
+        let archived = try await room.store.write(report, request: request("x", 2))
+        try await room.index.finish(report, tests: [], archivedBytes: archived.bytes)
+        #expect(try await proof(room, 1, .change, request("x", 3)) == nil, "it was begun for the branch before")
+        let next = try await run(room, request("x", 4), .change, [Self.step("build", Self.key(1))])
+        #expect(try await proof(room, 1, .change, request("x", 5))?.citation.run == next)
+    }
+
+    /// What it began with was made by the step that was wrong.
+    @Test func whatNeededAWrongStepIsNoProofEither() async throws {
+        let room = try ArchiveRoom()
+        var steps = [1, 2, 3, 4].map { Self.step("s\($0)", Self.key($0)) }
+        (steps[1].needs, steps[2].needs) = (["s1"], ["s2"])
+        let first = try await run(room, Sample.request(change: nil, head: 1), .merged, steps)
+        var wrong = steps
+        (wrong[0].status, wrong[0].key) = (.failed, nil)
+        wrong[0].refutes = ProofRefutation(
+            proof: ProofCitation(run: first, attempt: 1, step: "s1"), definition: "none of the others")
+        for index in 1...3 { (wrong[index].status, wrong[index].key) = (.skipped, nil) }
+        try await run(room, Sample.request(change: nil, head: 2), .merged, wrong, verdict: .failed)
+        let left = try await room.index.proofCounts().map(\.step)
+        #expect(left == ["s1", "s4"], "of s1 by its definition only")
+    }
+
     @Test func aWorkingTreeProvesNothing() async throws {
         let room = try ArchiveRoom()
         var request = Sample.request(change: nil)

@@ -119,6 +119,18 @@ import Testing
         #expect(room.store.artifact("../../etc/passwd") == nil)
     }
 
+    @Test(arguments: ["", "abd"]) func aDamagedFileIsMendedByTheNextRunThatMakesIt(damage: String) async throws {
+        let room = try ArchiveRoom()
+        try await room.completed(artifacts: [ArchiveRoom.artifact])
+        let path = try #require(room.store.artifact(ArchiveRoom.digest))
+        chmod(path, 0o644)
+        try Data(damage.utf8).write(to: URL(fileURLWithPath: path))
+        #expect(try await room.store.verify(room.index).count == 1)
+        #expect((room.store.wantedArtifact(ArchiveRoom.digest, bytes: 3) == nil) == damage.isEmpty)
+        try await room.completed(Sample.request(head: 2), artifacts: [ArchiveRoom.artifact])
+        #expect(try await room.store.verify(room.index).isEmpty)
+    }
+
     @Test func oneArtifactOfManyRunsIsKeptOnce() async throws {
         let room = try ArchiveRoom()
         for head in 1...3 { try await room.completed(Sample.request(head: head), artifacts: [ArchiveRoom.artifact]) }

@@ -144,6 +144,11 @@ struct TreeInputsTests {
                 #expect(try reached(["src/l": "m", "src/m": "l"]) == [], "in a circle")
                 #expect(try reached(["src/l": ".."]) == [""], "the whole tree")
                 #expect(try reached(["src/l": "/workspace/data/deep"]) == ["data/deep"], "as the sandbox shows it")
+                for text in ["//workspace/data/deep", "/workspace/../workspace/data/deep", "../../workspace/data/deep"]
+                {
+                    #expect(try reached(["src/l": text]) == ["data/deep"], "\(text)")
+                }
+                #expect(try reached(["src/l": "../m/deep/x", "m": "/workspace/data"]) == ["m", "data/deep/x"])
                 #expect(try reached(["src/l": "/workspaces/data"]) == [])
                 let attributes = ["src/l": "../data/deep/x", "data/.gitattributes": "* text"]
                 #expect(try reached(attributes) == ["data/deep/x", "data/.gitattributes"])
@@ -156,7 +161,10 @@ struct TreeInputsTests {
                 let named = ["conf": "data/deep", "src/l": "a"]
                 #expect(try paths(reader("1", links: named), "conf/x") == ["conf", "data/deep"])
                 #expect(try paths(reader("1", links: named), "conf/**") == ["conf", "data/deep"])
+                #expect(try paths(reader("1", links: named), "conf/x/**") == ["conf", "data/deep"])
+                #expect(try paths(reader("1", links: named), "{none,conf/x,src/**}").contains("data/deep"))
                 #expect(try paths(reader("1", links: named), "src/**/*.none") == [])
+                #expect(try paths(reader("1", links: named), "**/*.none") == [])
                 #expect(
                     try reader("2", links: named).differences(
                         from: reader("1", links: named).tree, ["conf/x"], limit: 9) == ["data/deep/x"])
@@ -198,6 +206,48 @@ struct TreeInputsTests {
                     // A folder's name matches none of the files in it.
                     #expect(throws: TreeTooLarge.self) { try reader.tracked(["a"]) }
                     #expect(throws: TreeTooLarge.self) { try reader.tracked(["a/**"]) }
+                }
+            }
+        }
+    }
+
+    @Test func whatGitTellsApartIsTwoInputs() async throws {
+        try await withScratchFolder { folder in
+            // Two forms of é, two bytes that are no UTF-8, and a submodule.
+            try await runCommand(
+                "bash", "-ec",
+                """
+                git init -q --bare "$0"; cd "$0"
+                commit() {
+                    one=$(echo "$1" | git hash-object -w --stdin); two=$(echo two | git hash-object -w --stdin)
+                    link=$(printf $'../uni/e\\xcc\\x81' | git hash-object -w --stdin)
+                    uni=$(printf $'100644 blob %s\\te\\xcc\\x81\\n100644 blob %s\\t\\xc3\\xa9\\n' $one $two | git mktree)
+                    odd=$(printf "100644 blob %s\\t$2\\n" $two | git mktree)
+                    src=$(printf '120000 blob %s\\tl\\n' $link | git mktree)
+                    sub=$(printf '160000 commit %s\\tlib\\n' $3 | git mktree --missing)
+                    root=$(printf '040000 tree %s\\todd\\n040000 tree %s\\tsrc\\n040000 tree %s\\tsub\\n040000 tree %s\\tuni\\n' \
+                        $odd $src $sub $uni | git mktree)
+                    git update-ref refs/heads/$4 $(git -c user.name=a -c user.email=a commit-tree -m m $root)
+                }
+                ones=1111111111111111111111111111111111111111
+                commit a '\\376' $ones old; commit b '\\376' $ones uni; commit a '\\377' $ones odd
+                commit a '\\376' 2222222222222222222222222222222222222222 sub
+                """, folder + "/repo.git")
+            try await withRepository(at: folder + "/repo.git") { git throws in
+                func reader(_ branch: String) throws -> TreeInputs {
+                    TreeInputs(repository: git, tree: try git.commit(git.resolve("refs/heads/\(branch)")).tree)
+                }
+                let old = try reader("old")
+                for (branch, patterns, changed) in [
+                    ("uni", ["src/**", "uni/\u{E9}"], ["uni/e\u{301}"]), ("odd", ["odd/*"], ["odd"]),
+                    ("odd", ["**/\u{FFFD}"], ["odd"]), ("sub", ["sub/lib/src/**"], ["sub/lib"]),
+                    ("sub", ["{src/l,sub/lib/a}"], ["sub/lib"]),
+                ] {
+                    let new = try reader(branch)
+                    #expect(try new.read(patterns) != old.read(patterns), "\(branch) \(patterns)")
+                    let paths = try new.differences(from: old.tree, patterns, limit: 9)
+                    #expect(Set(paths.map { Array($0.utf8) }) == Set(changed.map { Array($0.utf8) }), "\(paths)")
+                    #expect(try new.read(["none/**"]) == old.read(["none/**"]))
                 }
             }
         }

@@ -13,12 +13,15 @@ import Testing
         try? FileManager.default.removeItem(atPath: packPath)
         let files = WorkspaceFiles(root: FilePath(RunFolder.current.workspace), limits: FileLimits())
         return try OutputPack.write(
-            files.matching(globs.map { try Glob($0) }).matches, of: files, to: FilePath(packPath), masker: nil)
+            files.matching(globs.map { try Glob($0) }), of: files, to: FilePath(packPath), masker: nil)
     }
 
-    private func unpack(_ made: OutputRecord, into folder: String) throws {
+    private func unpack(
+        _ made: OutputRecord, over globs: [String] = ["out/**"], tracked: Set<String> = [], into folder: String
+    ) throws {
         try OutputPack.unpack(
-            packPath, sha256: made.sha256, with: WorkspaceWriter(root: FilePath(folder), owner: nil))
+            packPath, sha256: made.sha256, over: globs.map { try Glob($0) }, tracked: tracked,
+            with: WorkspaceWriter(root: FilePath(folder), owner: nil))
     }
 
     @Test func filesComeBackWithTheirModesAndTheSameFilesAreTheSamePack() throws {
@@ -42,18 +45,55 @@ import Testing
         #expect(try pack("out/**") == made)
     }
 
+    /// What a base, or a step before, left where the outputs go is none of them.
+    @Test func whatIsThereAndWasNotPackedGoes() throws {
+        let room = RunFolder.current
+        try room.write("new", to: "out/deep/kept")
+        try FileManager.default.createDirectory(
+            atPath: room.workspace + "/out/void/in", withIntermediateDirectories: true)
+        let made = try pack("out/**", "*.log")
+        let target = room.path("other")
+        func write(_ path: String) throws {
+            let url = URL(fileURLWithPath: "\(target)/\(path)")
+            try FileManager.default.createDirectory(
+                at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try Data("old".utf8).write(to: url)
+        }
+        let stays = ["own", "out/tracked", "sub/x.log", ".git/x.log"]
+        for path in stays + ["out/stale", "out/gone/deep/er", "x.log", "out/clone/.git/HEAD", "out/deep/kept"] {
+            try write(path)
+        }
+        // A name that is no UTF-8.
+        close(open("\(target)/out/".utf8.map(CChar.init) + [-1, 0], O_CREAT, 0o644))
+        for link in ["out/link", "y.log"] {
+            try FileManager.default.createSymbolicLink(
+                atPath: "\(target)/\(link)", withDestinationPath: room.workspace + "/out")
+        }
+        try unpack(made, over: ["out/**", "*.log"], tracked: ["out/tracked"], into: target)
+        let left = try FileManager.default.subpathsOfDirectory(atPath: target).sorted()
+        #expect(
+            left == [
+                ".git", ".git/x.log", "out", "out/deep", "out/deep/kept", "out/tracked", "out/void", "out/void/in",
+                "own",
+                "sub", "sub/x.log",
+            ])
+        #expect(try String(contentsOfFile: target + "/out/deep/kept", encoding: .utf8) == "new")
+        #expect(try String(contentsOfFile: room.workspace + "/out/deep/kept", encoding: .utf8) == "new")
+    }
+
     @Test func noLinkOfAStepLeadsOutOfTheWorkspace() throws {
         let room = RunFolder.current
         try room.write("new", to: "out/sub/file")
         let made = try pack("out/**")
         let (target, outside) = (room.path("other"), room.path("outside"))
         try FileManager.default.createDirectory(atPath: target + "/out", withIntermediateDirectories: false)
-        try FileManager.default.createSymbolicLink(atPath: target + "/out/sub", withDestinationPath: outside)
-        #expect(throws: WorkspaceFileProblem.self) { try unpack(made, into: target) }
-        #expect(try FileManager.default.contentsOfDirectory(atPath: outside).isEmpty)
-        // A link in the place of the file itself is replaced, not followed.
-        try FileManager.default.removeItem(atPath: target + "/out/sub")
         try Data("precious".utf8).write(to: URL(fileURLWithPath: outside + "/precious"))
+        try FileManager.default.createSymbolicLink(atPath: target + "/out/sub", withDestinationPath: outside)
+        #expect(throws: WorkspaceFileProblem.self) { try unpack(made, over: ["out/*/**/file"], into: target) }
+        // In the place of the folder, or of the file itself, it is replaced and not followed.
+        try unpack(made, into: target)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: outside) == ["precious"])
+        try FileManager.default.removeItem(atPath: target + "/out/sub")
         try FileManager.default.createDirectory(atPath: target + "/out/sub", withIntermediateDirectories: false)
         try FileManager.default.createSymbolicLink(
             atPath: target + "/out/sub/file", withDestinationPath: outside + "/precious")
@@ -73,7 +113,8 @@ import Testing
         try Data(bytes).write(to: URL(fileURLWithPath: packPath))
         #expect(throws: (any Error).self) {
             try OutputPack.unpack(
-                packPath, sha256: FileDigest.of(Data(bytes)), with: WorkspaceWriter(root: FilePath(target), owner: nil))
+                packPath, sha256: FileDigest.of(Data(bytes)), over: [],
+                with: WorkspaceWriter(root: FilePath(target), owner: nil))
         }
         #expect(try FileManager.default.contentsOfDirectory(atPath: target).filter { $0 != "a" }.isEmpty)
     }
