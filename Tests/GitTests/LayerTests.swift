@@ -51,7 +51,8 @@ import Testing
             new, files: fixture[layer], gitDirectory: fixture["\(place)/layer.git"],
             over: CheckedOut(tree: first.tree, index: fixture["\(place)/base.git/index"]))
         // What an overlay shows of both: without what is gone, and with whatever the layer has in the place of it.
-        let removed = (made.difference?.removed ?? []).reduce(into: [UInt8]()) { $0 += $1.path + [0] }
+        let gone = (made.difference?.removed.map(\.path) ?? []) + (made.difference?.emptied ?? [])
+        let removed = gone.reduce(into: [UInt8]()) { $0 += $1 + [0] }
         try Data(removed).write(to: URL(fileURLWithPath: fixture["\(place)/removed"]))
         try shell("xargs -0 -r rm -rf -- < ../removed", in: fixture[base])
         if made.difference == nil { try FileManager.default.removeItem(atPath: fixture[base]) }
@@ -253,6 +254,33 @@ import Testing
     }
 
     private func text(_ path: String) throws -> String { try String(contentsOfFile: fixture[path], encoding: .utf8) }
+
+    /// Git itself makes no such tree; who pushes one has nothing there after a clone.
+    @Test func aFolderWithoutAFileIsNothing() throws {
+        let store = fixture["store"]
+        func tree(_ lines: [String]) throws -> String {
+            try fixture.git(["mktree"], in: store, input: lines.map { $0 + "\n" }.joined())
+                .trimmingCharacters(in: .newlines)
+        }
+        let blob = try fixture.git(["hash-object", "-w", "--stdin"], in: store, input: "x\n")
+            .trimmingCharacters(in: .newlines)
+        func commit(_ lines: [String]) throws -> OID {
+            try #require(
+                OID(
+                    hex: fixture.git(["commit-tree", "-m", "m", tree(lines)], in: store)
+                        .trimmingCharacters(in: .newlines)))
+        }
+        let file = "100644 blob \(blob)\t"
+        let void = "040000 tree \(try tree([]))\t"
+        let deep = "040000 tree \(try tree([void + "x", void + "y"]))\t"
+        let folder = "040000 tree \(try tree([file + "x"]))\t"
+        let old = try commit([file + "a", file + "b", folder + "c", folder + "d", void + "e", file + "f"])
+        let new = try commit([void + "a", deep + "b", void + "c", deep + "d", folder + "e", file + "f"])
+        for (from, to) in [(old, new), (new, old)] {
+            let made = try compare(from, to, "\(from.short) to \(to.short)")
+            #expect(made.difference != nil)
+        }
+    }
 
     @Test func aDamagedIndexIsAnError() throws {
         let (old, new) = (

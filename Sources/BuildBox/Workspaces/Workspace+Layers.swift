@@ -41,6 +41,7 @@ extension Workspace {
                 made = try repository.checkoutLayer(
                     commit, files: tree.path, gitDirectory: gitDirectory, over: below, writing: difference)
                 try Whiteouts.put(at: (difference?.removed ?? []).map(\.path), in: tree.path)
+                try Whiteouts.empty(difference?.emptied ?? [], in: tree.path)
             } catch {
                 holder.close()
                 throw error

@@ -17,8 +17,11 @@ public struct TreeDifference: Sendable, Equatable {
     /// Files, links and submodules of the newer tree that the older one has not, or other ones.
     public var written: [[UInt8]] = []
     public var removed: [Removal] = []
-    /// Where the newer tree has a file and the older one a folder, or the other way round: what the older one had.
+    /// Where the newer tree has a file and the older one a folder, or the other way round: what the older one had, which
+    /// what is written hides.
     var replaced: [Removal] = []
+    /// Submodules among ``written``. Each is an empty folder, which hides nothing of what is there, tracked or not.
+    public var emptied: [[UInt8]] = []
     /// Submodules that one of the trees has and the other has not, or at another commit.
     var submodules: [[UInt8]] = []
 
@@ -71,31 +74,22 @@ extension Repository {
             if order == 0, let before, let after {
                 guard before.id != after.id || before.mode != after.mode else { continue }
                 note(before, prefix, &difference)
-                if after.isFolder {
+                if !after.isFolder {
+                    try addAll(after, under: prefix, &difference)
+                } else if try hasFile(after) {
                     try compare(before.id, after.id, under: prefix + after.name + [0x2F], &difference)
                 } else {
-                    note(after, prefix, &difference)
-                    difference.written.append(prefix + after.name)
+                    difference.removed.append(.init(path: prefix + after.name, isFolder: true))
                 }
             } else if order < 0, let before {
                 let removal = TreeDifference.Removal(path: prefix + before.name, isFolder: before.isFolder)
                 note(before, prefix, &difference)
-                if git_tree_entry_byname(newer.pointer, before.start) == nil {
-                    difference.removed.append(removal)
-                } else {
+                if let now = TreeLine(git_tree_entry_byname(newer.pointer, before.start)), try hasFile(now) {
                     difference.replaced.append(removal)
+                } else {
+                    difference.removed.append(removal)
                 }
             } else if let after {
-                // A submodule is an empty folder, which would hide nothing of the one that is there.
-                if after.mode == GIT_FILEMODE_COMMIT,
-                    let before = TreeLine(git_tree_entry_byname(older.pointer, after.start)), before.isFolder
-                {
-                    for inner in try entries(ofTree: before.id, recursive: false) {
-                        difference.removed.append(
-                            TreeDifference.Removal(
-                                path: prefix + after.name + [0x2F] + inner.name.utf8, isFolder: inner.kind == .tree))
-                    }
-                }
                 try addAll(after, under: prefix, &difference)
             }
         }
@@ -130,13 +124,34 @@ extension Repository {
     private func addAll(_ entry: TreeLine, under prefix: [UInt8], _ difference: inout TreeDifference) throws(GitError) {
         let path = prefix + entry.name
         note(entry, prefix, &difference)
-        guard entry.isFolder else { return difference.written.append(path) }
+        guard entry.isFolder else {
+            if entry.mode == GIT_FILEMODE_COMMIT { difference.emptied.append(path) }
+            return difference.written.append(path)
+        }
         try checkDepth(path)
         let tree = try treeHandle(entry.id)
         for number in 0..<git_tree_entrycount(tree.pointer) {
             guard let inner = TreeLine(git_tree_entry_byindex(tree.pointer, number)) else { continue }
             try addAll(inner, under: path + [0x2F], &difference)
         }
+    }
+
+    /// Whether a checkout has anything there: a tree may have folders without a file, though Git makes none.
+    private func hasFile(_ entry: TreeLine) throws(GitError) -> Bool {
+        var seen: Set<OID> = []
+        func look(_ entry: TreeLine, _ depth: Int = 0) throws(GitError) -> Bool {
+            // Whoever writes what is so deep refuses it.
+            guard entry.isFolder, depth < 2_048 else { return true }
+            guard seen.insert(entry.id).inserted else { return false }
+            let tree = try treeHandle(entry.id)
+            for number in 0..<git_tree_entrycount(tree.pointer) {
+                if let inner = TreeLine(git_tree_entry_byindex(tree.pointer, number)), try look(inner, depth + 1) {
+                    return true
+                }
+            }
+            return false
+        }
+        return try look(entry)
     }
 
     /// A path that no file system takes need not be compared, and costs stack.

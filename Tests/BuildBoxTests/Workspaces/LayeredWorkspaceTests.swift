@@ -197,6 +197,39 @@ struct LayeredWorkspaceTests {
         }
     }
 
+    /// Whatever was built, cloned or tracked there.
+    @Test func aNewSubmoduleIsAnEmptyFolder() async throws {
+        try await LayerGround.with { ground in
+            let (old, new) = (
+                try await ground.commit(LayeredWorkspaceTests.first),
+                try await ground.commit(
+                    """
+                    D src
+                    M 160000 1111111111111111111111111111111111111111 src
+                    M 160000 2222222222222222222222222222222222222222 deep/tool
+                    D gone/all
+                    M 160000 3333333333333333333333333333333333333333 gone/all
+                    """ + "\n")
+            )
+            let user = try ground.users.take()
+            let cold = try await ground.workspace(old, user: user)
+            _ = try await ground.step(
+                "mkdir -p src/obj deep/tool; echo x > src/obj/x; echo x > src/one.o; git init -q deep/tool; echo x > deep/x",
+                in: cold, as: user)
+            let base = try await ground.seal(cold)
+            let warm = try await ground.workspace(new, over: base, user: user)
+            #expect(warm.isOverBase && warm.problem == nil)
+            let look = "ls -A src deep deep/tool gone/all; git status --porcelain"
+            #expect(
+                try await ground.step(look, in: warm, as: user)
+                    == "deep:\ntool\nx\n\ndeep/tool:\n\ngone/all:\n\nsrc:\n")
+            let further = try await ground.seal(warm)
+            let back = try await ground.workspace(old, over: further, user: user)
+            #expect(
+                try await ground.step("cat src/one gone/all; git status --porcelain", in: back, as: user) == "1\ng\n")
+        }
+    }
+
     @Test func withoutLayersItIsAPlainCheckout() async throws {
         try await LayerGround.with { ground in
             let (old, new) = (
