@@ -372,6 +372,7 @@ public actor Box {
             if run.request.upkeep == .refresh { await bases.noteTry(run.id) }
             let report = await executor.execute(run, in: repository, rules: await rules(for: repository), stop: stop)
             await makeWantedBases()
+            await doubt(report, of: run.request)
             await settleFixes()
             return report
         } catch {

@@ -96,6 +96,32 @@ struct BaseTests {
         }
     }
 
+    /// Else every run would begin from the like until the code changes.
+    @Test(.timeLimit(.minutes(3)))
+    func mergedCodeThatFailsWarmIsTestedFromNothing() async throws {
+        try await Bench.with(
+            Workflows.test(
+                #"Step("check", run: "mkdir once").neverProved()"#,
+                on: #".pullRequest(into: "main"), .push(to: "main")"#, files: ["other.txt": "one\n"])
+        ) { bench in
+            try await bench.withDaemon("--refresh") { daemon in
+                _ = try await daemon.line("baseline of")
+                for (run, verdict) in [(RunID(1), Verdict.passed), (2, .failed)] {
+                    try await bench.commit(["other.txt": "\(run)\n"], "Main")
+                    _ = try await bench.pipectl("notify")
+                    #expect(try await bench.ended(run).verdict == verdict)
+                    #expect(try await bench.report(run).base?.run == (run == 1 ? nil : 1))
+                }
+                let clean = try await bench.ended(3)
+                #expect(clean.verdict == .passed && clean.upkeep == .cleanRoom)
+                let found = try await bench.report(3).findings.filter { $0.rule == "warm-differs" }
+                #expect(found.count == 1 && found.first?.message.contains("run 2 failed with the same tree") == true)
+                #expect(found.first?.message.contains("1 warm workspaces of test on main are given up") == true)
+                #expect(await daemon.stop() == 0)
+            }
+        }
+    }
+
     @Test(.timeLimit(.minutes(3)))
     func aReleaseBeginsFromNothingAndAWorkflowOfBothLeavesABase() async throws {
         let source = """

@@ -21,15 +21,17 @@ package enum Workflows {
     ]
 
     /// One workflow "test" with these steps, for changes into main.
-    package static func test(_ steps: String, files: [String: String] = [:]) -> [String: String] {
-        files.merging(["workflows/x.swift": source(steps)]) { $1 }
+    package static func test(
+        _ steps: String, on triggers: String = #".pullRequest(into: "main")"#, files: [String: String] = [:]
+    ) -> [String: String] {
+        files.merging(["workflows/x.swift": source(steps, on: triggers)]) { $1 }
     }
 
-    package static func source(_ steps: String) -> String {
+    package static func source(_ steps: String, on triggers: String = #".pullRequest(into: "main")"#) -> String {
         """
         import Pipeline
 
-        let test = Workflow("test", on: .pullRequest(into: "main")) {
+        let test = Workflow("test", on: \(triggers)) {
             \(steps)
         }
         @main struct Workflows: WorkflowSet { static let workflows = [test] }

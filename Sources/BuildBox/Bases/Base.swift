@@ -70,6 +70,15 @@ extension stat {
             st_mtim
         #endif
     }
+
+    /// When anything about the file was changed last: name, mode or content.
+    var changedTime: timespec {
+        #if canImport(Darwin)
+            st_ctimespec
+        #else
+            st_ctim
+        #endif
+    }
 }
 
 /// The programs of this machine in words that change when they do.

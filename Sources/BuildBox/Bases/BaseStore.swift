@@ -103,12 +103,13 @@ actor BaseStore {
     /// Takes the base with the smallest difference to `tree`, so that nothing removes it; nil where there is none.
     ///
     /// - Parameter difference: How many entries of the run's tree another tree has otherwise.
-    /// - Parameter leavesBase: Whether the run is to leave a base: one that would be too deep begins from nothing.
+    /// - Parameter leavesBase: Whether the run is to leave a base: where that would be too deep or too large it begins from
+    ///   nothing.
     func take(
         _ key: BaseKey, leavesBase: Bool, difference: @Sendable (_ tree: OID) async throws -> Int
     ) async -> BaseUse? {
         var best: (base: Base, difference: Int)?
-        for base in bases where base.key == key && !(leavesBase && base.layers.count >= BaseStore.deepest) {
+        for base in bases where base.key == key && !(leavesBase && isFull(base)) {
             guard Self.isUsable(base) else { continue }
             guard let tree = OID(hex: base.tree), let count = try? await difference(tree) else { continue }
             if count < best?.difference ?? .max { best = (base, count) }
@@ -117,6 +118,19 @@ actor BaseStore {
         guard let best, bases.contains(where: { $0.folder == best.base.folder }) else { return nil }
         for name in BaseStore.folders(of: best.base) { uses[name, default: 0] += 1 }
         return BaseUse(base: best.base, changedFiles: best.difference)
+    }
+
+    /// Whether a base on top of this one would have too many layers, or make of their limit's half what can only go as a
+    /// whole.
+    private func isFull(_ base: Base) -> Bool {
+        base.layers.count >= BaseStore.deepest
+            || BaseStore.folders(of: base).compactMap { sizes[$0] }.reduce(0, +) > limit / 2
+    }
+
+    /// Bytes on disk of layers that no base needs any more, and that workspaces of failed runs lie over.
+    func bytesHeld(_ names: some Collection<String>) -> Int {
+        let needed = BaseStore.needed(bases)
+        return Set(names).subtracting(needed).compactMap { sizes[$0] }.reduce(0, +)
     }
 
     /// Notes that a run of the commit would leave a base that others miss.
@@ -247,6 +261,7 @@ actor BaseStore {
             sizes[base.folder] = base.bytes
             let others = bases.contains {
                 $0.key.isOfSameLine(as: base.key) && $0.key != base.key && $0.createdAt > base.createdAt
+                    && Self.isUsable($0)
             }
             kept[base.key, default: 0] += 1
             if others || kept[base.key, default: 0] > BaseStore.mostKept {
@@ -255,13 +270,20 @@ actor BaseStore {
             }
         }
         bases.removeAll { gone.contains($0.folder) }
-        // The oldest first; the newest of all is kept whatever it takes, or nothing would ever be warm.
-        while bytes > limit, bases.count > 1, let last = bases.popLast() {
+        // The oldest first of those whose layers others don't need; the newest of all is kept whatever it takes, or
+        // nothing would ever be warm.
+        while bytes > limit, let index = bases.indices.dropFirst().last(where: isAlone) {
+            let last = bases.remove(at: index)
             gone.insert(last.folder)
             log.info("the base of run \(last.run) is removed: all bases together have \(limit >> 20) MiB")
         }
         for name in gone { retire(name) }
         await sweep()
+    }
+
+    /// Whether no other base lies on this one's layers, so that removing it makes room.
+    private func isAlone(_ index: Int) -> Bool {
+        !bases.indices.contains { $0 != index && Self.folders(of: bases[$0]).contains(bases[index].folder) }
     }
 
     private func retire(_ name: String) {

@@ -35,6 +35,11 @@ struct LayerSealing {
     func seal(tree: OID, in repository: Repository) throws -> [WrittenFile] {
         let folder = open(layer.path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         guard folder >= 0 else { throw Errno(rawValue: errno) }
+        // What a later run writes must be newer than all that was built.
+        do { try FolderTimes.endFuture(of: layer.path) } catch {
+            close(folder)
+            throw error
+        }
         var restored: [WrittenFile] = []
         try seal(folder, path: [], tree, repository, &restored)
         return restored
@@ -78,7 +83,7 @@ struct LayerSealing {
                 guard fchmodat(folder, name, 0o755, 0) == 0 else { throw Errno(rawValue: errno) }
                 let below = try opened(name, in: folder)
                 #if os(Linux)
-                    if fgetxattr(below, "user.overlay.opaque", nil, 0) >= 0 {
+                    if fgetxattr(below, Whiteouts.opaque, nil, 0) >= 0 {
                         close(below)
                         throw Obstacle(description: "a step made the folder \(text(inner)) anew")
                     }
@@ -93,7 +98,7 @@ struct LayerSealing {
                 }
                 try remove(name, in: folder, false)
             case .blob, .executable:
-                guard let now = try restore(name, in: folder, path: inner, info) else { continue }
+                let now = try restore(name, in: folder, path: inner, info)
                 let names = inner.map { $0.dropLast().map(UInt8.init(bitPattern:)) }
                 restored.append(
                     WrittenFile(
@@ -107,35 +112,29 @@ struct LayerSealing {
     /// Makes a tracked file that a step wrote what it is below.
     ///
     /// If it has another content there, what was built from this one must be built again: the file is written anew, with
-    /// the present time. One that was changed and put back keeps the time of that: what was built in between is older.
+    /// the present time. One that has the same was perhaps another in between, and has the time at which it came to be
+    /// here as it is, which no step can set: what was built before that is older, and what was built since is not.
     ///
-    /// - Returns: What it is now; nil where the one below shows through.
-    private func restore(_ name: [CChar], in folder: Int32, path: [[CChar]], _ info: stat) throws -> stat? {
+    /// - Returns: What it is now.
+    private func restore(_ name: [CChar], in folder: Int32, path: [[CChar]], _ info: stat) throws -> stat {
         guard let source = try fileBelow(path) else {
             throw Obstacle(description: "\(text(path)) is in no layer below")
         }
-        return try source.closeAfter { () -> stat? in
+        return try source.closeAfter { () -> stat in
             var times: [timespec]?
             if info.st_mode & S_IFMT == S_IFREG {
                 let written = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
                 guard written >= 0 else { throw Errno(rawValue: errno) }
                 let file = FileDescriptor(rawValue: written)
                 if try file.closeAfter({ try isEqual(file, source) }) {
-                    var below = stat()
-                    guard fstat(source.rawValue, &below) == 0 else { throw Errno(rawValue: errno) }
-                    let (time, old) = (info.modifiedTime, below.modifiedTime)
-                    if time.tv_sec == old.tv_sec, time.tv_nsec == old.tv_nsec {
-                        try remove(name, in: folder, false)
-                        return nil
-                    }
-                    times = [time, time]
+                    times = [info.changedTime, info.changedTime]
                 }
             }
             try remove(name, in: folder, info.st_mode & S_IFMT == S_IFDIR)
             let made = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
             guard made >= 0 else { throw Errno(rawValue: errno) }
             let file = FileDescriptor(rawValue: made)
-            return try file.closeAfter { () -> stat? in
+            return try file.closeAfter { () -> stat in
                 try source.seek(offset: 0, from: .start)
                 while case let piece = try read(source), !piece.isEmpty { try file.writeAll(piece) }
                 var mode = stat()

@@ -173,28 +173,58 @@ extension RunExecutor {
         await bases.giveBack(beginning.use)
     }
 
-    /// Compares a run from nothing with the one that passed in a warm workspace; a difference is a finding of its own.
+    /// Compares a run from nothing with one of the same tree in a warm workspace; another verdict is a finding of its own.
+    ///
+    /// Where the code is merged, what workspaces of its line began from is given up.
     func compareWithWarm(_ report: inout Report, _ run: QueuedRun) async {
-        guard run.request.upkeep == .cleanRoom, [.failed, .definitionError].contains(report.verdict),
-            // Its base may be gone by now, and what was built on it is not.
-            let warm = run.request.warmRun, let branch = run.request.branch
+        let request = run.request
+        guard let id = request.warmRun ?? (request.isClean == true ? request.rerunOf : nil), let branch = request.branch
         else { return }
-        let (workflow, repository) = (report.workflow, report.repository)
-        let gone = await bases.giveUp {
-            $0.key.workflow == workflow && $0.key.repository == repository && $0.key.branch == branch
+        // Of one that is gone it is known that it left a base, which may be gone as well; what is built on it is not.
+        let warm = try? await store.report(id)
+        if let warm {
+            guard warm.base != nil, warm.testedTree == report.testedTree else { return }
+        } else if request.upkeep != .cleanRoom {
+            return
         }
-        report.findings.append(
-            Finding(
-                rule: Report.warmDiffers, severity: .error,
-                message:
-                    "run \(warm) passed the same tree in a warm workspace, and from nothing it fails: something that "
-                    + "an earlier run built hides a failure. \(gone) warm workspaces of \(report.workflow) on "
-                    + "\(branch) are given up, with what was proved in them.",
-                file: nil, line: nil, column: nil,
-                suggestion: "`pipectl rerun \(warm) --clean` shows it again; mend what the build forgets"))
-        log.error(
-            "run \(run.id): \(report.workflow) on \(branch) fails from nothing and passed warm in run \(warm)"
-        )
+        let (workflow, repository) = (report.workflow, report.repository)
+        func giveUp() async -> String {
+            guard report.trust == .merged else { return "" }
+            let gone = await bases.giveUp {
+                $0.key.workflow == workflow && $0.key.repository == repository && $0.key.branch == branch
+            }
+            return " \(gone) warm workspaces of \(workflow) on \(branch) are given up"
+        }
+        switch (warm?.verdict ?? .passed, report.verdict) {
+        case (.passed, .failed), (.passed, .definitionError):
+            let gone = await giveUp()
+            report.findings.append(
+                Finding(
+                    rule: Report.warmDiffers, severity: .error,
+                    message:
+                        "run \(id) passed the same tree in a warm workspace, and from nothing it fails: something that "
+                        + "an earlier run built hides a failure.\(gone.isEmpty ? "" : gone + ", with what was proved in them.")",
+                    file: nil, line: nil, column: nil,
+                    suggestion: "`pipectl rerun \(id) --clean` shows it again; mend what the build forgets"))
+            log.error("run \(run.id): \(workflow) on \(branch) fails from nothing and passed warm in run \(id)")
+        case (.failed, .passed):
+            // Steps that only one of them had say nothing.
+            let passed = Set(report.steps.filter { $0.status == .passed }.map(\.name))
+            let failed = (warm?.steps ?? []).filter { $0.status == .failed && !$0.allowsFailure }.map(\.name)
+            guard !failed.isEmpty, passed.isSuperset(of: failed) else { return }
+            let gone = await giveUp()
+            report.findings.append(
+                Finding(
+                    rule: Report.warmDiffers, severity: .warning,
+                    message:
+                        "run \(id) failed with the same tree in a warm workspace, and from nothing it passes: what an "
+                        + "earlier run built stands in the way of \(failed.joined(separator: ", ")), or chance "
+                        + "decides.\(gone.isEmpty ? "" : gone + ".")",
+                    file: nil, line: nil, column: nil,
+                    suggestion: "a step must be able to run again where it has run before: `pipectl logs \(id)`"))
+            log.warning("run \(run.id): \(workflow) on \(branch) passes from nothing and failed warm in run \(id)")
+        default: return
+        }
     }
 }
 

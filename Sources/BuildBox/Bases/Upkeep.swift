@@ -27,6 +27,15 @@ extension RunRequest {
         return request
     }
 
+    /// The tree of a run that failed in a warm workspace, from nothing.
+    static func cleanRoom(after failed: Report, branch: String, definition: String) -> RunRequest {
+        var request = upkeep(
+            .cleanRoom, failed.workflow, failed.repository, branch, failed.testedCommit ?? failed.head, definition,
+            nonce: "clean room after run \(failed.id)")
+        request.warmRun = failed.id
+        return request
+    }
+
     private static func upkeep(
         _ kind: Upkeep, _ workflow: String, _ repository: String, _ branch: String, _ commit: String,
         _ definition: String, nonce: String
@@ -96,6 +105,16 @@ extension Box {
             }
             request.nonce = "refresh after run \(earlier)"
         }
+    }
+
+    /// Has merged code that failed in a warm workspace tested from nothing: should it pass, it is the workspace that is
+    /// broken, and every run would begin from the like until the code changes.
+    func doubt(_ report: Report, of request: RunRequest) async {
+        guard keepsBases, report.verdict == .failed, report.base != nil, report.trust == .merged,
+            request.change == nil, !request.isPartial, request.upkeep == nil || request.upkeep == .refresh,
+            let branch = request.branch
+        else { return }
+        await queueUpkeep(.cleanRoom(after: report, branch: branch, definition: request.definitionCommit))
     }
 
     /// Has the trees of bases tested from nothing, each as often as the options say.

@@ -89,11 +89,19 @@ actor KeptStore {
         await bases.hold(held)
         holds[one.folder] = held
         kept.insert(one, at: 0)
-        while kept.reduce(0, { $0 + $1.bytes }) > limit, let last = kept.popLast() {
+        await evict()
+        await sweep()
+    }
+
+    /// Removes the oldest while all together take more than they may, with layers that are there for their sake alone.
+    private func evict() async {
+        while !kept.isEmpty {
+            let own = kept.reduce(0) { $0 + $1.bytes }
+            let held = await bases.bytesHeld(kept.flatMap { holds[$0.folder] ?? [] })
+            guard own + held > limit, let last = kept.popLast() else { return }
             log.info(
                 "the workspace of run \(last.run) is removed: all kept ones together have \(limit >> 20) MiB")
         }
-        await sweep()
     }
 
     /// Removes what an earlier process left half-filled, and what is not kept any more.
@@ -107,11 +115,12 @@ actor KeptStore {
         await sweep()
     }
 
-    /// Removes what has been kept long enough.
+    /// Removes what has been kept long enough, or has no room any more since bases below are gone.
     func expire() async {
-        guard kept.contains(where: isOverdue) else { return }
+        let count = kept.count
         kept.removeAll(where: isOverdue)
-        await sweep()
+        await evict()
+        if kept.count < count { await sweep() }
     }
 
     /// Removes all that nobody uses now; returns how many.

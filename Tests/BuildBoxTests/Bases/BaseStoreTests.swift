@@ -88,6 +88,40 @@ struct BaseStoreTests {
         }
     }
 
+    /// Only what can be removed makes room, and what makes none is not removed for it.
+    @Test func theirLimitIsKept() async throws {
+        try await withFolder { shelf in
+            let store = shelf.store(limit: 100)
+            var other = BaseStoreTests.key
+            other.branch = "release"
+            try await store.add(shelf.make(1, other, bytes: 30))
+            let first = try shelf.make(2, bytes: 40)
+            try await store.add(first)
+            #expect(await take(store, leavesBase: true, like: 2)?.base.run == 2)
+            let second = try shelf.make(3, over: first, bytes: 30)
+            try await store.add(second)
+            #expect(await store.all.map(\.run) == [3, 2, 1])
+            #expect(await take(store, leavesBase: true, like: 3)?.base.run == 2, "over the third would be too much")
+            #expect(await take(store, like: 3)?.base.run == 3)
+            try await store.add(shelf.make(4, bytes: 20))
+            #expect(await store.all.map(\.run) == [4, 3, 2], "the oldest that others don't need")
+            #expect(await store.bytes == 90)
+        }
+    }
+
+    @Test func aBaseOfTheFutureIsNotNewerThanOthers() async throws {
+        try await withFolder { shelf in
+            let store = shelf.store()
+            var future = try shelf.make(1)
+            future.createdAt = Date(timeIntervalSinceNow: 86_400)
+            future.key.definition = "other"
+            try await store.add(future)
+            try await store.add(shelf.make(2))
+            try await store.add(shelf.make(3))
+            #expect(await take(store, like: 3)?.base.run == 3)
+        }
+    }
+
     @Test func whatARunBeganFromStaysUntilItIsGivenBack() async throws {
         try await withFolder { shelf in
             let store = shelf.store()
