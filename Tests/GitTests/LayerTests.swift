@@ -282,6 +282,21 @@ import Testing
         }
     }
 
+    /// Folders that hold each other ten times, eight deep: a hundred million paths in ten objects.
+    @Test func aTreeOfTooManyPathsIsRefused() throws {
+        let store = fixture["store"]
+        func make(_ arguments: [String], _ input: String) throws -> String {
+            try fixture.git(arguments, in: store, input: input).trimmingCharacters(in: .newlines)
+        }
+        var tree = try make(["mktree"], "100644 blob \(try make(["hash-object", "-w", "--stdin"], "x"))\tx\n")
+        for _ in 0..<8 { tree = try make(["mktree"], (0..<10).map { "040000 tree \(tree)\t\($0)\n" }.joined()) }
+        let bomb = try #require(OID(hex: make(["commit-tree", "-m", "m", tree], "")))
+        let small = try commit("small", LayerTests.kinds[1].replacingOccurrences(of: "%", with: "a"))
+        let trees = try [small, bomb].map { try repository.commit($0).tree }
+        #expect(code { try repository.difference(fromTree: trees[0], to: trees[1]) } == .invalid)
+        #expect(code { try repository.checkout(bomb, into: fixture["whole"]) } == .invalid)
+    }
+
     @Test func aDamagedIndexIsAnError() throws {
         let (old, new) = (
             try commit("old", LayerTests.kinds[1].replacingOccurrences(of: "%", with: "a")),

@@ -184,7 +184,8 @@ extension Index {
     /// proved has landed, and holds for all from now on. It still cites the run in which the step was run.
     static func recordProofs(of report: Report, _ db: Database) throws {
         let isRefutedFromNothing =
-            report.verdict != .passed && report.findings.contains { $0.rule == Report.warmDiffers }
+            report.verdict != .passed && report.trust == .merged
+            && report.findings.contains { $0.rule == Report.warmDiffers }
         guard isRefutedFromNothing || report.steps.contains(where: { $0.key != nil || $0.refutes != nil }) else {
             return
         }

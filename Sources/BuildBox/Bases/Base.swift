@@ -81,6 +81,16 @@ extension stat {
     }
 }
 
+extension timespec {
+    static func == (one: timespec, other: timespec) -> Bool {
+        (one.tv_sec, one.tv_nsec) == (other.tv_sec, other.tv_nsec)
+    }
+
+    static func < (one: timespec, other: timespec) -> Bool {
+        (one.tv_sec, one.tv_nsec) < (other.tv_sec, other.tv_nsec)
+    }
+}
+
 /// The programs of this machine in words that change when they do.
 enum BoxImage {
     /// The system's release and the state of its package manager, where it has one of these.

@@ -120,11 +120,12 @@ actor BaseStore {
         return BaseUse(base: best.base, changedFiles: best.difference)
     }
 
-    /// Whether a base on top of this one would have too many layers, or make of their limit's half what can only go as a
-    /// whole.
+    /// Whether a base on top of this one would have too many layers, or several that make up half of the limit and could
+    /// only go together.
     private func isFull(_ base: Base) -> Bool {
-        base.layers.count >= BaseStore.deepest
-            || BaseStore.folders(of: base).compactMap { sizes[$0] }.reduce(0, +) > limit / 2
+        let folders = BaseStore.folders(of: base)
+        return base.layers.count >= BaseStore.deepest
+            || folders.count > 1 && folders.compactMap { sizes[$0] }.reduce(0, +) > limit / 2
     }
 
     /// Bytes on disk of layers that no base needs any more, and that workspaces of failed runs lie over.
@@ -270,9 +271,11 @@ actor BaseStore {
             }
         }
         bases.removeAll { gone.contains($0.folder) }
-        // The oldest first of those whose layers others don't need; the newest of all is kept whatever it takes, or
-        // nothing would ever be warm.
-        while bytes > limit, let index = bases.indices.dropFirst().last(where: isAlone) {
+        // The oldest first of those that make room by it, and before others those that the newest of all replaces. That
+        // one is kept whatever it takes, or nothing would ever be warm.
+        while bytes > limit {
+            let removable = bases.indices.dropFirst().filter(makesRoom)
+            guard let index = removable.last(where: { bases[$0].key == bases[0].key }) ?? removable.last else { break }
             let last = bases.remove(at: index)
             gone.insert(last.folder)
             log.info("the base of run \(last.run) is removed: all bases together have \(limit >> 20) MiB")
@@ -281,9 +284,10 @@ actor BaseStore {
         await sweep()
     }
 
-    /// Whether no other base lies on this one's layers, so that removing it makes room.
-    private func isAlone(_ index: Int) -> Bool {
-        !bases.indices.contains { $0 != index && Self.folders(of: bases[$0]).contains(bases[index].folder) }
+    /// Whether the base takes any, and no other one lies on its layers.
+    private func makesRoom(_ index: Int) -> Bool {
+        sizes[bases[index].folder, default: 0] > 0
+            && !bases.indices.contains { $0 != index && Self.folders(of: bases[$0]).contains(bases[index].folder) }
     }
 
     private func retire(_ name: String) {

@@ -58,6 +58,9 @@ struct LayerSealing {
         guard path.count < LayerSealing.deepest else {
             throw Obstacle(description: "it has \(path.count) folders in folders")
         }
+        // Before anything is removed from it.
+        var here = stat()
+        guard fstat(folder, &here) == 0 else { throw Errno(rawValue: errno) }
         let entries = try tree.map { try repository.entries(ofTree: $0, recursive: false) } ?? []
         // By bytes: as texts, names that are written in two ways of Unicode are one.
         let tracked = Dictionary(entries.map { (Array($0.name.utf8), $0) }, uniquingKeysWith: { first, _ in first })
@@ -98,7 +101,7 @@ struct LayerSealing {
                 }
                 try remove(name, in: folder, false)
             case .blob, .executable:
-                let now = try restore(name, in: folder, path: inner, info)
+                guard let now = try restore(name, in: folder, here, path: inner, info) else { continue }
                 let names = inner.map { $0.dropLast().map(UInt8.init(bitPattern:)) }
                 restored.append(
                     WrittenFile(
@@ -113,20 +116,31 @@ struct LayerSealing {
     ///
     /// If it has another content there, what was built from this one must be built again: the file is written anew, with
     /// the present time. One that has the same was perhaps another in between, and has the time at which it came to be
-    /// here as it is, which no step can set: what was built before that is older, and what was built since is not.
+    /// here as it is, which no step can set: what was built before that is older, and what was built since is not. Only
+    /// its mode or owner was changed where it has its old time, is the kernel's copy and was not moved since.
     ///
-    /// - Returns: What it is now.
-    private func restore(_ name: [CChar], in folder: Int32, path: [[CChar]], _ info: stat) throws -> stat {
+    /// - Parameter folderInfo: Of the folder, as steps left it.
+    /// - Returns: What it is now; nil where the one below shows through.
+    private func restore(
+        _ name: [CChar], in folder: Int32, _ folderInfo: stat, path: [[CChar]], _ info: stat
+    ) throws -> stat? {
         guard let source = try fileBelow(path) else {
             throw Obstacle(description: "\(text(path)) is in no layer below")
         }
-        return try source.closeAfter { () -> stat in
+        return try source.closeAfter { () -> stat? in
             var times: [timespec]?
             if info.st_mode & S_IFMT == S_IFREG {
                 let written = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
                 guard written >= 0 else { throw Errno(rawValue: errno) }
                 let file = FileDescriptor(rawValue: written)
-                if try file.closeAfter({ try isEqual(file, source) }) {
+                let (isSame, isCopy) = try file.closeAfter { (try isEqual(file, source), Whiteouts.isCopy(written)) }
+                if isSame {
+                    var below = stat()
+                    guard fstat(source.rawValue, &below) == 0 else { throw Errno(rawValue: errno) }
+                    if isCopy, info.modifiedTime == below.modifiedTime, folderInfo.modifiedTime < info.changedTime {
+                        try remove(name, in: folder, false)
+                        return nil
+                    }
                     times = [info.changedTime, info.changedTime]
                 }
             }
@@ -134,7 +148,7 @@ struct LayerSealing {
             let made = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
             guard made >= 0 else { throw Errno(rawValue: errno) }
             let file = FileDescriptor(rawValue: made)
-            return try file.closeAfter { () -> stat in
+            return try file.closeAfter { () -> stat? in
                 try source.seek(offset: 0, from: .start)
                 while case let piece = try read(source), !piece.isEmpty { try file.writeAll(piece) }
                 var mode = stat()

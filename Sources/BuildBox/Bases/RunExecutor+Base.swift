@@ -178,6 +178,8 @@ extension RunExecutor {
     /// Where the code is merged, what workspaces of its line began from is given up.
     func compareWithWarm(_ report: inout Report, _ run: QueuedRun) async {
         let request = run.request
+        // A repetition of one asks for what that asked for, and may begin from a base.
+        guard request.beginsFromNothing, report.base == nil else { return }
         guard let id = request.warmRun ?? (request.isClean == true ? request.rerunOf : nil), let branch = request.branch
         else { return }
         // Of one that is gone it is known that it left a base, which may be gone as well; what is built on it is not.

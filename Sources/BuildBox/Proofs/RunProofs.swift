@@ -134,7 +134,7 @@ struct ProofSearch: Sendable {
         // Most steps read the whole tree, whose id is known.
         facts.inputs[[]] = TreeInputs.whole(tree)
         let declared = patterns.subtracting([[]])
-        let outputs = Set(prepared.plan.steps.map(\.keptPatterns)).subtracting([[]])
+        let outputs = Set(prepared.plan.steps.map(\.outputs)).subtracting([[]])
         async let distrusted = index.distrustedSteps(of: request.repository, at: Date())
         if !declared.isEmpty || !outputs.isEmpty {
             let begun = facts

@@ -37,6 +37,15 @@ enum Whiteouts {
     /// The attribute of a folder that shows nothing of the layers below, in a mount of which any user may be the owner.
     static let opaque = "user.overlay.opaque"
 
+    /// Whether a file of a layer was begun by the kernel, as a copy of the one below.
+    static func isCopy(_ file: Int32) -> Bool {
+        #if os(Linux)
+            fgetxattr(file, "user.overlay.origin", nil, 0) >= 0
+        #else
+            false
+        #endif
+    }
+
     /// Makes the folders on the way.
     private static func visit(
         _ paths: [[UInt8]], in layer: String, _ body: (_ folder: FileDescriptor, _ name: [CChar]) throws -> Void

@@ -1,6 +1,5 @@
 import Crypto
 import Foundation
-import Pipeline
 import SystemPackage
 
 #if canImport(Glibc)
@@ -56,19 +55,18 @@ struct OutputPack {
         return OutputRecord(sha256: FileDigest.hex(digest.finalize()), bytes: bytes, files: found.matches.count)
     }
 
-    /// Puts what a pack has in the place of all that `globs` match, so that what is there is what was packed.
+    /// Puts what a pack has in place, once what is stale there is gone.
     ///
-    /// - Parameter tracked: Files of the repository, which are in each pack that was kept: they are written over.
     /// - Throws: ``OutputPackProblem`` when the pack is not what was kept. That is found out before anything is changed;
     ///   only where the pack is changed in that moment, some of it is in place by then.
     static func unpack(
-        _ path: String, sha256: String, over globs: [Glob], tracked: Set<String> = [], with writer: WorkspaceWriter
+        _ path: String, sha256: String, inPlaceOf stale: StaleOutputs, with writer: WorkspaceWriter
     ) throws {
         let source = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         guard source >= 0 else { throw Errno(rawValue: errno) }
         defer { close(source) }
         try verify(source, sha256)
-        try writer.clear(globs, but: tracked)
+        try writer.clear(stale)
         var digest = SHA256()
         func take(_ count: Int) throws -> [UInt8] {
             var bytes = [UInt8](repeating: 0, count: count)

@@ -338,7 +338,7 @@ extension WorkspaceFileProblem {
 }
 
 extension stat {
-    fileprivate var stamp: WorkspaceFiles.Stamp {
+    var stamp: WorkspaceFiles.Stamp {
         #if os(Linux)
             let time = st_ctim
         #else

@@ -44,11 +44,10 @@ struct WorkspaceWriter {
     /// Makes a folder, and those that it is in, where they are missing.
     func makeFolder(_ path: String) throws { close(try folder(parts(of: path)[...], path)) }
 
-    /// Removes all that `globs` match, and the folders among it that are empty then; nothing of the repository's own.
+    /// Removes what is stale, and the folders among it that are empty then; nothing of the repository's own.
     ///
-    /// - Parameter kept: Paths of files that stay.
     /// - Throws: ``WorkspaceFileProblem`` where something can't be removed; then some of it is left.
-    func clear(_ globs: [Glob], but kept: Set<String>) throws {
+    func clear(_ stale: StaleOutputs) throws {
         var entries = 0
         func visit(_ folder: Int32, _ prefix: String, _ depth: Int) throws {
             guard let stream = fdopendir(folder) else {
@@ -74,15 +73,15 @@ struct WorkspaceWriter {
                 let word = String(decoding: name.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
                 if [".", ".."].contains(word) || (word == ".git" && prefix.isEmpty) { continue }
                 let path = prefix.isEmpty ? word : "\(prefix)/\(word)"
-                let isMatch = globs.contains { $0.matches(path) }
                 var info = stat()
                 guard fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) == 0 else { continue }
+                let isStale = stale.contains(path, changedAt: info.stamp.date)
                 guard info.st_mode & S_IFMT == S_IFDIR else {
-                    guard isMatch, !kept.contains(path) else { continue }
+                    guard isStale else { continue }
                     guard unlinkat(folder, name, 0) == 0 || errno == ENOENT else { throw problem(path) }
                     continue
                 }
-                guard isMatch || globs.contains(where: { $0.canMatch(below: path) }) else { continue }
+                guard stale.places.contains(where: { $0.canMatch(below: path) }) else { continue }
                 guard depth < FolderWalk.deepest else {
                     throw WorkspaceFileProblem(path: path, reason: "it is too deep")
                 }
@@ -90,7 +89,7 @@ struct WorkspaceWriter {
                 guard next >= 0 else { throw problem(path) }
                 try visit(next, path, depth + 1)
                 // One that has something left stays.
-                if isMatch { unlinkat(folder, name, AT_REMOVEDIR) }
+                if isStale { unlinkat(folder, name, AT_REMOVEDIR) }
             }
         }
         let top = open(root.string, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)

@@ -28,7 +28,7 @@ public struct KeyFacts: Sendable, Equatable {
 
     /// By the list of patterns; the empty list is the whole tree.
     public var inputs: [[String]: Inputs] = [:]
-    /// By ``PlannedStep/keptPatterns``. It is kept with them, so it belongs to the key, too.
+    /// By the list of patterns for outputs. It is kept with them, so it belongs to the key, too.
     public var tracked: [[String]: Tracked] = [:]
     /// Why something is missing in ``inputs`` or ``tracked``, by the list of patterns.
     public var unread: [[String]: String] = [:]

@@ -53,7 +53,7 @@ public struct KeyedPlan: Sendable, Equatable {
                 standings[name] = standing
                 if case .provable = standing {
                     withheld[name] = given.isEmpty ? common.variables : common.variables.subtracting(given.keys)
-                    tracked[name] = facts.tracked[step.keptPatterns]?.files
+                    tracked[name] = facts.tracked[step.outputs]?.files
                 }
             }
         }
@@ -117,9 +117,9 @@ public struct KeyedPlan: Sendable, Equatable {
         guard let inputs = facts.inputs[step.inputs] else {
             return "its inputs could not be read" + (facts.unread[step.inputs].map { ": \($0)" } ?? "")
         }
-        if !step.outputs.isEmpty, facts.tracked[step.keptPatterns] == nil {
+        if !step.outputs.isEmpty, facts.tracked[step.outputs] == nil {
             return "what is where its outputs go could not be read"
-                + (facts.unread[step.keptPatterns].map { ": \($0)" } ?? "")
+                + (facts.unread[step.outputs].map { ": \($0)" } ?? "")
         }
         if inputs.isEmpty { return "no file matches its .inputs(…); check the patterns" }
         return nil
@@ -237,10 +237,6 @@ extension Limits {
 }
 
 extension PlannedStep {
-    /// Where all lies that is put in place for the sake of a step that needs this one, if it says what it makes: that, and
-    /// its artifacts.
-    package var keptPatterns: [String] { outputs.isEmpty ? [] : outputs + artifacts }
-
     /// What of the run the step can read: the variables that it is given, and for a closure the whole context.
     fileprivate func context(_ facts: KeyFacts, _ given: [String: String]) -> [String] {
         var read = given
@@ -259,7 +255,7 @@ extension PlannedStep {
 
     /// What of the tree is kept with its outputs and is not among its inputs anyway.
     fileprivate func tracked(_ facts: KeyFacts) -> [String] {
-        guard !inputs.isEmpty, let tracked = facts.tracked[keptPatterns], !tracked.files.isEmpty else { return [] }
+        guard !inputs.isEmpty, let tracked = facts.tracked[outputs], !tracked.files.isEmpty else { return [] }
         return ["outputs", tracked.digest]
     }
 

@@ -15,15 +15,16 @@ extension Runner {
     ///
     /// Everything that it needs is in place then, because a step whose outputs are restored is needed by one that runs,
     /// and so is what it needs itself.
-    func cite(_ step: PlannedStep) async -> (outcome: StepOutcome?, surprise: Finding?) {
+    func cite(_ step: PlannedStep, of plan: Plan) async -> (outcome: StepOutcome?, surprise: Finding?) {
         if let carried = setting.carried[step.name] { return (StepOutcome(carried, of: step), nil) }
         guard let proved = setting.proved[step.name] else { return (nil, nil) }
         guard let kept = proved.restores else { return (StepOutcome(proved, of: step), nil) }
         let writer = WorkspaceWriter(root: setting.workspaceView, owner: setting.enclosure?.user)
-        let (globs, tracked) = (step.keptPatterns.compactMap { try? Glob($0) }, Set(setting.tracked[step.name] ?? []))
         do {
+            let stale = StaleOutputs(
+                before: step, in: plan, tracked: setting.tracked[step.name] ?? [], begunAt: begunAt)
             try await onOwnThread {
-                try OutputPack.unpack(kept.path, sha256: kept.sha256, over: globs, tracked: tracked, with: writer)
+                try OutputPack.unpack(kept.path, sha256: kept.sha256, inPlaceOf: stale, with: writer)
             }
             return (StepOutcome(proved, of: step), nil)
         } catch {
@@ -78,7 +79,7 @@ extension Runner {
         var limits = setting.fileLimits
         limits.count = max(limits.count, 20_000)
         let files = WorkspaceFiles(root: setting.workspaceView, limits: limits)
-        let search = files.matching(step.keptPatterns.compactMap { try? Glob($0) })
+        let search = files.matching(step.outputs.compactMap { try? Glob($0) })
         var problem = search.problems.first
         if search.matches.isEmpty, search.emptyFolders.isEmpty, problem == nil {
             problem = "no file matches \(step.outputs.joined(separator: ", "))"
@@ -127,26 +128,15 @@ extension Runner {
     /// this step's outputs, it would stand for files that have changed. One that needs this step has not begun yet, but
     /// may have left something in the workspace that the run began from.
     private func overlap(of step: PlannedStep, in plan: Plan, _ files: [WorkspaceFiles.Match]) -> String? {
-        let steps = Dictionary(plan.steps.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
-        func needed(by name: String) -> Set<String> {
-            var found: Set<String> = []
-            var waiting = [name]
-            while let name = waiting.popLast() {
-                if found.insert(name).inserted { waiting += steps[name]?.needs ?? [] }
-            }
-            return found
-        }
-        let own = needed(by: step.name)
-        for other in plan.steps where !own.contains(other.name) {
-            // Without .outputs(…), too, it has its artifacts where they may be.
-            let globs = (other.outputs + other.artifacts).compactMap { try? Glob($0) }
-            if globs.isEmpty { continue }
-            let isLater = needed(by: other.name).contains(step.name)
+        let (own, later) = (plan.needs(of: step.name), plan.dependants(of: step.name))
+        for other in plan.steps where !other.outputs.isEmpty && !own.contains(other.name) {
+            let globs = other.outputs.compactMap { try? Glob($0) }
+            let isLater = later.contains(other.name)
             let shared = files.first { file in
                 !(isLater && file.stamp.date >= begunAt) && globs.contains { $0.matches(file.path) }
             }
             guard let path = shared?.path else { continue }
-            return "\(path) may be of step \"\(other.name)\", whose outputs match it, too; let them not overlap"
+            return "\(path) may be of step \"\(other.name)\", whose .outputs(…) match it, too; let them not overlap"
                 + (isLater ? "" : ", or let \"\(step.name)\" need \"\(other.name)\"")
         }
         return nil

@@ -46,7 +46,7 @@ extension Runner {
         if step.action == .approval { return await awaitApproval(of: step, stop) }
         if stop.request == nil, let known = knownReview(step) { return known }
         if stop.request == nil {
-            let (cited, surprise) = await cite(step)
+            let (cited, surprise) = await cite(step, of: plan)
             if let cited { return cited }
             outcome.findings += surprise.map { [$0] } ?? []
         }

@@ -73,29 +73,40 @@ extension Repository {
     private func attributeFiles(
         in tree: borrowing Handle, at folder: [UInt8] = [], only ways: [[UInt8]: [[UInt8]]]? = nil
     ) throws(GitError) -> [AttributeFile] {
+        var looked = 0
+        return try attributeFiles(in: tree, at: folder, only: ways, &looked)
+    }
+
+    private func attributeFiles(
+        in tree: borrowing Handle, at folder: [UInt8], only ways: [[UInt8]: [[UInt8]]]?, _ looked: inout Int
+    ) throws(GitError) -> [AttributeFile] {
         // No file system takes what is there, and the stack has an end.
         guard folder.count <= 4_096 else { return [] }
         func path(_ name: [UInt8]) -> [UInt8] { folder.isEmpty ? name : folder + [0x2F] + name }
         var found: [AttributeFile] = []
-        func look(_ entry: TreeLine) throws(GitError) {
+        func look(_ entry: TreeLine, _ looked: inout Int) throws(GitError) {
+            looked += 1
+            try TreeLine.checkCount(looked)
             if entry.isFolder {
-                found += try attributeFiles(in: treeHandle(entry.id), at: path(entry.name), only: ways)
+                found += try attributeFiles(in: treeHandle(entry.id), at: path(entry.name), only: ways, &looked)
             } else if entry.isAttributes {
                 found.append(AttributeFile(path: path(entry.name), mode: entry.mode, id: entry.id))
             }
         }
         guard let ways else {
             for number in 0..<git_tree_entrycount(tree.pointer) {
-                if let entry = TreeLine(git_tree_entry_byindex(tree.pointer, number)) { try look(entry) }
+                if let entry = TreeLine(git_tree_entry_byindex(tree.pointer, number)) { try look(entry, &looked) }
             }
             return found
         }
         if let entry = TreeLine(git_tree_entry_byname(tree.pointer, ".gitattributes")), !entry.isFolder {
-            try look(entry)
+            try look(entry, &looked)
         }
         for way in ways[folder] ?? [] {
             let name = way[(folder.isEmpty ? 0 : folder.count + 1)...].map { CChar(bitPattern: $0) } + [0]
-            if let entry = TreeLine(git_tree_entry_byname(tree.pointer, name)), entry.isFolder { try look(entry) }
+            if let entry = TreeLine(git_tree_entry_byname(tree.pointer, name)), entry.isFolder {
+                try look(entry, &looked)
+            }
         }
         return found
     }

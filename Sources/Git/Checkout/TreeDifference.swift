@@ -7,7 +7,7 @@ internal import CGit
 #endif
 
 /// What of a tree's files is other than in an older tree. Paths are bytes with slashes, as Git has them.
-public struct TreeDifference: Sendable, Equatable {
+public struct TreeDifference: Sendable {
     /// Where the newer tree has nothing at all; a folder stands for everything in it.
     public struct Removal: Sendable, Equatable {
         public var path: [UInt8]
@@ -24,6 +24,15 @@ public struct TreeDifference: Sendable, Equatable {
     public var emptied: [[UInt8]] = []
     /// Submodules that one of the trees has and the other has not, or at another commit.
     var submodules: [[UInt8]] = []
+
+    /// Entries of trees that were looked at.
+    private var looked = 0
+
+    /// Counts one more entry: trees that hold each other many times have more paths than anybody could count.
+    fileprivate mutating func look() throws(GitError) {
+        looked += 1
+        try TreeLine.checkCount(looked)
+    }
 
     public var isEmpty: Bool { written.isEmpty && removed.isEmpty }
 
@@ -68,6 +77,7 @@ extension Repository {
         while left < counts.old || right < counts.new {
             let before = left < counts.old ? TreeLine(git_tree_entry_byindex(older.pointer, left)) : nil
             let after = right < counts.new ? TreeLine(git_tree_entry_byindex(newer.pointer, right)) : nil
+            try difference.look()
             let order = TreeLine.order(before, after)
             if order <= 0 { left += 1 }
             if order >= 0 { right += 1 }
@@ -123,6 +133,7 @@ extension Repository {
 
     private func addAll(_ entry: TreeLine, under prefix: [UInt8], _ difference: inout TreeDifference) throws(GitError) {
         let path = prefix + entry.name
+        try difference.look()
         note(entry, prefix, &difference)
         guard entry.isFolder else {
             if entry.mode == GIT_FILEMODE_COMMIT { difference.emptied.append(path) }

@@ -22,6 +22,17 @@ struct TreeLine {
         mode = git_tree_entry_filemode(raw)
     }
 
+    /// Entries of a tree that are looked at for one checkout, at most: more than any repository has.
+    static let most = 3_000_000
+
+    /// - Throws: `.invalid` for a tree that has more.
+    static func checkCount(_ count: Int) throws(GitError) {
+        guard count > most else { return }
+        throw GitError(
+            call: "git_tree_lookup", code: .invalid,
+            message: "the tree has more than 3,000,000 files and folders, which can't be checked out.")
+    }
+
     var id: OID { OID(git_tree_entry_id(raw).pointee) }
     var isFolder: Bool { mode == GIT_FILEMODE_TREE }
     /// Whether Git reads attributes there: behind links it doesn't.

@@ -104,8 +104,15 @@ struct BaseStoreTests {
             #expect(await take(store, leavesBase: true, like: 3)?.base.run == 2, "over the third would be too much")
             #expect(await take(store, like: 3)?.base.run == 3)
             try await store.add(shelf.make(4, bytes: 20))
-            #expect(await store.all.map(\.run) == [4, 3, 2], "the oldest that others don't need")
+            #expect(await store.all.map(\.run) == [4, 2, 1], "of its own kind first, and none that others need")
             #expect(await store.bytes == 90)
+            let large = try shelf.make(5, bytes: 90)
+            try await store.add(large)
+            #expect(await store.all.map(\.run) == [5])
+            #expect(await take(store, leavesBase: true, like: 5)?.base.run == 5, "one alone may be as large as it is")
+            try await store.add(shelf.make(6, other, bytes: 0))
+            try await store.add(shelf.make(7, over: large, bytes: 30))
+            #expect(await store.all.map(\.run) == [7, 6, 5], "nothing that could go takes any room")
         }
     }
 

@@ -7,6 +7,7 @@ import Testing
 #if canImport(Darwin)
     import Darwin
 #else
+    import CLinux
     import Glibc
 #endif
 
@@ -128,6 +129,23 @@ struct LayerSealingTests {
             #expect(restored.map(\.modified.seconds) == [Int(time.timeIntervalSince1970)])
         }
     }
+
+    #if os(Linux)
+        /// The kernel copies a file up for it, and says so; who moves one changes its folder.
+        @Test(arguments: [true, false]) func aChangeOfModeAloneIsNone(isMoved: Bool) async throws {
+            try await withBench { bench in
+                let old = Date(timeIntervalSince1970: 1_700_000_000)
+                try bench.set(old, of: "repo/run.sh")
+                try bench.write("layer/run.sh", "#!/bin/sh\n")
+                try #require(setxattr("\(bench.layer)/run.sh", "user.overlay.origin", "", 0, 0) == 0)
+                try bench.set(old, of: "layer/run.sh")
+                try bench.set(isMoved ? Date(timeIntervalSinceNow: 1) : old, of: "layer")
+                let restored = try await bench.seal()
+                #expect(bench.has("run.sh") == isMoved)
+                #expect(restored.count == (isMoved ? 1 : 0))
+            }
+        }
+    #endif
 
     /// Waits until a file that is changed now is newer than this one: files get the time of the last tick.
     private func waitForClock(after path: String, _ bench: Bench) async throws {

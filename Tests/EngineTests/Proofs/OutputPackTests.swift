@@ -17,10 +17,15 @@ import Testing
     }
 
     private func unpack(
-        _ made: OutputRecord, over globs: [String] = ["out/**"], tracked: Set<String> = [], into folder: String
+        _ made: OutputRecord, over globs: [String] = ["out/**"], tracked: [String] = [],
+        beside others: [PlannedStep] = [], needs: [String] = [], begunAt: Date = .distantFuture, into folder: String
     ) throws {
+        var step = PlannedStep(name: "made", action: .shell("true"), needs: needs)
+        step.outputs = globs
         try OutputPack.unpack(
-            packPath, sha256: made.sha256, over: globs.map { try Glob($0) }, tracked: tracked,
+            packPath, sha256: made.sha256,
+            inPlaceOf: StaleOutputs(
+                before: step, in: Plan(workflow: "w", steps: [step] + others), tracked: tracked, begunAt: begunAt),
             with: WorkspaceWriter(root: FilePath(folder), owner: nil))
     }
 
@@ -81,6 +86,41 @@ import Testing
         #expect(try String(contentsOfFile: room.workspace + "/out/deep/kept", encoding: .utf8) == "new")
     }
 
+    /// What goes on beside it may be about to use what is there, or has just made it.
+    @Test func whatOthersHaveThereStays() throws {
+        let room = RunFolder.current
+        try room.write("new", to: "out/made")
+        let made = try pack("out/**")
+        let target = room.path("other")
+        func step(_ name: String, _ outputs: [String], needs: [String] = []) -> PlannedStep {
+            var step = PlannedStep(name: name, action: .shell("true"), needs: needs)
+            step.outputs = outputs
+            return step
+        }
+        func left(of paths: [String], begunAt: Date, needs: [String]) throws -> [String] {
+            try? FileManager.default.removeItem(atPath: target + "/out")
+            for path in paths {
+                let url = URL(fileURLWithPath: "\(target)/\(path)")
+                try FileManager.default.createDirectory(
+                    at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+                try Data("x".utf8).write(to: url)
+            }
+            try unpack(
+                made,
+                beside: [
+                    step("first", ["out/first*"]), step("beside", ["out/beside/**"]),
+                    step("after", ["out/after"], needs: ["made"]),
+                ], needs: needs, begunAt: begunAt, into: target)
+            return paths.filter { FileManager.default.fileExists(atPath: "\(target)/\($0)") }
+        }
+        let paths = ["out/first", "out/beside/x", "out/after", "out/other"]
+        #expect(try left(of: paths, begunAt: .distantFuture, needs: ["first"]) == ["out/beside/x"])
+        #expect(
+            try left(of: paths, begunAt: .distantPast, needs: ["first"]) == ["out/beside/x", "out/after", "out/other"])
+        #expect(try left(of: paths, begunAt: .distantPast, needs: []) == paths)
+        #expect(try left(of: paths, begunAt: .distantFuture, needs: []) == ["out/first", "out/beside/x"])
+    }
+
     @Test func noLinkOfAStepLeadsOutOfTheWorkspace() throws {
         let room = RunFolder.current
         try room.write("new", to: "out/sub/file")
@@ -113,7 +153,10 @@ import Testing
         try Data(bytes).write(to: URL(fileURLWithPath: packPath))
         #expect(throws: (any Error).self) {
             try OutputPack.unpack(
-                packPath, sha256: FileDigest.of(Data(bytes)), over: [],
+                packPath, sha256: FileDigest.of(Data(bytes)),
+                inPlaceOf: StaleOutputs(
+                    before: PlannedStep(name: "made", action: .shell("true")),
+                    in: Plan(workflow: "w", steps: []), tracked: [], begunAt: Date()),
                 with: WorkspaceWriter(root: FilePath(target), owner: nil))
         }
         #expect(try FileManager.default.contentsOfDirectory(atPath: target).filter { $0 != "a" }.isEmpty)
