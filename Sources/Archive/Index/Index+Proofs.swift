@@ -111,13 +111,14 @@ extension Index {
     static func dropProofs(ofRef ref: String, repository: Int64, _ db: Database) throws {
         let scope = ProofScope.ref(ref)
         try deleteProofs(of: scope, repository: repository, db)
-        // Most refs that go have proved nothing, and need no row either.
-        let hadProofs = db.changesCount > 0
-        let isLive = try Bool.fetchOne(
+        // Most refs that go had no run, and need no row either. A run that goes on ends later, and one that ended may be
+        // repeated.
+        let branch = ref.hasPrefix("refs/heads/") ? String(ref.dropFirst("refs/heads/".count)) : nil
+        let hadRun = try Bool.fetchOne(
             db.cachedStatement(
-                sql: "SELECT EXISTS (SELECT 1 FROM run WHERE repository = ? AND ref = ? AND state <> 'ended')"),
-            arguments: [repository, ref])
-        guard hadProofs || isLive == true else { return }
+                sql: "SELECT EXISTS (SELECT 1 FROM run WHERE repository = ? AND branch IS ? AND ref = ?)"),
+            arguments: [repository, branch, ref])
+        guard hadRun == true else { return }
         try raiseProofFloor(of: scope, to: newestRun(db), repository: repository, db)
     }
 
@@ -131,11 +132,13 @@ extension Index {
         try RunID.fetchOne(db.cachedStatement(sql: "SELECT max(id) FROM run")) ?? 0
     }
 
-    /// Before a run that only the archive knows is taken up: whether its change is over since, and another one has the
-    /// name, nobody knows any more, so that what it proved holds for itself only if it was merged.
+    /// Before a run that only the archive knows is taken up: whether its change or branch is over since, and another one
+    /// has the name, nobody knows any more, so that what it proved holds only if it was merged.
     static func raiseProofFloor(before report: Report, repository: Int64, _ db: Database) throws {
-        guard let change = report.change, report.trust != .merged else { return }
-        try raiseProofFloor(of: ProofScope.change(change.name), to: report.id, repository: repository, db)
+        guard let trust = report.trust, trust != .merged,
+            let scope = ProofScope.own(trust, change: report.change?.name, ref: report.ref)
+        else { return }
+        try raiseProofFloor(of: scope, to: report.id, repository: repository, db)
     }
 
     private static func raiseProofFloor(

@@ -48,6 +48,8 @@ public struct RunRequest: Sendable, Equatable, Codable {
     public var upkeep: Upkeep?
     /// Of a clean room: the run that passed the same tree in a warm workspace.
     public var warmRun: RunID?
+    /// Whether that one failed; else it passed.
+    public var warmFailed: Bool?
     /// What it has to do with mending another run; nil for nothing.
     public var fix: FixRole?
 

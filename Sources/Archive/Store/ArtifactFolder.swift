@@ -25,9 +25,8 @@ struct ArtifactFolder: Sendable {
         defer { close(input) }
         if FileManager.default.fileExists(atPath: path) {
             try Self.require(try Self.digest(input, file) { _ in }, sha256, file)
-            if (try? digest(at: path)) == sha256 {
-                // A retention that runs now must see that somebody wants it.
-                utimes(path, nil)
+            // A retention that runs now must see that somebody wants it.
+            if utimes(path, nil) == 0, (try? digest(at: path)) == sha256 {
                 // Another run may have moved it there a moment ago.
                 return try Self.flush(folder: folder + "/" + sha256.prefix(2))
             }

@@ -67,7 +67,23 @@ struct LayerSealing {
         guard tracked.count == entries.count else {
             throw Obstacle(description: "names in /\(text(path)) are no text and can't be told apart")
         }
-        for name in try names(in: listing) {
+        var names: [[CChar]] = []
+        while true {
+            // Nil is the end, or a disk that fails.
+            errno = 0
+            guard let entry = readdir(listing) else {
+                if errno != 0 { throw Errno(rawValue: errno) }
+                break
+            }
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { field in
+                field.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: field.pointee)) {
+                    Array(UnsafeBufferPointer(start: $0, count: strlen($0) + 1))
+                }
+            }
+            let isDots = name[0] == 46 && (name[1] == 0 || name[1] == 46 && name[2] == 0)
+            if !isDots { names.append(name) }
+        }
+        for name in names {
             let inner = path + [name]
             var info = stat()
             guard fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) == 0 else { throw Errno(rawValue: errno) }
@@ -117,7 +133,8 @@ struct LayerSealing {
     /// If it has another content there, what was built from this one must be built again: the file is written anew, with
     /// the present time. One that has the same was perhaps another in between, and has the time at which it came to be
     /// here as it is, which no step can set: what was built before that is older, and what was built since is not. Only
-    /// its mode or owner was changed where it has its old time, is the kernel's copy and was not moved since.
+    /// its mode or owner was changed where it has its old time, is the kernel's copy and nothing was moved in its folder;
+    /// so it looks, too, where its content was overwritten in its place and put back with its time, as by `cp -p`.
     ///
     /// - Parameter folderInfo: Of the folder, as steps left it.
     /// - Returns: What it is now; nil where the one below shows through.
@@ -137,7 +154,9 @@ struct LayerSealing {
                 if isSame {
                     var below = stat()
                     guard fstat(source.rawValue, &below) == 0 else { throw Errno(rawValue: errno) }
-                    if isCopy, info.modifiedTime == below.modifiedTime, folderInfo.modifiedTime < info.changedTime {
+                    if isCopy, info.modifiedTime == below.modifiedTime,
+                        try folderTimeBelow(path.dropLast()).map({ $0 == folderInfo.modifiedTime }) ?? false
+                    {
                         try remove(name, in: folder, false)
                         return nil
                     }
@@ -173,6 +192,18 @@ struct LayerSealing {
             }
             return FileDescriptor(rawValue: file)
         } ?? nil
+    }
+
+    /// When a folder's entries were changed last in the newest layer below that has it.
+    private func folderTimeBelow(_ path: ArraySlice<[CChar]>) throws -> timespec? {
+        guard !path.isEmpty else {
+            var info = stat()
+            return lower.first.flatMap { lstat($0.path, &info) == 0 ? info.modifiedTime : nil }
+        }
+        return try below(Array(path)) { folder, name in
+            var info = stat()
+            return fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) == 0 ? info.modifiedTime : nil
+        }
     }
 
     /// The same of a tracked link: where it leads.
@@ -273,24 +304,5 @@ struct LayerSealing {
             return
         }
         try FolderRemoval.remove(name, in: folder)
-    }
-
-    private func names(in listing: OpaquePointer) throws -> [[CChar]] {
-        var names: [[CChar]] = []
-        while true {
-            // Nil is the end, or a disk that fails.
-            errno = 0
-            guard let entry = readdir(listing) else {
-                if errno != 0 { throw Errno(rawValue: errno) }
-                return names
-            }
-            let name = withUnsafePointer(to: &entry.pointee.d_name) { field in
-                field.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: field.pointee)) {
-                    Array(UnsafeBufferPointer(start: $0, count: strlen($0) + 1))
-                }
-            }
-            let isDots = name[0] == 46 && (name[1] == 0 || name[1] == 46 && name[2] == 0)
-            if !isDots { names.append(name) }
-        }
     }
 }

@@ -182,11 +182,11 @@ extension RunExecutor {
         guard request.beginsFromNothing, report.base == nil else { return }
         guard let id = request.warmRun ?? (request.isClean == true ? request.rerunOf : nil), let branch = request.branch
         else { return }
-        // Of one that is gone it is known that it left a base, which may be gone as well; what is built on it is not.
+        // Of one that is gone it may be known that it passed and left a base; what is built on that is not gone.
         let warm = try? await store.report(id)
         if let warm {
             guard warm.base != nil, warm.testedTree == report.testedTree else { return }
-        } else if request.upkeep != .cleanRoom {
+        } else if request.upkeep != .cleanRoom || request.warmFailed == true {
             return
         }
         let (workflow, repository) = (report.workflow, report.repository)

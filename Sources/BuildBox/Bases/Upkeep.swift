@@ -32,7 +32,7 @@ extension RunRequest {
         var request = upkeep(
             .cleanRoom, failed.workflow, failed.repository, branch, failed.testedCommit ?? failed.head, definition,
             nonce: "clean room after run \(failed.id)")
-        request.warmRun = failed.id
+        (request.warmRun, request.warmFailed) = (failed.id, true)
         return request
     }
 

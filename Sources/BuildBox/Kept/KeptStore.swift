@@ -79,16 +79,20 @@ actor KeptStore {
         await sweep()
     }
 
-    /// Makes a workspace known whose folder is in place, and removes those for which there is no room beside it.
-    func add(_ one: KeptWorkspace) async throws {
+    /// Makes a workspace known, and removes those for which there is no room beside it.
+    ///
+    /// - Parameter filling: The folder with all of it, which gets its place now.
+    func add(_ one: KeptWorkspace, from filling: String) async throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys]
         try encoder.encode(one)
-            .write(to: URL(fileURLWithPath: "\(folder)/\(one.folder)/\(KeptWorkspace.record)"), options: .atomic)
-        let held = one.folders(below: bases.folder)
-        await bases.hold(held)
-        holds[one.folder] = held
+            .write(to: URL(fileURLWithPath: "\(filling)/\(KeptWorkspace.record)"), options: .atomic)
+        guard rename(filling, "\(folder)/\(one.folder)") == 0 else { throw SystemFailure("rename") }
+        // At once, or a sweep would take it for something that nobody needs.
         kept.insert(one, at: 0)
+        let held = one.folders(below: bases.folder)
+        holds[one.folder] = held
+        await bases.hold(held)
         await evict()
         await sweep()
     }
@@ -96,8 +100,10 @@ actor KeptStore {
     /// Removes the oldest while all together take more than they may, with layers that are there for their sake alone.
     private func evict() async {
         while !kept.isEmpty {
-            let own = kept.reduce(0) { $0 + $1.bytes }
-            let held = await bases.bytesHeld(kept.flatMap { holds[$0.folder] ?? [] })
+            let (folders, own) = (kept.map(\.folder), kept.reduce(0) { $0 + $1.bytes })
+            let held = await bases.bytesHeld(folders.flatMap { holds[$0] ?? [] })
+            // Others come and go meanwhile.
+            guard folders == kept.map(\.folder) else { continue }
             guard own + held > limit, let last = kept.popLast() else { return }
             log.info(
                 "the workspace of run \(last.run) is removed: all kept ones together have \(limit >> 20) MiB")

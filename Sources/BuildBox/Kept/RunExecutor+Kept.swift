@@ -108,19 +108,24 @@ extension RunExecutor {
             let (root, filling) = ("\(state.kept)/\(name)", "\(state.kept)/\(KeptStore.unfinished)\(name)")
             var one = record(remains, run, report, folder: name)
             let workspace = remains.workspace
-            one.layers = try await offThread {
-                guard mkdir(filling, 0o700) == 0 else { throw SystemFailure("mkdir") }
-                try moved(workspace.folder, to: "\(filling)/workspace")
-                for (name, path) in KeptWorkspace.folders {
-                    try? moved("\(folder)/\(path)", to: "\(filling)/\(name)")
+            do {
+                (one.layers, one.bytes) = try await offThread {
+                    guard mkdir(filling, 0o700) == 0 else { throw SystemFailure("mkdir") }
+                    try moved(workspace.folder, to: "\(filling)/workspace")
+                    for (name, path) in KeptWorkspace.folders {
+                        try? moved("\(folder)/\(path)", to: "\(filling)/\(name)")
+                    }
+                    let layers = workspace.keptLayers(
+                        user: remains.user, from: "\(filling)/workspace", at: "\(root)/workspace")
+                    return (layers, WorkspaceMeter.size(of: filling))
                 }
-                try moved(filling, to: root)
-                return workspace.keptLayers(user: remains.user, at: "\(root)/workspace")
+                // What can't be measured has no place among folders that share a limit.
+                guard one.bytes != WorkspaceMeter.tooDeep else { throw FolderTooDeep() }
+                try await kept.add(one, from: filling)
+            } catch {
+                try? await offThread { try FolderRemoval.remove(filling) }
+                throw error
             }
-            one.bytes = try await offThread { WorkspaceMeter.size(of: root) }
-            // What can't be measured has no place among folders that share a limit.
-            guard one.bytes != WorkspaceMeter.tooDeep else { throw FolderTooDeep() }
-            try await kept.add(one)
             log.debug("run \(run.id): its workspace is kept, \(one.bytes >> 20) MiB")
         } catch {
             log.notice("run \(run.id): its workspace could not be kept, so a repetition runs all of it: \(error)")
@@ -149,8 +154,8 @@ extension KeptWorkspace {
 }
 
 extension Workspace {
-    /// Its layers when its folder is at `place`, newest first.
-    fileprivate func keptLayers(user: StepUser?, at place: String) -> [Layer] {
+    /// Its layers when its folder, which is at `current` now, is at `place`, newest first.
+    fileprivate func keptLayers(user: StepUser?, from current: String, at place: String) -> [Layer] {
         func now(_ layer: Layer) -> Layer {
             guard layer.path.hasPrefix(folder + "/") else { return layer }
             return Layer(path: place + layer.path.dropFirst(folder.count), owner: layer.owner, group: layer.group)
@@ -160,7 +165,7 @@ extension Workspace {
             return [Layer(path: place, owner: owner.user, group: owner.group)]
         }
         let git = Layer(path: "\(place)/git", owner: StepUser.box.user, group: StepUser.box.group)
-        let own = FileManager.default.fileExists(atPath: git.path) ? [git] : []
+        let own = FileManager.default.fileExists(atPath: "\(current)/git") ? [git] : []
         return [now(upper)] + own + layers.map(now)
     }
 }

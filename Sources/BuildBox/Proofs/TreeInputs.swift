@@ -79,9 +79,11 @@ struct TreeInputs {
             guard folders <= Self.mostFolders else { throw TreeTooLarge(path: prefix) }
             let before = found.count
             var attributes: TreeEntry?
+            var hasOdd = false
             for var entry in try repository.entries(ofTree: tree, recursive: false) {
                 let path = prefix + entry.path
                 entry.path = path
+                hasOdd = hasOdd || entry.name.unicodeScalars.contains("\u{FFFD}")
                 // Whoever opens what is named below a link reads what that leads to.
                 if entry.kind == .symlink, globs.contains(where: { $0.leads(through: path) }) {
                     found.append(entry)
@@ -106,7 +108,7 @@ struct TreeInputs {
             // It decides with which bytes the files below it are checked out.
             if let attributes, found.count > before { found.append(attributes) }
             // Two names that are no UTF-8 may look alike here, and not to Git.
-            if found.count > before, found[before...].contains(where: { $0.name.unicodeScalars.contains("\u{FFFD}") }) {
+            if found.count > before, hasOdd {
                 let path = String(prefix.dropLast())
                 found.append(TreeEntry(name: path, path: path, kind: .tree, id: tree))
             }

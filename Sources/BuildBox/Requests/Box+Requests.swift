@@ -188,7 +188,7 @@ extension Box {
         // Repeated by hand, it decides about no fix.
         request.fix = nil
         request.rerunOf = id
-        request.warmRun = nil
+        (request.warmRun, request.warmFailed) = (nil, nil)
         request.refusesProofs = wanted.usesProofs ? nil : true
         request.isClean = wanted.isClean ? true : nil
         // A person waits for it now.

@@ -55,7 +55,9 @@ struct OutputPack {
         return OutputRecord(sha256: FileDigest.hex(digest.finalize()), bytes: bytes, files: found.matches.count)
     }
 
-    /// Puts what a pack has in place, once what is stale there is gone.
+    /// Puts what a pack has in place, and removes what is stale there and not in the pack.
+    ///
+    /// In this order, so that a file which is there before and after is there all the time: others may read it.
     ///
     /// - Throws: ``OutputPackProblem`` when the pack is not what was kept. That is found out before anything is changed;
     ///   only where the pack is changed in that moment, some of it is in place by then.
@@ -66,7 +68,6 @@ struct OutputPack {
         guard source >= 0 else { throw Errno(rawValue: errno) }
         defer { close(source) }
         try verify(source, sha256)
-        try writer.clear(stale)
         var digest = SHA256()
         func take(_ count: Int) throws -> [UInt8] {
             var bytes = [UInt8](repeating: 0, count: count)
@@ -88,6 +89,7 @@ struct OutputPack {
             guard bytes.count == count else { throw OutputPackProblem(reason: "it ends early") }
             return bytes
         }
+        var paths: Set<String> = []
         guard try need(header.count) == header else { throw OutputPackProblem(reason: "it is of another format") }
         while true {
             let length = try take(4)
@@ -97,6 +99,7 @@ struct OutputPack {
             else { throw OutputPackProblem(reason: "a path in it is damaged") }
             let kind = try need(1)[0]
             guard var rest = number(try need(8)) else { throw OutputPackProblem(reason: "a length in it is damaged") }
+            paths.insert(name)
             if kind == folder {
                 try writer.makeFolder(name)
                 continue
@@ -110,6 +113,7 @@ struct OutputPack {
         }
         let found = FileDigest.hex(digest.finalize())
         if sha256 != found { throw OutputPackProblem(reason: "its SHA-256 is \(found)") }
+        try writer.clear(stale, but: paths)
     }
 
     /// Reads all of an open file and goes back to its beginning.

@@ -46,8 +46,9 @@ struct WorkspaceWriter {
 
     /// Removes what is stale, and the folders among it that are empty then; nothing of the repository's own.
     ///
+    /// - Parameter kept: Paths that stay.
     /// - Throws: ``WorkspaceFileProblem`` where something can't be removed; then some of it is left.
-    func clear(_ stale: StaleOutputs) throws {
+    func clear(_ stale: StaleOutputs, but kept: Set<String>) throws {
         var entries = 0
         func visit(_ folder: Int32, _ prefix: String, _ depth: Int) throws {
             guard let stream = fdopendir(folder) else {
@@ -57,7 +58,12 @@ struct WorkspaceWriter {
             defer { closedir(stream) }
             // Before anything is removed: a folder that changes meanwhile may be read twice, or not to its end.
             var names: [[CChar]] = []
-            while let entry = readdir(stream) {
+            while true {
+                errno = 0
+                guard let entry = readdir(stream) else {
+                    if errno != 0 { throw problem(prefix) }
+                    break
+                }
                 let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
                     pointer.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) { start in
                         Array(UnsafeBufferPointer(start: start, count: strlen(start) + 1))
@@ -75,7 +81,7 @@ struct WorkspaceWriter {
                 let path = prefix.isEmpty ? word : "\(prefix)/\(word)"
                 var info = stat()
                 guard fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) == 0 else { continue }
-                let isStale = stale.contains(path, changedAt: info.stamp.date)
+                let isStale = !kept.contains(path) && stale.contains(path, changedAt: info.stamp.date)
                 guard info.st_mode & S_IFMT == S_IFDIR else {
                     guard isStale else { continue }
                     guard unlinkat(folder, name, 0) == 0 || errno == ENOENT else { throw problem(path) }
