@@ -1,7 +1,7 @@
 import Foundation
 import Pipeline
 
-/// What lies where the outputs of a proved step go, and is none of them where they don't have it either.
+/// What lies where the outputs of a proved step go, and goes unless it is one of them.
 ///
 /// That is what earlier runs have left there, and what steps that it needs have made, which it may have removed. What is
 /// the repository's stays, for it is among the outputs; and so does everything in places of steps that may go on at the
