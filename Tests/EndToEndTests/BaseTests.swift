@@ -88,7 +88,7 @@ struct BaseTests {
                 #expect(found.base == nil)
                 let finding = try #require(found.findings.first { $0.rule == "warm-differs" })
                 #expect(finding.message.contains("run 3 passed the same tree"))
-                _ = try await daemon.line("passed warm in run 3")
+                _ = try await daemon.line("run 3 passed the same tree in a warm workspace")
                 try await bench.change(2, ["a.txt": "c\n"])
                 _ = try await bench.pipectl("notify")
                 #expect(try await bench.ended(5).verdict == .failed, "no warm workspace hides it any more")

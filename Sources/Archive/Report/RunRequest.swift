@@ -46,9 +46,9 @@ public struct RunRequest: Sendable, Equatable, Codable {
     public var repetition: Int?
     /// What the box wants the run for of its own accord; nil for a run that somebody waits for.
     public var upkeep: Upkeep?
-    /// Of a clean room: the run that passed the same tree in a warm workspace.
+    /// Of a clean room: the run of the same tree in a warm workspace, with which it is compared.
     public var warmRun: RunID?
-    /// Whether that one failed; else it passed.
+    /// Whether that one failed; nil where it passed.
     public var warmFailed: Bool?
     /// What it has to do with mending another run; nil for nothing.
     public var fix: FixRole?

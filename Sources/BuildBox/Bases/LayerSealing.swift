@@ -49,41 +49,13 @@ struct LayerSealing {
     private func seal(
         _ folder: Int32, path: [[CChar]], _ tree: OID?, _ repository: Repository, _ restored: inout [WrittenFile]
     ) throws {
-        guard let listing = fdopendir(folder) else {
-            let problem = errno
-            close(folder)
-            throw Errno(rawValue: problem)
-        }
-        defer { closedir(listing) }
-        guard path.count < LayerSealing.deepest else {
-            throw Obstacle(description: "it has \(path.count) folders in folders")
-        }
+        let (here, tracked): (stat, [[UInt8]: TreeEntry])
         // Before anything is removed from it.
-        var here = stat()
-        guard fstat(folder, &here) == 0 else { throw Errno(rawValue: errno) }
-        let entries = try tree.map { try repository.entries(ofTree: $0, recursive: false) } ?? []
-        // By bytes: as texts, names that are written in two ways of Unicode are one.
-        let tracked = Dictionary(entries.map { (Array($0.name.utf8), $0) }, uniquingKeysWith: { first, _ in first })
-        guard tracked.count == entries.count else {
-            throw Obstacle(description: "names in /\(text(path)) are no text and can't be told apart")
+        do { (here, tracked) = try look(folder, path: path, tree, repository) } catch {
+            close(folder)
+            throw error
         }
-        var names: [[CChar]] = []
-        while true {
-            // Nil is the end, or a disk that fails.
-            errno = 0
-            guard let entry = readdir(listing) else {
-                if errno != 0 { throw Errno(rawValue: errno) }
-                break
-            }
-            let name = withUnsafePointer(to: &entry.pointee.d_name) { field in
-                field.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: field.pointee)) {
-                    Array(UnsafeBufferPointer(start: $0, count: strlen($0) + 1))
-                }
-            }
-            let isDots = name[0] == 46 && (name[1] == 0 || name[1] == 46 && name[2] == 0)
-            if !isDots { names.append(name) }
-        }
-        for name in names {
+        try FolderEntries.visit(folder) { name, _ in
             let inner = path + [name]
             var info = stat()
             guard fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) == 0 else { throw Errno(rawValue: errno) }
@@ -94,7 +66,7 @@ struct LayerSealing {
                 } else if isFolder, !results.isEmpty {
                     try seal(try opened(name, in: folder), path: inner, nil, repository, &restored)
                 }
-                continue
+                return
             }
             switch entry.kind {
             case .tree:
@@ -117,7 +89,7 @@ struct LayerSealing {
                 }
                 try remove(name, in: folder, false)
             case .blob, .executable:
-                guard let now = try restore(name, in: folder, here, path: inner, info) else { continue }
+                guard let now = try restore(name, in: folder, here, path: inner, info) else { return }
                 let names = inner.map { $0.dropLast().map(UInt8.init(bitPattern:)) }
                 restored.append(
                     WrittenFile(
@@ -126,6 +98,24 @@ struct LayerSealing {
                         modified: (now.modifiedTime.tv_sec, now.modifiedTime.tv_nsec)))
             }
         }
+    }
+
+    /// A folder as steps left it, and what the tree has there by the bytes of its name.
+    private func look(
+        _ folder: Int32, path: [[CChar]], _ tree: OID?, _ repository: Repository
+    ) throws -> (stat, [[UInt8]: TreeEntry]) {
+        guard path.count < LayerSealing.deepest else {
+            throw Obstacle(description: "it has \(path.count) folders in folders")
+        }
+        var info = stat()
+        guard fstat(folder, &info) == 0 else { throw Errno(rawValue: errno) }
+        let entries = try tree.map { try repository.entries(ofTree: $0, recursive: false) } ?? []
+        // As texts, names that are written in two ways of Unicode are one.
+        let tracked = Dictionary(entries.map { (Array($0.name.utf8), $0) }, uniquingKeysWith: { first, _ in first })
+        guard tracked.count == entries.count else {
+            throw Obstacle(description: "names in /\(text(path)) are no text and can't be told apart")
+        }
+        return (info, tracked)
     }
 
     /// Makes a tracked file that a step wrote what it is below.

@@ -149,8 +149,8 @@ extension RunExecutor {
                 )
             } catch {
                 if BoxTools.isDiskFull(error) {
-                    let taken = try await offThread { [place, workspace.folder].map(WorkspaceMeter.size) }
-                    if !taken.contains(WorkspaceMeter.tooDeep) {
+                    let taken = try? await offThread { [place, workspace.folder].map(WorkspaceMeter.size) }
+                    if let taken, !taken.contains(WorkspaceMeter.tooDeep) {
                         await bases.noteLoss(run.id, needing: 2 * taken.reduce(0, +))
                     }
                 }
@@ -189,44 +189,39 @@ extension RunExecutor {
         } else if request.upkeep != .cleanRoom || request.warmFailed == true {
             return
         }
-        let (workflow, repository) = (report.workflow, report.repository)
-        func giveUp() async -> String {
-            guard report.trust == .merged else { return "" }
-            let gone = await bases.giveUp {
-                $0.key.workflow == workflow && $0.key.repository == repository && $0.key.branch == branch
-            }
-            return " \(gone) warm workspaces of \(workflow) on \(branch) are given up"
-        }
+        let hides: Bool
+        var blocked: [String] = []
         switch (warm?.verdict ?? .passed, report.verdict) {
-        case (.passed, .failed), (.passed, .definitionError):
-            let gone = await giveUp()
-            report.findings.append(
-                Finding(
-                    rule: Report.warmDiffers, severity: .error,
-                    message:
-                        "run \(id) passed the same tree in a warm workspace, and from nothing it fails: something that "
-                        + "an earlier run built hides a failure.\(gone.isEmpty ? "" : gone + ", with what was proved in them.")",
-                    file: nil, line: nil, column: nil,
-                    suggestion: "`pipectl rerun \(id) --clean` shows it again; mend what the build forgets"))
-            log.error("run \(run.id): \(workflow) on \(branch) fails from nothing and passed warm in run \(id)")
+        case (.passed, .failed), (.passed, .definitionError): hides = true
         case (.failed, .passed):
             // Steps that only one of them had say nothing.
             let passed = Set(report.steps.filter { $0.status == .passed }.map(\.name))
-            let failed = (warm?.steps ?? []).filter { $0.status == .failed && !$0.allowsFailure }.map(\.name)
-            guard !failed.isEmpty, passed.isSuperset(of: failed) else { return }
-            let gone = await giveUp()
-            report.findings.append(
-                Finding(
-                    rule: Report.warmDiffers, severity: .warning,
-                    message:
-                        "run \(id) failed with the same tree in a warm workspace, and from nothing it passes: what an "
-                        + "earlier run built stands in the way of \(failed.joined(separator: ", ")), or chance "
-                        + "decides.\(gone.isEmpty ? "" : gone + ".")",
-                    file: nil, line: nil, column: nil,
-                    suggestion: "a step must be able to run again where it has run before: `pipectl logs \(id)`"))
-            log.warning("run \(run.id): \(workflow) on \(branch) passes from nothing and failed warm in run \(id)")
+            blocked = (warm?.steps ?? []).filter { $0.status == .failed && !$0.allowsFailure }.map(\.name)
+            guard !blocked.isEmpty, passed.isSuperset(of: blocked) else { return }
+            hides = false
         default: return
         }
+        var message =
+            hides
+            ? "run \(id) passed the same tree in a warm workspace, and from nothing it fails: something that an earlier "
+                + "run built hides a failure"
+            : "run \(id) failed with the same tree in a warm workspace, and from nothing it passes: what an earlier run "
+                + "built stands in the way of \(blocked.joined(separator: ", ")), or chance decides"
+        log.log(level: hides ? .error : .warning, "run \(run.id) of \(report.workflow) on \(branch): \(message)")
+        if report.trust == .merged {
+            let (workflow, repository) = (report.workflow, report.repository)
+            let gone = await bases.giveUp {
+                $0.key.workflow == workflow && $0.key.repository == repository && $0.key.branch == branch
+            }
+            message += ". \(gone) warm workspaces of \(workflow) on \(branch) are given up"
+            if hides { message += ", with what was proved in them" }
+        }
+        report.findings.append(
+            Finding(
+                rule: Report.warmDiffers, severity: hides ? .error : .warning, message: message + ".",
+                suggestion: hides
+                    ? "`pipectl rerun \(id) --clean` shows it again; mend what the build forgets"
+                    : "a step must be able to run again where it has run before: `pipectl logs \(id)`"))
     }
 }
 

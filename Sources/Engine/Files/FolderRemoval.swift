@@ -52,7 +52,7 @@ package enum FolderRemoval {
             if errno == ENOENT { return }
             throw Errno(rawValue: errno)
         }
-        try withEntries(of: top) { name, isFolder in
+        try FolderEntries.visit(top) { name, isFolder in
             if kept.contains(where: { $0.utf8CString.elementsEqual(name) }) { return }
             if unlinkat(top, name, isFolder ? AT_REMOVEDIR : 0) != 0 { try remove(name, in: top) }
         }
@@ -60,7 +60,7 @@ package enum FolderRemoval {
 
     /// Takes `folder` over.
     private static func empty(_ folder: Int32, _ top: Int32, depth: Int, _ moved: inout Int) throws {
-        try withEntries(of: folder) { name, isFolder in
+        try FolderEntries.visit(folder) { name, isFolder in
             // Most folders of a run are empty in the end; others say so, and how they do it differs by system.
             if isFolder, unlinkat(folder, name, AT_REMOVEDIR) == 0 || errno == ENOENT { return }
             if !isFolder {
@@ -84,29 +84,5 @@ package enum FolderRemoval {
             try empty(inner, top, depth: depth + 1, &moved)
             guard unlinkat(folder, name, AT_REMOVEDIR) == 0 || errno == ENOENT else { throw Errno(rawValue: errno) }
         }
-    }
-
-    /// Has `body` called with each entry of a folder, whose descriptor is open until then and closed after that.
-    ///
-    /// All are read first: what readdir(3) gives while entries go away differs by file system. Names are bytes, not text.
-    private static func withEntries(of folder: Int32, _ body: (_ name: [CChar], _ isFolder: Bool) throws -> Void) throws
-    {
-        guard let listing = fdopendir(folder) else {
-            let problem = errno
-            closeFile(folder)
-            throw Errno(rawValue: problem)
-        }
-        defer { closedir(listing) }
-        var entries: [(name: [CChar], isFolder: Bool)] = []
-        while let entry = readdir(listing) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) { field in
-                field.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: field.pointee)) {
-                    Array(UnsafeBufferPointer(start: $0, count: strlen($0) + 1))
-                }
-            }
-            let isDots = name[0] == 46 && (name[1] == 0 || name[1] == 46 && name[2] == 0)
-            if !isDots { entries.append((name, Int(entry.pointee.d_type) == Int(DT_DIR))) }
-        }
-        for (name, isFolder) in entries { try body(name, isFolder) }
     }
 }

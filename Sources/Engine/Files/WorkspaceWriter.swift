@@ -47,47 +47,27 @@ struct WorkspaceWriter {
     /// Removes what is stale, and the folders among it that are empty then; nothing of the repository's own.
     ///
     /// - Parameter kept: Paths that stay.
-    /// - Throws: ``WorkspaceFileProblem`` where something can't be removed; then some of it is left.
+    /// - Throws: ``WorkspaceFileProblem`` or `Errno` where something can't be removed; then some of it is left.
     func clear(_ stale: StaleOutputs, but kept: Set<String>) throws {
         var entries = 0
         func visit(_ folder: Int32, _ prefix: String, _ depth: Int) throws {
-            guard let stream = fdopendir(folder) else {
-                defer { close(folder) }
-                throw problem(prefix)
-            }
-            defer { closedir(stream) }
-            // Before anything is removed: a folder that changes meanwhile may be read twice, or not to its end.
-            var names: [[CChar]] = []
-            while true {
-                errno = 0
-                guard let entry = readdir(stream) else {
-                    if errno != 0 { throw problem(prefix) }
-                    break
-                }
-                let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-                    pointer.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) { start in
-                        Array(UnsafeBufferPointer(start: start, count: strlen(start) + 1))
-                    }
-                }
+            try FolderEntries.visit(folder) { name, _ in
                 entries += 1
                 guard entries <= Self.mostEntries else {
                     throw WorkspaceFileProblem(path: prefix, reason: "there are too many files beside it")
                 }
-                names.append(name)
-            }
-            for name in names {
                 let word = String(decoding: name.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
-                if [".", ".."].contains(word) || (word == ".git" && prefix.isEmpty) { continue }
+                if word == ".git", prefix.isEmpty { return }
                 let path = prefix.isEmpty ? word : "\(prefix)/\(word)"
                 var info = stat()
-                guard fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) == 0 else { continue }
+                guard fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) == 0 else { return }
                 let isStale = !kept.contains(path) && stale.contains(path, changedAt: info.stamp.date)
                 guard info.st_mode & S_IFMT == S_IFDIR else {
-                    guard isStale else { continue }
+                    guard isStale else { return }
                     guard unlinkat(folder, name, 0) == 0 || errno == ENOENT else { throw problem(path) }
-                    continue
+                    return
                 }
-                guard stale.places.contains(where: { $0.canMatch(below: path) }) else { continue }
+                guard stale.places.contains(where: { $0.canMatch(below: path) }) else { return }
                 guard depth < FolderWalk.deepest else {
                     throw WorkspaceFileProblem(path: path, reason: "it is too deep")
                 }
