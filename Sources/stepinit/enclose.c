@@ -31,6 +31,7 @@ void end_with_parent(void) {}
 #include <sys/wait.h>
 
 #include "messages.h"
+#include "processes.h"
 #include "requests.h"
 #include "sandbox.h"
 #include "template.h"
@@ -106,7 +107,7 @@ static void place_files(const int *files, int count, int *template) {
     for (int i = 1; i < count; i++)
         if (files[i] < 2 + i || dup2(files[i], 2 + i) < 0) fail("take", "a descriptor");
     if (*template >= 0 && (*template = dup3(*template, 2 + count, O_CLOEXEC)) < 0) fail("take", "the template");
-    closefrom(2 + count + (*template >= 0));
+    close_all_from(2 + count + (*template >= 0));
 }
 
 // Returns an array of the words, to be freed with what it is of; NULL when pipectl is gone.
@@ -134,7 +135,7 @@ static char **receive_words(struct enclosure *asked, int *files, int *number) {
 char **enclose_as_asked(char **arguments) {
     // What is typed at a terminal is for those in the sandboxes.
     setsid();
-    closefrom(3);
+    close_all_from(3);
     reset_signals();
     char **last = arguments;
     while (*last) last++;

@@ -39,6 +39,7 @@
 #include "messages.h"
 #include "processes.h"
 #include "requests.h"
+#include "shells.h"
 #include "warden.h"
 
 #ifdef __linux__
@@ -256,6 +257,8 @@ int main(int count, char **arguments) {
     // Neither starts steps: none of what follows is theirs.
     if (count > 1 && strcmp(arguments[1], "--layers") == 0) return hold_layers(arguments + 2);
     if (count > 1 && strcmp(arguments[1], "--within") == 0) return enter_layers(arguments + 2);
+    // Before this process sees a sandbox's files instead of the box's.
+    find_library();
     int is_asked = count > 1 && strcmp(arguments[1], "--enclosures") == 0;
     int is_enclosed = is_asked || (count > 1 && strcmp(arguments[1], "--enclose") == 0);
     if (is_enclosed) arguments = (is_asked ? enclose_as_asked : enclose)(arguments);
@@ -284,7 +287,7 @@ int main(int count, char **arguments) {
     }
 #ifdef __linux__
     // What some library of pipectl opened without close-on-exec must not reach a step.
-    closefrom(3);
+    close_all_from(3);
 #endif
     if (command && *command) return run_one(command);
     struct sockaddr address;

@@ -22,3 +22,6 @@ int reap(pid_t leader, int *leader_status, int *leader_ended);
 
 // Kills all below this process until nothing of it is left.
 void kill_until_empty(pid_t leader, int *status, int *ended);
+
+// Closes every descriptor from `first` on, but that of the fork servers' library.
+void close_all_from(int first);

@@ -6,6 +6,8 @@
 // it ends is any byte after that. The answer is one `report`; by then no process of the attempt is left. With
 // `report_flag_again` the warden waits for the next launch, without it it has ended.
 
+#pragma once
+
 #include <stdint.h>
 
 // Entrances of control groups, and descriptors of one message.

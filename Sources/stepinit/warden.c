@@ -8,15 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "bearing.h"
+#include "command.h"
 #include "messages.h"
 #include "processes.h"
 #include "requests.h"
+#include "shells.h"
 
 #ifdef __linux__
 #include <sched.h>
@@ -33,16 +35,14 @@ int null_fd;
 
 struct command {
     struct launch launch;
-    const char *folder;
+    struct setting setting;
+    const char *text;          // what the launch was followed by
+    int files[most_files];     // the output and the entrances of control groups, as they came
     const char *secrets_folder;
     char **words;
     char *line;                // for a shell if the words can't be started, or NULL
     char **variables;
     char **secrets;            // names, ended by NULL
-    int output;                // the pipe of its log
-    int groups[most_groups];   // entrances of control groups
-    int group_count;
-    const char *terminal;      // the command's side of its pseudo-terminal, or NULL
 };
 
 // Why a command was not started: a kind of report and an errno.
@@ -53,47 +53,13 @@ static volatile int32_t problem[2];
 static int problem_pipe[2] = {-1, -1};
 #endif
 
-// The hard limit is `more` above the soft one: at the soft limit of CPU time a process is told, at the hard one killed.
-static void limit_process(int resource, uint64_t value, uint64_t more) {
-    struct rlimit limit;
-    if (value == 0 || getrlimit(resource, &limit) != 0) return;
-    if (value + more < limit.rlim_max) limit.rlim_max = (rlim_t)(value + more);
-    limit.rlim_cur = value < limit.rlim_max ? (rlim_t)value : limit.rlim_max;
-    setrlimit(resource, &limit);
-}
+// Whether the command's process is from a fork server.
+static int is_forked;
 
 // Runs between vfork and exec, in the warden's memory: system calls only.
 static void become_command(const struct command *command) {
-    const struct launch *launch = &command->launch;
-    problem[0] = report_no_group;
-    setsid();
-#ifdef __linux__
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-#endif
-    for (int i = 0; i < command->group_count; i++)
-        if (write(command->groups[i], "0", 1) != 1) goto failed;
-    if (command->terminal) {
-        problem[0] = report_no_process;
-        int terminal = open(command->terminal, O_RDWR);
-        if (terminal < 0) goto failed;
-        ioctl(terminal, TIOCSCTTY, 0);
-        for (int i = 0; i < 3; i++) dup2(terminal, i);
-        if (terminal > 2) close(terminal);
-    } else {
-        for (int i = 1; i < 3; i++) dup2(command->output, i);
-    }
-    struct rlimit files;
-    if (launch->open_files != 0 && getrlimit(RLIMIT_NOFILE, &files) == 0 && launch->open_files < files.rlim_cur) {
-        files.rlim_cur = (rlim_t)launch->open_files;  // pipectl raised its own; some programs close all that are possible
-        if (launch->flags & launch_few_files) files.rlim_max = files.rlim_cur;
-        setrlimit(RLIMIT_NOFILE, &files);
-    }
-    limit_process(RLIMIT_CPU, launch->cpu_seconds, 5);
-    limit_process(RLIMIT_FSIZE, launch->file_bytes, 0);
-    limit_process(RLIMIT_DATA, launch->data_bytes, 0);
-    limit_process(RLIMIT_NPROC, launch->processes, 0);
-    problem[0] = report_no_folder;
-    if (chdir(command->folder) == 0) {
+    problem[0] = enter(&command->setting);
+    if (problem[0] == 0) {
         problem[0] = report_no_command;
         sigset_t none;
         sigemptyset(&none);
@@ -107,7 +73,6 @@ static void become_command(const struct command *command) {
             execv(shell[0], shell);
         }
     }
-failed:
     problem[1] = errno ? errno : EIO;
 #ifndef __linux__
     int32_t found[2] = {problem[0], problem[1]};
@@ -196,11 +161,11 @@ static int receive_command(struct command *command) {
     static char **words;
     static size_t text_room, word_room;
     struct launch *launch = &command->launch;
-    int files[most_files], number = most_files;
+    int number;
     ssize_t count;
     do {
         number = most_files;
-        count = receive(control_fd, launch, sizeof *launch, files, &number);
+        count = receive(control_fd, launch, sizeof *launch, command->files, &number);
     } while (count < 0 && errno == EINTR);
     if (count <= 0 || !read_all(control_fd, (char *)launch + count, sizeof *launch - (size_t)count)) return 0;
     if (number < 1) {
@@ -208,9 +173,8 @@ static int receive_command(struct command *command) {
         say(control_fd, report_no_process, EMFILE, 0);
         return 0;
     }
-    command->output = files[0];
-    command->group_count = number - 1;
-    memcpy(command->groups, files + 1, (size_t)command->group_count * sizeof *files);
+    command->setting = (struct setting){
+        .launch = launch, .output = command->files[0], .groups = command->files + 1, .group_count = number - 1};
     // Two ends more than were sent: the folders are read even if nothing was.
     size_t bytes = (size_t)launch->bytes + 2;
     size_t most = (size_t)launch->words + launch->variables + launch->secrets + 3;
@@ -231,7 +195,8 @@ static int receive_command(struct command *command) {
     if (!read_all(control_fd, text, launch->bytes)) return 0;
     text[launch->bytes] = text[(size_t)launch->bytes + 1] = 0;
     char *next = text, *end = text + launch->bytes;
-    command->folder = next;
+    command->text = text;
+    command->setting.folder = next;
     next += strlen(next) + 1;
     command->secrets_folder = next < end ? next : "";
     next += strlen(next) + 1;
@@ -257,11 +222,17 @@ static pid_t start_command(const struct command *command) {
     if (pipe(problem_pipe) != 0) return -1;
     for (int i = 0; i < 2; i++) fcntl(problem_pipe[i], F_SETFD, FD_CLOEXEC);
 #endif
-    environ = command->variables;
-    pid_t pid = vfork();
-    if (pid == 0) become_command(command);
+    int is_line = is_for_server(&command->launch, command->words, command->variables);
+    pid_t pid = is_line ? fork_shell(&command->launch, command->text, command->files, 1 + command->setting.group_count) : 0;
+    is_forked = pid != 0;
+    if (!is_forked) {
+        environ = command->variables;
+        pid = vfork();
+        if (pid == 0) become_command(command);
+    }
     int failure = errno;
     environ = none;
+    if (is_line && !is_forked) note_line();
     // They may be secrets, and this process may live long.
     for (char **variable = command->variables; *variable; variable++) wipe(*variable, strlen(*variable));
 #ifndef __linux__
@@ -281,44 +252,18 @@ static int was_not_started(void) {
     if (is_there) (problem[0] = found[0], problem[1] = found[1]);
     return is_there;
 #else
+    if (is_forked) {
+        int32_t code;
+        problem[0] = shell_problem(&code);
+        problem[1] = code;
+    }
     return problem[1] != 0;
 #endif
 }
 
-// What a command can change of its parent that the next command would inherit, as prlimit(1), renice(1), taskset(1) and
-// chrt(1) do: they need no more than the same user.
-struct bearing {
-    struct rlimit limits[RLIM_NLIMITS];
-    int priority;
-#ifdef __linux__
-    int scheduler;
-    long io_priority;
-    unsigned long processors[128];
-#endif
-};
-
-static struct bearing first_bearing;
-
-static void take_bearing(struct bearing *bearing) {
-    memset(bearing, 0, sizeof *bearing);
-    for (int limit = 0; limit < RLIM_NLIMITS; limit++) getrlimit(limit, &bearing->limits[limit]);
-    bearing->priority = getpriority(PRIO_PROCESS, 0);
-#ifdef __linux__
-    bearing->scheduler = sched_getscheduler(0);
-    bearing->io_priority = syscall(SYS_ioprio_get, 1, 0);  // IOPRIO_WHO_PROCESS
-    syscall(SYS_sched_getaffinity, 0, sizeof bearing->processors, bearing->processors);
-#endif
-}
-
-static int is_as_it_was(void) {
-    struct bearing now;
-    take_bearing(&now);
-    return memcmp(&first_bearing, &now, sizeof now) == 0;
-}
-
 // Runs one attempt to its end and says how it ended; 0 when it is the last one of this process.
 static int attend(void) {
-    struct command command = {.output = -1};
+    struct command command = {.setting.output = -1};
     if (!receive_command(&command)) return 0;
     struct launch *launch = &command.launch;
     int start_problem = write_secrets(&command);
@@ -337,7 +282,7 @@ static int attend(void) {
             say(control_fd, report_no_process, start_problem, 0);
             return 0;
         }
-        command.terminal = terminal_path;
+        command.setting.terminal = terminal_path;
         fcntl(terminal, F_SETFL, O_NONBLOCK);
     }
     pid_t leader = start_command(&command);
@@ -347,9 +292,9 @@ static int attend(void) {
         say(control_fd, report_no_process, start_problem, 0);
         return 0;
     }
-    for (int i = 0; i < command.group_count; i++) close(command.groups[i]);
+    for (int i = 0; i < command.setting.group_count; i++) close(command.setting.groups[i]);
     // What the command started holds the pipe that ends the log; the warden writes what a terminal shows, if anything.
-    if (terminal < 0) close(command.output);
+    if (terminal < 0) close(command.setting.output);
 
     int status = 0, ended = 0, asked = 0, none_left = 0;
     uint32_t flags = 0;
@@ -376,7 +321,7 @@ static int attend(void) {
         if (terminal >= 0) FD_SET(terminal, &readable);
         int highest = terminal > control_fd ? terminal : control_fd;
         if (pselect(highest + 1, &readable, NULL, NULL, limit, &open_mask) < 1) continue;
-        if (terminal >= 0 && FD_ISSET(terminal, &readable) && !copy_terminal(terminal, command.output)) {
+        if (terminal >= 0 && FD_ISSET(terminal, &readable) && !copy_terminal(terminal, command.setting.output)) {
             // Nobody has it open (EIO): the command closed it, or has not opened it yet.
             if (errno == EIO && !ended) nap();
         }
@@ -391,10 +336,10 @@ static int attend(void) {
         deadline = now_ms() + launch->grace_ms;
         signal_all(leader, SIGTERM);
     }
-    int is_clean = none_left && !asked && terminal < 0 && is_as_it_was();
+    int is_clean = none_left && !asked && terminal < 0 && is_as_noted(0) && is_server_as_noted();
     if (!none_left) kill_until_empty(leader, &status, &ended);
     // What the terminal still holds is bounded by its buffer.
-    for (int rounds = 0; terminal >= 0 && rounds < 64 && copy_terminal(terminal, command.output); rounds++) {}
+    for (int rounds = 0; terminal >= 0 && rounds < 64 && copy_terminal(terminal, command.setting.output); rounds++) {}
     remove_secrets(&command);
     if (is_clean) flags |= report_flag_again;
     if (was_not_started())
@@ -408,7 +353,8 @@ void watch_over(void) {
 #ifdef __linux__
     prctl(PR_SET_CHILD_SUBREAPER, 1);
 #endif
-    take_bearing(&first_bearing);
+    note_bearing();
     while (attend()) {}
+    end_server();
     _exit(0);
 }

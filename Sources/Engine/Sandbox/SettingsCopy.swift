@@ -70,7 +70,7 @@ public final class SettingsCopy: Sendable {
     private func make() throws -> View {
         var stamp = SHA256()
         // What an earlier version made was laid out otherwise.
-        stamp.update(data: Data("3\0".utf8))
+        stamp.update(data: Data("4\0".utf8))
         let program = programFacts()
         stamp.update(data: Data("\(program ?? "no stepinit")\0".utf8))
         var (copied, mounts): ([String], [String]) = ([], [])
@@ -97,15 +97,28 @@ public final class SettingsCopy: Sendable {
     /// Which `stepinit` would be copied; nil if there is none, or it could not be started from here.
     private func programFacts() -> String? {
         var (info, disk) = (stat(), statvfs())
-        guard let stepInit, stat(stepInit, &info) == 0, statvfs(parent, &disk) == 0 else { return nil }
+        guard let stepInit, statvfs(parent, &disk) == 0 else { return nil }
         #if os(Linux)
             // ST_NOEXEC of statvfs(3), which Swift's Glibc leaves out.
             guard disk.f_flag & 8 == 0 else { return nil }
+        #endif
+        guard stat(stepInit, &info) == 0 else { return nil }
+        let program = "\(stepInit) \(Self.facts(info))"
+        return stat(Self.library(of: stepInit), &info) == 0 ? "\(program) \(Self.facts(info))" : program
+    }
+
+    /// What `stepinit` looks for beside itself, in whatever folder that is.
+    private static func library(of stepInit: String) -> String {
+        (stepInit as NSString).deletingLastPathComponent + "/libforkserver.so"
+    }
+
+    private static func facts(_ info: stat) -> String {
+        #if os(Linux)
             let time = info.st_mtim
         #else
             let time = info.st_mtimespec
         #endif
-        return "\(stepInit) \(info.st_ino) \(info.st_size) \(time.tv_sec).\(time.tv_nsec)"
+        return "\(info.st_ino) \(info.st_size) \(time.tv_sec).\(time.tv_nsec)"
     }
 
     /// What lstat(2) says of everything that would be copied; nil for what is mounted instead.
@@ -121,13 +134,7 @@ public final class SettingsCopy: Sendable {
                 guard count <= mostEntries, [S_IFREG, S_IFDIR, S_IFLNK].contains(info.st_mode & S_IFMT),
                     info.st_size <= mostBytes
                 else { throw Errno.fileTooLarge }
-                #if os(Linux)
-                    let time = info.st_mtim
-                #else
-                    let time = info.st_mtimespec
-                #endif
-                facts += "\(String(cString: name)) \(info.st_mode) \(info.st_ino) \(info.st_size) "
-                facts += "\(time.tv_sec).\(time.tv_nsec)\n"
+                facts += "\(String(cString: name)) \(info.st_mode) \(Self.facts(info))\n"
             }
         } catch { return nil }
         return facts
@@ -166,9 +173,13 @@ public final class SettingsCopy: Sendable {
                 try files.createSymbolicLink(atPath: place(path, below: "/etc"), withDestinationPath: target)
             }
             if hasProgram, let stepInit {
-                let place = try place(Self.stepInit, below: "/etc")
-                try files.copyItem(atPath: stepInit, toPath: place)
-                guard chmod(place, 0o755) == 0 else { throw Errno(rawValue: errno) }
+                for (path, seen) in [
+                    (stepInit, Self.stepInit), (Self.library(of: stepInit), Self.library(of: Self.stepInit)),
+                ] where access(path, F_OK) == 0 {
+                    let place = try place(seen, below: "/etc")
+                    try files.copyItem(atPath: path, toPath: place)
+                    guard chmod(place, 0o755) == 0 else { throw Errno(rawValue: errno) }
+                }
             }
             try Self.flush(new)
         } catch {

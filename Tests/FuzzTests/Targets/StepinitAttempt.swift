@@ -23,6 +23,9 @@ struct StepinitAttempt {
         let commands = [
             ["true"], ["false"], ["sh", "-c", "exit 3"], ["sleep", "0.01"], ["pipectl-no-such-command"], [], [""],
             ["sh", "-c", "sleep 60 & exit 0"], ["sh", "-c", "kill -9 $$"], ["printf", "%s", "text"],
+            // After some of these a shell forks for the others.
+            ["/bin/sh", "-ec", ":"], ["/bin/sh", "-ec", "exit 3"], ["/bin/sh", "-ec", "sleep 60 & kill -9 $$"],
+            ["/bin/sh", "-ec", ":"], ["/bin/sh", "-ec", "sleep 0.01"], ["/bin/sh", "-ec", ""],
         ]
         let words = random.pick(commands)
         let variables = random.pick([[], ["A=B"], ["A=B", "PATH=/usr/bin:/bin", "=", "A"]])

@@ -1,0 +1,58 @@
+// Shells that are started already: a fork server for the lines of a warden's attempts.
+//
+// Half of what a line such as `true` costs is the start of its shell, and of that more than half are instructions of the
+// dynamic loader that ask the processor what it is (CPUID), at each of which a virtual machine stops. So a warden that has
+// had some lines starts one shell more, with `libforkserver.so` preloaded, which waits before the shell's own `main` and
+// forks for each line: a child of the warden, by CLONE_PARENT, with a process number, an environment and descriptors of
+// its own, that has read nothing of the line before. It goes on as the shell does after exec.
+//
+// The two share one socket of messages. The server says that it waits; then the warden sends a launch and its texts, with
+// the descriptors that the launch came with. Each answer is a `forked`.
+
+#pragma once
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "requests.h"
+
+// Where a fork server has its socket and finds its library.
+enum { server_socket = 3, server_library = 4 };
+
+// The most that a launch may have in texts. The line takes the place of the server's own third word, so it is as `ps` shows it.
+enum { most_server_bytes = 32768, most_server_line = 4000, most_server_variables = 512 };
+
+struct forked {
+    int32_t kind;   // 0: `value` is the process; else a kind of report, from the process itself, and an errno
+    int32_t value;
+};
+
+// Opens the library, beside this program; without it every line starts its shell. To be called where the box's files are.
+void find_library(void);
+
+// The library's descriptor, which is to stay open, or -1.
+int kept_library(void);
+
+// Whether the command is a line that a fork server may have.
+int is_for_server(const struct launch *launch, char **words, char **variables);
+
+// Notes that such a line was started as any other command; the second one brings a server along.
+void note_line(void);
+
+// Has a line started; returns its process, 0 if it is to be started as any other command, or -1 with errno. Ends this process
+// if the server takes it and does not answer.
+pid_t fork_shell(const struct launch *launch, const char *text, const int *files, int number);
+
+// Why the last line's process did not become a shell: a kind of report, with an errno, or 0.
+int32_t shell_problem(int32_t *code);
+
+// Notes that a child has ended, which may be the server.
+void note_end(pid_t pid);
+
+// Whether the server is the only child that is left.
+int is_server_alone(void);
+
+// Whether no command has changed what the next line begins with; see bearing.h.
+int is_server_as_noted(void);
+
+void end_server(void);
