@@ -5,7 +5,9 @@
 #define _GNU_SOURCE
 #include <sched.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
@@ -17,7 +19,8 @@
 extern char **environ;
 
 static struct launch launch;
-static char text[most_server_bytes + 2];
+// Of its own pages: of others the kernel shows nobody what a process's words and variables are.
+static char *text;
 static size_t text_size;
 static char *variables[most_server_variables + 1];
 
@@ -59,14 +62,47 @@ static pid_t fork_for_parent(void *thread_id) {
 #endif
 }
 
+// Where the kernel finds what /proc says of a process; fields of proc_pid_stat(5), by their numbers there.
+static int read_memory_map(struct prctl_mm_map *map) {
+    char stat[1024];
+    int file = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+    ssize_t length = file < 0 ? -1 : read(file, stat, sizeof stat - 1);
+    if (file >= 0) close(file);
+    if (length <= 0) return 0;
+    stat[length] = 0;
+    // A name may have blanks and brackets of its own.
+    char *next = strrchr(stat, ')');
+    if (!next) return 0;
+    unsigned long long fields[52] = {0};
+    // After the name come the state, which is a letter, and numbers.
+    next += 4;
+    for (int field = 4; field < 52; field++) fields[field] = strtoull(next, &next, 10);
+    *map = (struct prctl_mm_map){
+        .start_code = fields[26], .end_code = fields[27], .start_stack = fields[28], .start_data = fields[45],
+        .end_data = fields[46], .start_brk = fields[47], .arg_start = fields[48], .arg_end = fields[49],
+        .env_start = fields[50], .env_end = fields[51], .exe_fd = (uint32_t)-1};
+    return fields[51] != 0;
+}
+
+static int set_memory_map(struct prctl_mm_map *map) {
+    map->brk = (uint64_t)(uintptr_t)sbrk(0);
+    return prctl(PR_SET_MM, PR_SET_MM_MAP, (unsigned long)map, sizeof *map, 0) == 0;
+}
+
+static char *after(char *text) { return text + strlen(text) + 1; }
+
 // In the new process: what exec would have done and the warden's own command does before it.
-static void become_shell(char **words, const int *files, int number) {
-    char *folder = text, *end = text + text_size, *next = folder + strlen(folder) + 1;
-    next += strlen(next) + 1;  // the folder for secrets
-    for (int word = 0; word < 2; word++) next += strlen(next) + 1;
-    char *line = next;
-    next += strlen(next) + 1;
-    for (uint32_t i = 0; i < launch.variables && next < end; i++, next += strlen(next) + 1) variables[i] = next;
+static void become_shell(char **words, struct prctl_mm_map *map, const int *files, int number) {
+    char *end = text + text_size, *folder = text;
+    char *next = after(after(folder));  // and the folder for secrets
+    map->arg_start = (uint64_t)(uintptr_t)next;
+    for (int word = 0; word < 3 && next < end; word++, next = after(next)) words[word] = next;
+    map->arg_end = map->env_start = (uint64_t)(uintptr_t)next;
+    for (uint32_t i = 0; i < launch.variables && next < end; i++, next = after(next)) variables[i] = next;
+    map->env_end = (uint64_t)(uintptr_t)next;
+    environ = variables;
+    // It stands for this line now, for whoever looks for it.
+    set_memory_map(map);
     struct setting setting = {
         .launch = &launch, .folder = folder, .output = files[0], .groups = files + 1, .group_count = number - 1};
     int32_t kind = enter(&setting);
@@ -75,33 +111,32 @@ static void become_shell(char **words, const int *files, int number) {
         _exit(127);
     }
     closefrom(3);
-    prctl(PR_SET_DUMPABLE, 1);
     prctl(PR_SET_NAME, "sh");
-    environ = variables;
-    size_t room = strlen(words[2]);
-    memset(words[2], 0, room);
-    memcpy(words[2], line, strlen(line));
+    prctl(PR_SET_DUMPABLE, 1);
 }
 
 __attribute__((constructor)) static void serve(int count, char **words) {
     // Somebody else's shell, which goes on.
     int kind = 0;
     socklen_t size = sizeof kind;
-    if (count != 3 || strlen(words[2]) != most_server_line || words[2][0] != ' ' ||
-        getsockopt(server_socket, SOL_SOCKET, SO_TYPE, &kind, &size) != 0 || kind != SOCK_SEQPACKET)
+    if (count != 3 || getsockopt(server_socket, SOL_SOCKET, SO_TYPE, &kind, &size) != 0 || kind != SOCK_SEQPACKET)
         return;
     // What steps run as the same user; none may look into this process, or change what the next line starts with.
     prctl(PR_SET_DUMPABLE, 0);
     prctl(PR_SET_NAME, "stepinit");
     close(server_library);
     void *thread_id = 0;
-    if (prctl(PR_GET_TID_ADDRESS, &thread_id) != 0 || !thread_id) _exit(1);
-    say(0, 0);
+    struct prctl_mm_map map;
+    // Kernels are built without what this takes, too.
+    text = mmap(NULL, most_server_bytes + 2, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (text == MAP_FAILED || prctl(PR_GET_TID_ADDRESS, &thread_id) != 0 || !thread_id || !read_memory_map(&map) || !set_memory_map(&map))
+        _exit(1);
+    say(0, server_greeting);
     int files[most_files], number;
     while (receive(files, &number)) {
         pid_t pid = fork_for_parent(thread_id);
         if (pid == 0) {
-            become_shell(words, files, number);
+            become_shell(words, &map, files, number);
             return;
         }
         if (pid < 0)

@@ -92,6 +92,7 @@ int reap(pid_t leader, int *leader_status, int *leader_ended) {
 }
 
 void kill_until_empty(pid_t leader, int *status, int *ended) {
+    end_server();
     // A killed parent hands its children to us, so each round reaches one generation more. The group is signalled
     // only while its leader is unreaped: afterwards its number may belong to a stranger.
     while (!reap(leader, status, ended)) {

@@ -24,6 +24,7 @@ int is_for_server(const struct launch *launch, char **words, char **variables) {
     return 0;
 }
 void note_line(void) {}
+void rest(int socket) { (void)socket; }
 pid_t fork_shell(const struct launch *launch, const char *text, const int *files, int number) {
     (void)launch, (void)text, (void)files, (void)number;
     return 0;
@@ -43,14 +44,13 @@ static int server = -1;        // our end of its socket
 static pid_t server_pid;
 static int children = -1;      // the list of this process's children
 static int is_greeted;
+static unsigned failures;      // servers that ended before they waited
 static unsigned lines;         // that were started as any other command
 static struct forked told;     // what the last line's process said before it was a shell
 
-// Where nobody else's number is.
-enum { library_number = 250 };
-
 // A server costs what the start of a shell does, and each fork of it a fifth; after the first lines more are likely.
-enum { lines_before_server = 2, patience_ms = 10000 };
+// One that waits for its first command has the time for it.
+enum { lines_before_server = 2, rest_ms = 50, patience_ms = 2000, most_failures = 3 };
 
 int kept_library(void) { return library; }
 
@@ -65,25 +65,8 @@ void find_library(void) {
     memcpy(last, name, sizeof name);
     int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0) return;
-    library = fcntl(file, F_DUPFD_CLOEXEC, library_number);
+    library = fcntl(file, F_DUPFD_CLOEXEC, server_library);
     close(file);
-}
-
-// Variables that the loader or the C library reads before a process has a `main` of its own.
-static int is_for_loader(const char *variable) {
-    return strncmp(variable, "LD_", 3) == 0 || strncmp(variable, "GLIBC_", 6) == 0 ||
-           strncmp(variable, "MALLOC_", 7) == 0;
-}
-
-int is_for_server(const struct launch *launch, char **words, char **variables) {
-    if (library < 0 || (launch->flags & (launch_terminal | launch_plain)) || launch->words != 3) return 0;
-    if (launch->bytes > most_server_bytes || launch->variables > most_server_variables) return 0;
-    // There may be fewer words than the launch says.
-    if (!words[0] || !words[1] || !words[2]) return 0;
-    if (strcmp(words[0], "/bin/sh") != 0 || strcmp(words[1], "-ec") != 0 || strlen(words[2]) > most_server_line) return 0;
-    for (; *variables; variables++)
-        if (is_for_loader(*variables)) return 0;
-    return 1;
 }
 
 void end_server(void) {
@@ -102,16 +85,44 @@ void end_server(void) {
 // There will be no other one.
 static void give_up(void) {
     end_server();
-    close(library);
+    if (library >= 0) close(library);
     library = -1;
+}
+
+// Variables that the loader or the C library reads before a process has a `main` of its own.
+static int is_for_loader(const char *variable) {
+    return strncmp(variable, "LD_", 3) == 0 || strncmp(variable, "GLIBC_", 6) == 0 ||
+           strncmp(variable, "MALLOC_", 7) == 0;
+}
+
+int is_for_server(const struct launch *launch, char **words, char **variables) {
+    if (launch->flags & launch_alone) give_up();
+    if (library < 0 || (launch->flags & (launch_terminal | launch_plain)) || launch->words != 3) return 0;
+    if (launch->bytes > most_server_bytes || launch->variables > most_server_variables) return 0;
+    // There may be fewer words than the launch says.
+    if (!words[0] || !words[1] || !words[2]) return 0;
+    if (strcmp(words[0], "/bin/sh") != 0 || strcmp(words[1], "-ec") != 0) return 0;
+    for (; *variables; variables++)
+        if (is_for_loader(*variables)) return 0;
+    return 1;
+}
+
+// The first child in the kernel's list, which has them as they came, that is not `other`; 0 when there is none.
+static pid_t first_child(pid_t other) {
+    char text[64];
+    ssize_t length = children >= 0 ? pread(children, text, sizeof text - 1, 0) : 0;
+    if (length <= 0) return 0;
+    text[length] = 0;
+    char *next;
+    pid_t child = (pid_t)strtol(text, &next, 10);
+    return child == other ? (pid_t)strtol(next, NULL, 10) : child;
 }
 
 // It may be gone again by the time that it is asked for something.
 static void start_server(void) {
-    static char line[most_server_line + 1];
-    static char *words[] = {"/bin/sh", "-ec", line, NULL};
-    static char *variables[] = {"LD_PRELOAD=/proc/self/fd/4", NULL};
-    memset(line, ' ', most_server_line);
+    // The line of one that does not load the library.
+    static char *words[] = {"/bin/sh", "-ec", ":", NULL};
+    static char *variables[] = {"LD_PRELOAD=/proc/self/fd/250", NULL};
     int pair[2];
     children = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
     if (children < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) return give_up();
@@ -126,12 +137,17 @@ static void start_server(void) {
         sigset_t none;
         sigemptyset(&none);
         sigprocmask(SIG_SETMASK, &none, NULL);
-        if (dup2(theirs, server_socket) == server_socket && dup2(library, server_library) == server_library)
+        int is_there = library == server_library ? fcntl(library, F_SETFD, 0) == 0 : dup2(library, server_library) >= 0;
+        if (is_there && dup2(theirs, server_socket) == server_socket)
             execve(words[0], words, variables);
         _exit(127);
     }
     if (theirs >= 0) close(theirs);
-    if (server_pid < 0) give_up();
+    // Where /proc is of another namespace of processes it can't be told from what others leave.
+    char own[16];
+    ssize_t length = readlink("/proc/self", own, sizeof own - 1);
+    own[length < 0 ? 0 : length] = 0;
+    if (server_pid < 0 || atoi(own) != getpid()) give_up();
 }
 
 // Reads an answer within so many milliseconds; 0 when there is none, -1 when the server is gone.
@@ -145,11 +161,37 @@ static int hear(struct forked *answer, int limit_ms) {
 }
 
 // Whether it has said that it waits: it has not if its shell takes no libraries, or takes others than ours.
+static int is_greeting(const struct forked *answer) { return answer->kind == 0 && answer->value == server_greeting; }
+
+// Whether it has ended, or a step has stopped it.
+static int is_stopped(void) {
+    siginfo_t info = {.si_pid = 0};
+    return waitid(P_PID, (id_t)server_pid, &info, WEXITED | WSTOPPED | WNOHANG | WNOWAIT) != 0 || info.si_pid != 0;
+}
+
+// The same as `hear`, but one that has ended or was stopped by a step is not waited for.
+static int hear_in_time(struct forked *answer) {
+    for (int left = patience_ms; left > 0; left -= 20) {
+        int heard = hear(answer, 20);
+        if (heard != 0) return heard;
+        if (is_stopped()) return -1;
+    }
+    return 0;
+}
+
 static int is_ready(void) {
     struct forked answer;
-    if (!is_greeted && hear(&answer, patience_ms) <= 0) give_up();
+    if (!is_greeted && (hear_in_time(&answer) <= 0 || !is_greeting(&answer))) {
+        end_server();
+        if (++failures == most_failures) give_up();
+    }
     is_greeted = server_pid > 0;
     return is_greeted;
+}
+
+void rest(int socket) {
+    struct pollfd next = {socket, POLLIN, 0};
+    if (server_pid == 0 && library >= 0 && poll(&next, 1, rest_ms) == 0) start_server();
 }
 
 void note_line(void) {
@@ -177,19 +219,19 @@ pid_t fork_shell(const struct launch *launch, const char *text, const int *files
         return 0;
     }
     struct forked answer;
-    while (hear(&answer, patience_ms) > 0) {
+    while (hear_in_time(&answer) > 0) {
         if (answer.kind == 0) return answer.value;
-        if (answer.kind == report_no_process) {
-            errno = answer.value;
-            return -1;
-        }
+        if (answer.kind == report_no_process) break;
         told = answer;
     }
-    // A step has ended or stopped it. What it forked is a child of this process, also when it has ended again.
+    // There is no room for one more process, or a step has ended or stopped it. What it forked is a child of this process,
+    // also when it has ended again.
+    kill(server_pid, SIGKILL);
+    while (waitpid(server_pid, NULL, 0) < 0 && errno == EINTR) {}
+    pid_t forked = first_child(0);
+    server_pid = 0;
     end_server();
-    if (waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD) return 0;
-    // The line has begun, and can't be told from what others left: with this process all of it goes.
-    _exit(1);
+    return forked;
 }
 
 int32_t shell_problem(int32_t *code) {
@@ -200,24 +242,21 @@ int32_t shell_problem(int32_t *code) {
 
 void note_end(pid_t pid) {
     if (pid != server_pid) return;
-    struct forked greeting;
-    int is_of_use = is_greeted || hear(&greeting, 0) > 0;
+    int is_of_use = is_greeted;
+    for (struct forked answer; hear(&answer, 0) > 0;) {
+        if (is_greeting(&answer)) is_of_use = 1;
+        if (answer.kind != 0) told = answer;
+    }
     server_pid = 0;
-    if (is_of_use)
-        end_server();
-    else
-        give_up();
+    end_server();
+    if (!is_of_use && ++failures == most_failures) give_up();
 }
 
-int is_server_alone(void) {
-    char text[32];
-    ssize_t length = server_pid > 0 ? pread(children, text, sizeof text - 1, 0) : 0;
-    if (length <= 0) return 0;
-    text[length] = 0;
-    char *end;
-    return strtol(text, &end, 10) == server_pid && strspn(end, " ") == strlen(end);
-}
+int is_server_alone(void) { return server_pid > 0 && first_child(server_pid) == 0; }
 
-int is_server_as_noted(void) { return server_pid <= 0 || is_as_noted(server_pid); }
+int is_server_as_noted(void) {
+    if (server_pid <= 0) return 1;
+    return !is_stopped() && is_as_noted(server_pid);
+}
 
 #endif

@@ -2,9 +2,10 @@
 //
 // Half of what a line such as `true` costs is the start of its shell, and of that more than half are instructions of the
 // dynamic loader that ask the processor what it is (CPUID), at each of which a virtual machine stops. So a warden that has
-// had some lines starts one shell more, with `libforkserver.so` preloaded, which waits before the shell's own `main` and
-// forks for each line: a child of the warden, by CLONE_PARENT, with a process number, an environment and descriptors of
-// its own, that has read nothing of the line before. It goes on as the shell does after exec.
+// had some lines, or waits for its first command, starts one shell more, with `libforkserver.so` preloaded. That waits
+// before the shell's own `main` and forks for each line: a child of the warden, by CLONE_PARENT, with a process number,
+// an environment and descriptors of its own, that has read nothing of the line before. It goes on as the shell does after
+// exec.
 //
 // The two share one socket of messages. The server says that it waits; then the warden sends a launch and its texts, with
 // the descriptors that the launch came with. Each answer is a `forked`.
@@ -16,11 +17,15 @@
 
 #include "requests.h"
 
-// Where a fork server has its socket and finds its library.
-enum { server_socket = 3, server_library = 4 };
+// Where a fork server has its socket and finds its library: at a number that nobody else uses, as debuggers open what the
+// loader says that it has loaded.
+enum { server_socket = 3, server_library = 250 };
 
-// The most that a launch may have in texts. The line takes the place of the server's own third word, so it is as `ps` shows it.
-enum { most_server_bytes = 32768, most_server_line = 4000, most_server_variables = 512 };
+// What the server says first: whoever understands another launch is of another version.
+enum { server_greeting = 0x10000 + sizeof(struct launch) };
+
+// The most that a launch may have in texts and variables.
+enum { most_server_bytes = 32768, most_server_variables = 512 };
 
 struct forked {
     int32_t kind;   // 0: `value` is the process; else a kind of report, from the process itself, and an errno
@@ -33,14 +38,16 @@ void find_library(void);
 // The library's descriptor, which is to stay open, or -1.
 int kept_library(void);
 
-// Whether the command is a line that a fork server may have.
+// Whether the command is a line that a fork server may have. Ends the server where the launch is for none.
 int is_for_server(const struct launch *launch, char **words, char **variables);
 
 // Notes that such a line was started as any other command; the second one brings a server along.
 void note_line(void);
 
-// Has a line started; returns its process, 0 if it is to be started as any other command, or -1 with errno. Ends this process
-// if the server takes it and does not answer.
+// Waits for a moment for something to read; if there is nothing, this process has the time to start a server.
+void rest(int socket);
+
+// Has a line started; returns its process, or 0 if it is to be started as any other command.
 pid_t fork_shell(const struct launch *launch, const char *text, const int *files, int number);
 
 // Why the last line's process did not become a shell: a kind of report, with an errno, or 0.

@@ -163,6 +163,7 @@ static int receive_command(struct command *command) {
     struct launch *launch = &command->launch;
     int number;
     ssize_t count;
+    rest(control_fd);
     do {
         number = most_files;
         count = receive(control_fd, launch, sizeof *launch, command->files, &number);

@@ -95,8 +95,9 @@ final class StepAllowance: Sendable {
         own.cpuTime = limits.cpuTime.map { UInt64(max($0.rounded(.up), 1)) } ?? 0
         own.fileSize = limits.fileSize.map { UInt64($0) } ?? 0
         own.openFiles = limits.openFiles.map { UInt64($0) } ?? 0
+        let all = limits.within(quota.limits)
+        own.hasFewProcesses = all.processes.map { $0 < 256 } ?? false
         if quota.group == nil {
-            let all = limits.within(quota.limits)
             own.data = all.memory.map { UInt64($0) } ?? 0
             own.processes = all.processes.map { UInt64($0) } ?? 0
         }

@@ -33,6 +33,8 @@ struct ProcessLimits: Sendable, Equatable {
     var processes: UInt64 = 0
     /// Open files.
     var openFiles: UInt64 = 0
+    /// Whether so few processes may be there that one of `stepinit`'s own, which forks for lines, would be noticed.
+    var hasFewProcesses = false
 }
 
 extension StepCommand {
@@ -75,7 +77,10 @@ extension StepCommand {
         append(UInt32(environment.count))
         append(UInt32(clamping: Int(grace / .milliseconds(1))))
         // A limit that was asked for can't be raised again; the usual one is only where programs start.
-        append(UInt32((hasTerminal ? 1 : 0) | (limits.openFiles == 0 ? 0 : 2) | (plainLine == nil ? 0 : 4)))
+        let flags: [(Bool, UInt32)] = [
+            (hasTerminal, 1), (limits.openFiles != 0, 2), (plainLine != nil, 4), (limits.hasFewProcesses, 8),
+        ]
+        append(flags.reduce(UInt32(0)) { $0 | ($1.0 ? $1.1 : 0) })
         append(UInt32(secrets.count))
         append(limits.openFiles == 0 ? UInt64(OpenFiles.inherited) : limits.openFiles)
         for limit in [limits.cpuTime, limits.fileSize, limits.data, limits.processes] { append(limit) }

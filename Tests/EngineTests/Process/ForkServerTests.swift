@@ -12,6 +12,12 @@
             let host = StepHost(command: [RunFolder.stepInit.string])
             var limits = ProcessLimits()
 
+            static var withoutServers: Box {
+                var box = Box()
+                box.limits.hasFewProcesses = true
+                return box
+            }
+
             func run(_ line: String, _ environment: [String: String] = [:]) async throws -> (
                 end: ProcessEnd, text: String
             ) {
@@ -61,19 +67,19 @@
             let line = """
                 env | sort; echo "$0 $# $-"; pwd; umask; ulimit -a; ls /proc/self/fd | wc -l
                 readlink /proc/$$/fd/0; test "$(readlink /proc/$$/fd/1)" = "$(readlink /proc/$$/fd/2)"
-                tr '\\0' ' ' < /proc/$$/cmdline | sed 's/ *$//'; cat /proc/$$/comm
+                cat /proc/$$/comm; tr '\\0' '~' < /proc/$$/cmdline; tr '\\0' '\\n' < /proc/$$/environ | sort
                 grep -E '^(Umask|Groups|Sig[PBIC]|Shd|Cap|NoNewPrivs|Seccomp|Cpus_allowed|Threads|Uid|Gid)' /proc/self/status
                 cat /proc/$$/cgroup /proc/$$/oom_score_adj; stat -c %U /proc/$$/maps
                 test "$(cut -d' ' -f6 /proc/$$/stat)" = $$ && test "$(cut -d' ' -f5 /proc/$$/stat)" = $$
                 """
             let wasForked = "grep -c forkserver /proc/$$/maps || :"
-            let box = Box()
-            defer { _ = box.host.close() }
+            let (box, plain) = (Box(), Box.withoutServers)
+            defer { for box in [box, plain] { _ = box.host.close() } }
             let environment = ["A": "b\nc", "empty": "", "TZ": "Asia/Tokyo", "LC_ALL": "C"]
-            let started = try await box.run(line, environment)
+            let started = try await plain.run(line, environment)
             #expect(started.end == ProcessEnd(exitCode: 0))
             #expect(started.text.contains("TZ=Asia"))
-            #expect(try await box.run(wasForked).text == "0\n")
+            #expect(try await plain.run(wasForked).text == "0\n")
             var forks = 0
             for _ in 1...100 where forks < 3 {
                 let forked = try await box.run(line, environment)
@@ -152,15 +158,55 @@
             }
         }
 
-        @Test func aLongLineOrManyVariablesStartAShell() async throws {
+        @Test func longLinesAndManyVariablesStartAShell() async throws {
             try await withServer { box, _ async throws in
-                let line = "echo \(String(repeating: "x", count: 5_000)) | wc -c; grep -c forkserver /proc/$$/maps || :"
-                #expect(try await box.run(line).text == "5001\n0\n")
-                let many = Dictionary(uniqueKeysWithValues: (1...600).map { ("V\($0)", "x") })
-                #expect(try await box.run("env | grep -c ^V", many).text == "600\n")
-                let longest = "echo \(String(repeating: "y", count: 3_995))"
-                #expect(longest.count == 4_000)
-                #expect(try await box.run(longest).text.count == 3_996)
+                func wasForked(_ bytes: Int, variables: Int) async throws -> Bool {
+                    let many = Dictionary(uniqueKeysWithValues: (0..<variables).map { ("V\($0)", "x") })
+                    let line = "grep -c forkserver /proc/$$/maps || :; env | grep -c ^V || :; : "
+                    let padding = String(repeating: "y", count: bytes - line.utf8.count)
+                    let said = try await box.run(line + padding, many).text.split(separator: "\n")
+                    #expect(said.last == "\(variables)")
+                    return said.first != "0"
+                }
+                #expect(try await wasForked(30_000, variables: 0))
+                #expect(try await wasForked(1_000, variables: 510))
+                #expect(try await !wasForked(33_000, variables: 0))
+                #expect(try await !wasForked(1_000, variables: 600))
+            }
+        }
+
+        @Test func whereFewProcessesMayBeThereIsNone() async throws {
+            try await withServer { box, server async throws in
+                var small = box
+                small.limits.hasFewProcesses = true
+                let count = "cat /proc/$PPID/task/$PPID/children | wc -w; grep -c forkserver /proc/$$/maps || :"
+                for _ in 1...4 { #expect(try await small.run(count).text == "1\n0\n") }
+                #expect(kill(server, 0) != 0 && errno == ESRCH)
+            }
+        }
+
+        @Test func oneThatAStepStoppedHoldsNothingUp() async throws {
+            try await withServer { box, server async throws in
+                #expect(try await box.run("kill -STOP \(server)").end == ProcessEnd(exitCode: 0))
+                #expect(try await box.run("echo there").text == "there\n")
+                #expect(kill(server, 0) != 0 && errno == ESRCH)
+            }
+        }
+
+        @Test func oneThatIsEndedMeanwhileLosesNoLine() async throws {
+            // Its process ends between its fork and its answer, before or after; each line is there once in any case.
+            try await withServer { box, _ async throws in
+                for number in 1...60 {
+                    let server = try await box.server()
+                    async let killed: Void = Task.detached {
+                        for _ in 0..<(number % 20) * 40 { sched_yield() }; kill(server, SIGKILL)
+                    }.value
+                    let end = try await box.run("echo \(number) >> lines").end
+                    await killed
+                    #expect(end == ProcessEnd(exitCode: 0))
+                }
+                let expected = (1...60).map { "\($0)\n" }.joined()
+                #expect(RunFolder.current.text("lines") == expected)
             }
         }
 
