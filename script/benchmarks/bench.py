@@ -179,13 +179,17 @@ class Bench:
         process.wait(timeout=60)
         self.processes.remove(process)
 
+    @staticmethod
+    def wait_until(what, is_there, seconds=60, pause=0.1):
+        limit = time.monotonic() + seconds
+        while not is_there():
+            if time.monotonic() > limit:
+                raise Problem(f"{what} did not appear within {seconds} s")
+            time.sleep(pause)
+
     def wait_for(self, path, seconds=60):
         """Until a file is there; its content."""
-        limit = time.monotonic() + seconds
-        while not os.path.exists(path) or os.path.getsize(path) == 0:
-            if time.monotonic() > limit:
-                raise Problem(f"{path} did not appear within {seconds} s")
-            time.sleep(0.001)
+        self.wait_until(path, lambda: os.path.exists(path) and os.path.getsize(path) > 0, seconds, pause=0.001)
         with open(path) as file:
             return file.read()
 

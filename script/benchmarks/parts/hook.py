@@ -46,13 +46,12 @@ class Target:
 
 
 def measure(bench):
-    mark = f"{bench.root}/hook-ours-started"
+    # Which is the target's own: its repository's name begins it.
+    step = SAY.format(f"{bench.root}/$PIPECTL_REPOSITORY-started", "$PIPECTL_HEAD")
     path = bench.repository(
         "hook",
-        bench.workflow_set(
-            'Workflow("test", on: .pullRequest(into: "main")) '
-            f'{{ Step("one", run: "{SAY.format(mark, "$PIPECTL_HEAD")}") }}'))
-    bare, ours = Target(bench, path, "bare"), Target(bench, path, "ours")
+        bench.workflow_set(f'Workflow("test", on: .pullRequest(into: "main")) {{ Step("one", run: "{step}") }}'))
+    bare, ours, warm = Target(bench, path, "bare"), Target(bench, path, "ours"), Target(bench, path, "warm")
     # The peers know nothing of the repository; a step of ours has the commit's files around it.
     queued, enclosed = Target(bench, path, "queued"), Target(bench, path, "enclosed")
     laminar = Laminar(bench, {
@@ -68,6 +67,8 @@ def measure(bench):
         posted.act(buildbot.post("posted", "$new"))
         sent.act(buildbot.send_change("sent", "$new"))
     bench.daemon("hook-state", "--interval", "3600", "--no-refresh", ours.bare)
+    # A workspace over that of main, which takes a sandbox of its own.
+    bench.daemon("hook-warm-state", "--interval", "3600", warm.bare)
     time.sleep(2)
     tip = bench.git("rev-parse", "HEAD", cwd=path)
     number = 0
@@ -93,10 +94,16 @@ def measure(bench):
         return rested(target.first(*commit()), settle)
 
     first(ours)  # compiles the workflows
+    first(warm)  # and asks for a base
+    bench.wait_until(
+        "a base of main",
+        lambda: b"base of main" in bench.run(
+            [bench.pipectl, "runs", "--verdict", "passed"], home="hook-warm-state").stdout)
     found = bench.trials(
         file=lambda: bench.new_file(),
         bare=lambda: rested(bare.push(*commit())[0]),
         ours=lambda: first(ours),
+        warm=lambda: first(warm),
         **laminar.trial("queued", lambda: first(queued)),
         **laminar.trial("enclosed", lambda: first(enclosed)),
         **buildbot.trial("posted", lambda: first(posted, buildbot.settled)),
@@ -112,6 +119,9 @@ def measure(bench):
     bench.figure("a push whose hook notes the time", found["bare"])
     bench.figure(name, whole, beside=found["bare"], of="the push", goal=MILLISECONDS.at_most(25))
     bench.figure(hook_name, rest, goal=MILLISECONDS.at_most(10))
+    over, rest_over = split("warm")
+    bench.figure(f"{name}, over a base", over, beside=found["bare"], of="the push")
+    bench.figure(f"{hook_name}, over a base", rest_over)
     for peer, key, what in (
             (laminar, "queued", "laminarc queue, no sandbox"),
             (laminar, "enclosed", "laminarc queue, git archive and bwrap in the job"),
@@ -124,5 +134,5 @@ def measure(bench):
         peer.compare(
             name, whole, theirs, of, goal=MILLISECONDS.at_most(statistics.median(theirs) * 1_000) if is_goal else None)
         peer.compare(hook_name, rest, hooks, of)
-    for target in (bare, ours, queued, enclosed, posted, sent):
+    for target in (bare, ours, warm, queued, enclosed, posted, sent):
         shutil.rmtree(target.bare, ignore_errors=True)
