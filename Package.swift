@@ -68,7 +68,8 @@ let package = Package(
             ]),
         // Preloaded into shells by stepinit, which finds it beside itself. It is C, too: nothing of Swift is to be linked, which
         // a linker of Embedded Swift knows.
-        .target(name: "forkserver", cSettings: [.treatAllWarnings(as: .error)],
+        .target(
+            name: "forkserver", cSettings: [.treatAllWarnings(as: .error)],
             linkerSettings: [
                 .unsafeFlags(["-nostartfiles", "-enable-experimental-feature", "Embedded"], .when(platforms: [.linux]))
             ]),

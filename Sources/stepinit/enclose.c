@@ -14,6 +14,8 @@ char **enclose(char **arguments) {
 
 char **enclose_as_asked(char **arguments) { return enclose(arguments); }
 
+void hide_from(char **words) { (void)words; }
+
 void end_with_parent(void) {}
 
 #else
@@ -73,9 +75,14 @@ static pid_t start_first(const struct sandbox *sandbox, int parent_too) {
     return child;
 }
 
+static char **earlier_words;
+
+void hide_from(char **words) { earlier_words = words; }
+
 // Everybody in the sandbox may read how its first process was started; where things are on the box says nothing to them.
 static void hide_words(char **arguments, char **end) {
     static const char name[] = "stepinit";
+    if (earlier_words) arguments = earlier_words;
     size_t room = strlen(arguments[0]);
     for (char **word = arguments; word < end; word++) memset(*word, 0, strlen(*word));
     if (room >= sizeof name - 1) memcpy(arguments[0], name, sizeof name - 1);

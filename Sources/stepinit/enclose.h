@@ -21,5 +21,8 @@ char **enclose(char **arguments);
 // child, with the words after `--`.
 char **enclose_as_asked(char **arguments);
 
+// The words that this process was started with, where those for `enclose` are not all of them.
+void hide_from(char **words);
+
 // To be called when the process is what it will be, for a change of the user undoes it.
 void end_with_parent(void);

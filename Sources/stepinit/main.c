@@ -256,7 +256,14 @@ static char **confine(char **words) {
 int main(int count, char **arguments) {
     // Neither starts steps: none of what follows is theirs.
     if (count > 1 && strcmp(arguments[1], "--layers") == 0) return hold_layers(arguments + 2);
-    if (count > 1 && strcmp(arguments[1], "--within") == 0) return enter_layers(arguments + 2);
+    if (count > 1 && strcmp(arguments[1], "--within") == 0) {
+        int code = enter_layers(arguments[0], arguments + 2);
+        if (code >= 0) return code;
+        // After the dashes.
+        hide_from(arguments);
+        arguments += 4;
+        count -= 4;
+    }
     // Before this process sees a sandbox's files instead of the box's.
     find_library();
     int is_asked = count > 1 && strcmp(arguments[1], "--enclosures") == 0;
