@@ -105,8 +105,8 @@ static int mapping(struct owner from, struct owner to) {
     return descriptor;
 }
 
-// Shows `layer` at `place`, its files as `user`'s.
-static int show(const char *layer, struct owner owner, struct owner user, const char *place) {
+// Shows `layer` at `place` in the folder `places`, its files as `user`'s.
+static int show(const char *layer, struct owner owner, struct owner user, int places, const char *place) {
     // Recursive, because what is mounted below may not be uncovered; nothing is.
     int tree = copy_tree(AT_FDCWD, layer);
     if (tree < 0) return -1;
@@ -115,7 +115,7 @@ static int show(const char *layer, struct owner owner, struct owner user, const 
         int namespace = mapping(owner, user);
         failed = namespace < 0 || set_attributes(tree, mount_idmap, (uint64_t)namespace, 0) != 0;
     }
-    failed = failed || move_tree(tree, AT_FDCWD, place) != 0;
+    failed = failed || move_tree(tree, places, place) != 0;
     int problem = errno;
     close(tree);
     errno = problem;
@@ -124,26 +124,26 @@ static int show(const char *layer, struct owner owner, struct owner user, const 
 
 // Names the layers: one by one, or where the kernel (before 6.8) can't, all in one text. Places are short and plain,
 // so nothing in them has to be escaped.
-static int name_layers(int context, int count) {
-    char place[32], all[4096] = "";
+static int name_layers(int context, int places, int count) {
+    char place[48], all[4096] = "";
     for (int number = 0; number < count; number++) {
-        snprintf(place, sizeof place, "merged/%d", number);
+        snprintf(place, sizeof place, "/proc/self/fd/%d/%d", places, number);
         if (set_option(context, "lowerdir+", place) == 0) continue;
         if (number > 0 || errno != EINVAL) return -1;
         for (int each = 0; each < count; each++) {
             size_t used = strlen(all);
-            snprintf(all + used, sizeof all - used, "%smerged/%d", each ? ":" : "", each);
+            snprintf(all + used, sizeof all - used, "%s/proc/self/fd/%d/%d", each ? ":" : "", places, each);
         }
         return set_option(context, "lowerdir", all);
     }
     return 0;
 }
 
-// Mounts upper over the places 0 to `count` - 1 in merged, and over merged itself.
-static int mount_over(int count) {
+// Mounts upper over the places 0 to `count` - 1, at merged.
+static int mount_over(int places, int count) {
     int context = open_file_system("overlay");
     if (context < 0) return fail("no overlay file system");
-    if (set_option(context, "source", "pipectl") != 0 || name_layers(context, count) != 0 ||
+    if (set_option(context, "source", "pipectl") != 0 || name_layers(context, places, count) != 0 ||
         set_option(context, "upperdir", "upper") != 0 || set_option(context, "workdir", "work") != 0)
         return fail("the overlay's folders");
     // Marks as `user.overlay.*`, which any user may write and which the overlay itself hides from those that work in
@@ -162,11 +162,52 @@ static int mount_over(int count) {
     return 0;
 }
 
+// Mounts two things at merged: a folder in memory for the layers, whose descriptor is returned, and over it merged
+// itself. What is mounted on that is seen by those, too, that have got it before, and nothing of the layers.
+static int open_places(void) {
+    int merged = copy_tree(AT_FDCWD, "merged");
+    if (merged < 0 || mount("pipectl", "merged", "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, "mode=0700,size=1m") != 0)
+        return -1;
+    int places = open("merged", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (places < 0 || share_tree(merged) != 0 || move_tree(merged, AT_FDCWD, "merged") != 0) return -1;
+    close(merged);
+    return places;
+}
+
+// What pipectl says: words, each ended by a NUL.
+static struct {
+    char bytes[16384];
+    size_t held, used;
+} said;
+
+// The next word; NULL when pipectl is gone.
+static const char *next_word(void) {
+    for (;;) {
+        char *word = said.bytes + said.used, *end = memchr(word, 0, said.held - said.used);
+        if (end) {
+            said.used = (size_t)(end - said.bytes) + 1;
+            return word;
+        }
+        memmove(said.bytes, word, said.held -= said.used);
+        said.used = 0;
+        ssize_t length = read(STDIN_FILENO, said.bytes + said.held, sizeof said.bytes - said.held);
+        // A word that does not fit leaves room for nothing, which reads as the end.
+        if (length == 0 || (length < 0 && errno != EINTR)) return NULL;
+        if (length > 0) said.held += (size_t)length;
+    }
+}
+
+static int read_owner(const char *word, struct owner *owner) {
+    if (sscanf(word, "%u:%u", &owner->user, &owner->group) == 2) return 1;
+    errno = EINVAL;
+    return 0;
+}
+
 int hold_layers(char **words) {
-    struct owner user, owner;
-    if (!words[0] || !words[1] || sscanf(words[1], "%u:%u", &user.user, &user.group) != 2) {
+    struct owner user, owner, own = {geteuid(), getegid()};
+    if (!words[0] || !words[1] || !read_owner(words[1], &user)) {
         errno = EINVAL;
-        return fail("stepinit --layers FOLDER UID:GID [LAYER UID:GID]…");
+        return fail("stepinit --layers FOLDER UID:GID");
     }
     // It ends with its socket and nothing else: what is sent to all processes of a terminal or of a service must not
     // end it before the steps, which have their grace.
@@ -179,33 +220,30 @@ int hold_layers(char **words) {
     if (leave_namespaces() != 0) return fail("a namespace for mounts");
     // Mounts of the box may still go away in here, ours never appear there.
     if (mount("none", "/", NULL, MS_REC | MS_SLAVE, NULL) != 0) return fail("keeping mounts apart");
-    if (mount("pipectl", "merged", "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, "mode=0700,size=1m") != 0)
-        return fail("a place for layers");
+    int places = open_places();
+    if (places < 0) return fail("a place for layers");
+    if (write(STDIN_FILENO, "open\n", 5) != 5) return 1;
+    // Of those layers that every workspace has; where this can't be done they say so.
+    if (own.user == 0 && own.user != user.user) mapping(own, user);
     int count = 0;
-    for (words += 2; words[0]; words += 2, count++) {
-        if (!words[1] || sscanf(words[1], "%u:%u", &owner.user, &owner.group) != 2) {
-            errno = EINVAL;
-            return fail("a layer without an owner");
-        }
+    const char *word;
+    while ((word = next_word()) && *word) {
         // Not its path, which may hold anything: it is for one line.
         char place[32], name[48];
-        snprintf(place, sizeof place, "merged/%d", count);
+        snprintf(place, sizeof place, "%d", count);
         snprintf(name, sizeof name, "layer %d", count);
-        if (mkdir(place, 0700) != 0 || show(words[0], owner, user, place) != 0) return fail(name);
+        if (!read_owner(word, &owner)) return fail(name);
+        if (!(word = next_word())) break;
+        if (mkdirat(places, place, 0700) != 0 || show(word, owner, user, places, place) != 0) return fail(name);
+        count++;
     }
-    // What is in the layers is written meanwhile.
-    char byte;
-    ssize_t length;
-    while ((length = read(STDIN_FILENO, &byte, 1)) < 0 && errno == EINTR) {}
-    if (length != 1) return 0;
+    if (!word) return 0;
     // Else Git's own folder would be one with whatever a step has left in its place.
     if (lsetxattr("git/.git", "user.overlay.opaque", "y", 1, 0) != 0 && errno != ENOENT) return fail("git/.git");
-    if (mount_over(count) != 0) return 1;
+    if (mount_over(places, count) != 0) return 1;
     if (write(STDIN_FILENO, "ready\n", 6) != 6) return 1;
-    for (;;) {
-        length = read(STDIN_FILENO, &byte, 1);
-        if (length == 0 || (length < 0 && errno != EINTR)) return 0;
-    }
+    while (next_word()) {}
+    return 0;
 }
 
 static int enter(const char *holder, const char *name, int kind) {

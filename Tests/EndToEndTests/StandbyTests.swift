@@ -1,4 +1,6 @@
 #if os(Linux)
+    import Archive
+    import Engine
     import Foundation
     import TestSupport
     import Testing
@@ -48,6 +50,59 @@
                 #expect(found.allSatisfy { $0["name"] == "pipectl" }, "\(found)")
                 if geteuid() == 0 { #expect(Set(found.map { $0["user"] }).count == found.count, "\(found)") }
                 // The one that waited when the daemon ended has left nothing.
+                for folder in ["live", "workspaces"] {
+                    #expect(try FileManager.default.contentsOfDirectory(atPath: "\(bench.home)/\(folder)") == [])
+                }
+            }
+        }
+
+        /// Says what of other runs is in its workspace, and what is mounted there; leaves something.
+        static let warm = """
+            grep ' /workspace' /proc/self/mountinfo | sed -n 's|.*/workspaces/\\([^ ]*\\).*|place \\1|p'
+            echo "mounts $(grep -c ' /workspace' /proc/self/mountinfo)"
+            echo "user $(id -u)"
+            echo "owner $(stat -c %u . own.txt left 2>/dev/null | sort -u | tr '\\n' ' ')"
+            echo "before $(cat left 2>/dev/null)"
+            echo "own $(cat own.txt)"
+            ls -d /proc/1/cwd/. 2>&1 | grep -q denied && echo "closed yes"
+            echo "$PIPECTL_RUN" > left; echo "$PIPECTL_RUN" > "left$PIPECTL_RUN"
+            echo "after $(ls left* | wc -l)"
+
+            """
+
+        /// The same where a workspace is laid over a base, which is chosen when the sandbox has been there for long.
+        @Test(arguments: ["", "bwrap"]) func soHasARunOverABase(program: String) async throws {
+            let step = "Step(\"check\", run: \"sh check.sh\").neverProved()"
+            try await Bench.with(Workflows.test(step, files: ["check.sh": Self.warm, "own.txt": "main\n"])) { plain in
+                var bench = plain
+                if !program.isEmpty { bench.variables["PIPECTL_BWRAP"] = try EscapeRoom.bubblewrap }
+                var found: [[String: String]] = []
+                try await bench.withDaemon("--refresh") { daemon in
+                    _ = try await daemon.line("baseline of")
+                    for number in 1...20 {
+                        try await bench.change(number, ["own.txt": "change \(number)\n"])
+                        _ = try await bench.pipectl("notify")
+                        // After the first one the box makes a base.
+                        let id = RunID(number == 1 ? 1 : number + 1)
+                        #expect(try await bench.ended(id).verdict == .passed)
+                        #expect(try await bench.report(id).base?.run == (number == 1 ? nil : 2))
+                        if number == 1 { #expect(try await bench.ended(2).verdict == .passed) }
+                        let words = try await bench.pipectl("logs", "\(id)").output.split(separator: "\n")
+                        let facts = words.map { $0.split(separator: " ", maxSplits: 1).map(String.init) }
+                        found.append(Dictionary(facts.map { ($0[0], $0.count > 1 ? $0[1] : "") }) { $1 })
+                        #expect(found.last?["own"] == "change \(number)", "\(words)")
+                        if found.count(where: Self.hadOne) >= 3 { break }
+                    }
+                    #expect(await daemon.stop() == 0)
+                }
+                let ready = found.filter(Self.hadOne)
+                #expect(ready.count >= 3, "\(found)")
+                #expect(Set(ready.map { $0["place"] }).count == ready.count, "none is used twice: \(found)")
+                // The folder that the mount came to, and the mount; of the layers nothing.
+                #expect(ready.allSatisfy { $0["mounts"] == "2" }, "\(found)")
+                #expect(found.allSatisfy { $0["closed"] == "yes" }, "nobody gets below the mount: \(found)")
+                #expect(found.dropFirst().allSatisfy { $0["before"] == "2" && $0["after"] == "3" }, "\(found)")
+                #expect(found.allSatisfy { $0["owner"] == $0["user"].map { "\($0) " } }, "\(found)")
                 for folder in ["live", "workspaces"] {
                     #expect(try FileManager.default.contentsOfDirectory(atPath: "\(bench.home)/\(folder)") == [])
                 }

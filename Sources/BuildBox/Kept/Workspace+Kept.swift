@@ -21,22 +21,15 @@ extension Workspace {
             return Workspace(plain: folder)
         }
         return try await offThread {
-            for name in ["upper", "work", "merged"] {
-                try FileManager.default.createDirectory(
-                    atPath: "\(folder)/\(name)", withIntermediateDirectories: true)
-            }
-            let upper = "\(folder)/upper"
-            try Layering.prepare(upper: upper, for: user)
-            let holder = try LayerHolder.start(
-                stepInit: layering.stepInit, folder: folder,
-                layers: kept.layers.map { .init(path: $0.path, owner: StepUser(user: $0.owner, group: $0.group)) },
-                user: user)
             guard let tree = OID(hex: kept.tree) else { throw LayerProblem("its record is damaged") }
+            let holder = try open(at: folder, owned: [], user: user, layering: layering)
+            holder.take(kept.layers)
+            try holder.mount()
             let owner = user ?? .box
             return Workspace(
                 folder: folder, holder: holder, tree: tree, isOverBase: false,
-                upper: Layer(path: upper, owner: owner.user, group: owner.group), layers: kept.layers, index: nil,
-                written: [])
+                upper: Layer(path: "\(folder)/upper", owner: owner.user, group: owner.group), layers: kept.layers,
+                index: nil, written: [])
         }
     }
 

@@ -206,7 +206,8 @@ struct RunExecutor: Sendable {
                 space = try await Workspace.make(
                     at: place.workspace, commit: prepared.tested, store: repository.store,
                     base: beginning.use?.base.workspaceBase, user: enclosed.enclosure?.user,
-                    keepsLayers: beginning.leaves != nil, layering: sandboxing.layering, isOpen: isOpen)
+                    keepsLayers: beginning.leaves != nil, layering: sandboxing.layering, isOpen: isOpen,
+                    opened: enclosed.holder)
             }
             do {
                 reviews = try await self.reviews(prepared, run, in: repository, folder: folder)

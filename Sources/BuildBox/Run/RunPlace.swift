@@ -18,6 +18,8 @@ final class RunPlace: Sendable {
     struct Reserve: Sendable {
         var user: StepUser?
         var standby: StandbySandbox
+        /// What will mount the workspace that the sandbox shows; nil for a plain folder.
+        var holder: LayerHolder?
     }
 
     init(folder: String, workspace: String, program: [String] = [], reserve: Reserve? = nil) {
@@ -34,7 +36,7 @@ final class RunPlace: Sendable {
         self.init(folder: "\(state.live)/\(name)", workspace: "\(state.workspaces)/\(name)")
     }
 
-    /// Whether ``workspace`` is there, empty, and shown in a sandbox: then it must be filled and not made anew.
+    /// Whether ``workspace`` is there and shown in a sandbox: then it must be filled and not made anew.
     var isOpen: Bool { reserve.withLock { $0 != nil } }
 
     /// The user and the sandbox that were set aside, once: from then on they are the run's to give back.
@@ -44,5 +46,6 @@ final class RunPlace: Sendable {
     func close(_ users: StepUsers) {
         guard let reserve = take() else { return }
         if reserve.standby.discard() { users.giveBack(reserve.user) }
+        reserve.holder?.close()
     }
 }

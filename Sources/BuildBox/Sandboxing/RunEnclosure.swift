@@ -11,6 +11,8 @@ struct RunEnclosure: Sendable {
     var written: [String] = []
     /// A sandbox that was started in advance for the run's folders, if there was one.
     var standby: StandbySandbox?
+    /// What mounts the workspace that it shows; nil for a plain folder.
+    var holder: LayerHolder?
     /// The folders of the workflow program, if its sandboxes show them.
     var program: [String] = []
 
@@ -60,7 +62,8 @@ struct RunEnclosure: Sendable {
         let user = try reserve.map { $0.user } ?? sandboxing.users.take()
         var enclosure = Enclosure(sandbox: sandbox, user: user, mounts: mounts)
         enclosure.sharesFolders = !options.shared.isEmpty || !options.writable.isEmpty
-        var made = RunEnclosure(enclosure: enclosure, standby: reserve?.standby, program: pattern.program)
+        var made = RunEnclosure(
+            enclosure: enclosure, standby: reserve?.standby, holder: reserve?.holder, program: pattern.program)
         do {
             try made.addCaches(of: prepared.plan, at: "\(state.caches)/\(repository.name)", isMerged, sandboxing.caches)
         } catch {
@@ -111,7 +114,9 @@ struct RunEnclosure: Sendable {
     /// - Returns: Whether it is certain that nothing of its sandboxes lives; else all of it stays taken.
     @discardableResult func close(_ sandboxing: Sandboxing) -> Bool {
         // Ended with the run's other sandboxes; it is still there when the run could not begin.
-        guard standby?.discard() ?? true else { return false }
+        let isStandbyOver = standby?.discard() ?? true
+        holder?.close()
+        guard isStandbyOver else { return false }
         sandboxing.caches.giveBack(written)
         sandboxing.users.giveBack(enclosure?.user)
         return true

@@ -24,6 +24,8 @@ actor Standbys {
         var program: [String]
         /// Whether the box's writable folders may be written to.
         var mayWrite: Bool
+        /// Whether the workspace is laid over others, which are chosen when there is a run.
+        var isLayered = false
     }
 
     private struct Waiting {
@@ -124,6 +126,8 @@ actor Standbys {
         let repository = pattern.repository.name
         let sandboxing = await sandboxing()
         guard let sandbox = sandboxing.sandbox, Sandbox.hasMounts else { return }
+        let layering = pattern.isLayered ? sandboxing.layering : nil
+        if pattern.isLayered, layering == nil { return }
         let name = newName()
         let (folder, workspace) = ("\(state.live)/\(name)", "\(state.workspaces)/\(name)")
         let user: StepUser?
@@ -137,8 +141,8 @@ actor Standbys {
         setting.controlGroups = sandboxing.controlGroups
         let emptied = emptied.popLast()
         do {
-            let prepared = setting
-            let standby = try await offThread {
+            let plain = setting
+            let (standby, holder) = try await offThread {
                 let shelf = (folder as NSString).deletingLastPathComponent
                 try FileManager.default.createDirectory(atPath: shelf, withIntermediateDirectories: true)
                 // Under a name of its own, which its control group has, too.
@@ -147,12 +151,18 @@ actor Standbys {
                 } else {
                     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
                 }
-                try FileManager.default.createDirectory(atPath: workspace, withIntermediateDirectories: true)
-                return try StandbySandbox(setting: prepared)
+                guard let layering else {
+                    try FileManager.default.createDirectory(atPath: workspace, withIntermediateDirectories: true)
+                    return (try StandbySandbox(setting: plain), nil as LayerHolder?)
+                }
+                let holder = try Workspace.open(at: workspace, user: user, layering: layering)
+                var layered = plain
+                layered.workspace = FilePath("\(workspace)/merged")
+                return (try StandbySandbox(setting: layered, over: holder), holder)
             }
             let place = RunPlace(
                 folder: folder, workspace: workspace, program: pattern.program,
-                reserve: .init(user: user, standby: standby))
+                reserve: .init(user: user, standby: standby, holder: holder))
             waiting[repository, default: []].append(Waiting(place: place, pattern: pattern, since: .now))
         } catch {
             log.debug("no sandbox could be started in advance for \(repository): \(error)")
@@ -193,15 +203,16 @@ actor Standbys {
 
 extension RunEnclosure {
     /// What the next run of the repository will want if it is like this one; nil where nothing could be made ready for it:
-    /// no sandbox, a workspace or caches that are found only then, or no step with the policy that most have.
+    /// no sandbox, caches that are found only then, or no step with the policy that most have.
     func next(after prepared: RunPreparation, in repository: WatchedRepository, _ space: Workspace) -> Standbys.Pattern?
     {
-        guard let enclosure, enclosure.caches.isEmpty, space.mount == nil,
+        guard let enclosure, enclosure.caches.isEmpty,
             prepared.plan.steps.contains(where: {
                 $0.action != .approval && $0.network == .denied && $0.permissions.isEmpty && $0.secrets.isEmpty
             })
         else { return nil }
         return Standbys.Pattern(
-            repository: repository, program: program, mayWrite: prepared.trust == .merged)
+            repository: repository, program: program, mayWrite: prepared.trust == .merged,
+            isLayered: space.mount != nil)
     }
 }

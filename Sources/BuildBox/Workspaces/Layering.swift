@@ -30,16 +30,17 @@ struct Layering: Sendable {
                 defer { users.giveBack(user) }
                 let holder = try await offThread {
                     let files = FileManager.default
-                    for name in ["upper", "work", "merged", "over/a", "under/a"] {
+                    for name in ["over/a", "under/a"] {
                         try files.createDirectory(atPath: "\(folder)/\(name)", withIntermediateDirectories: true)
                     }
                     try Data("lower\n".utf8).write(to: URL(fileURLWithPath: "\(folder)/under/a/kept"))
                     try Data("lower\n".utf8).write(to: URL(fileURLWithPath: "\(folder)/under/a/gone"))
                     try Whiteouts.put(at: [Array("a/gone".utf8)], in: "\(folder)/over")
-                    try prepare(upper: "\(folder)/upper", for: user)
-                    return try LayerHolder.start(
-                        stepInit: stepInit, folder: folder,
-                        layers: ["over", "under"].map { .init(path: "\(folder)/\($0)", owner: .box) }, user: user)
+                    let holder = try Workspace.open(
+                        at: folder, owned: [], user: user, layering: Layering(stepInit: stepInit))
+                    holder.take(["over", "under"].map { .init(path: "\(folder)/\($0)", owner: .box) })
+                    try holder.mount()
+                    return holder
                 }
                 defer { holder.close() }
                 let inside = sandbox.command(

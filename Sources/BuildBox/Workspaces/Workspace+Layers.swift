@@ -13,31 +13,41 @@ import Git
 /// - `upper`, `work`: what steps write, and where the kernel prepares it.
 /// - `merged`: where all this is mounted, in the namespace of the holder.
 extension Workspace {
-    /// - Throws: ``LayerProblem``, `Errno`, or `GitError` when the base's index is damaged or the commit is missing.
+    /// Makes the folders of a workspace whose layers are not known yet, and starts what will mount it. Blocks.
+    ///
+    /// - Parameter owned: Those that the box fills.
+    /// - Throws: `Errno` or what `FileManager` does.
+    static func open(
+        at folder: String, owned: [String] = ["git", "tree"], user: StepUser?, layering: Layering
+    ) throws -> LayerHolder {
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        for name in owned + ["upper", "work", "merged"] {
+            try FileManager.default.createDirectory(atPath: "\(folder)/\(name)", withIntermediateDirectories: false)
+        }
+        try Layering.prepare(upper: "\(folder)/upper", for: user)
+        return try LayerHolder.open(stepInit: layering.stepInit, folder: folder, user: user)
+    }
+
+    /// - Parameter opened: What ``open(at:owned:user:layering:)`` returned for `folder` and `user`, if it was called.
+    /// - Throws: ``LayerProblem``, `Errno`, or `GitError` when the base's index is damaged or the commit is missing;
+    ///   `opened` has ended then.
     static func layered(
-        at folder: String, commit: OID, store: String, base: WorkspaceBase?, user: StepUser?, layering: Layering
+        at folder: String, commit: OID, store: String, base: WorkspaceBase?, user: StepUser?, layering: Layering,
+        opened: LayerHolder?
     ) async throws -> Workspace {
         try await withRepository(at: store) { repository in
-            for name in ["git", "tree", "upper", "work", "merged"] {
-                try FileManager.default.createDirectory(
-                    atPath: "\(folder)/\(name)", withIntermediateDirectories: name == "git")
-            }
+            let holder = try opened ?? open(at: folder, user: user, layering: layering)
             let gitDirectory = "\(folder)/git/.git"
             let tree = Layer(path: "\(folder)/tree", owner: StepUser.box.user, group: StepUser.box.group)
             let below = base.map { CheckedOut(tree: $0.tree, index: $0.index) }
-            let difference = try repository.layerDifference(commit, over: below)
             var layers = [tree]
-            if let difference { layers = (difference.isEmpty ? [] : [tree]) + (base?.layers ?? []) }
-            let upper = "\(folder)/upper"
-            try Layering.prepare(upper: upper, for: user)
-            let shown = [Layer(path: "\(folder)/git", owner: tree.owner, group: tree.group)] + layers
-            // It takes the layers up while their files are written.
-            let holder = try LayerHolder.prepare(
-                stepInit: layering.stepInit, folder: folder,
-                layers: shown.map { .init(path: $0.path, owner: StepUser(user: $0.owner, group: $0.group)) },
-                user: user)
+            let difference: TreeDifference?
             let made: LayeredCheckout
             do {
+                difference = try repository.layerDifference(commit, over: below)
+                if let difference { layers = (difference.isEmpty ? [] : [tree]) + (base?.layers ?? []) }
+                // It takes the layers up while their files are written.
+                holder.take([Layer(path: "\(folder)/git", owner: tree.owner, group: tree.group)] + layers)
                 made = try repository.checkoutLayer(
                     commit, files: tree.path, gitDirectory: gitDirectory, over: below, writing: difference)
                 try Whiteouts.put(at: (difference?.removed ?? []).map(\.path), in: tree.path)
@@ -50,11 +60,18 @@ extension Workspace {
             let owner = user ?? .box
             return Workspace(
                 folder: folder, holder: holder, tree: made.tree, isOverBase: difference != nil,
-                upper: Layer(path: upper, owner: owner.user, group: owner.group), layers: layers,
+                upper: Layer(path: "\(folder)/upper", owner: owner.user, group: owner.group), layers: layers,
                 index: "\(gitDirectory)/index",
                 written: difference.map { difference in
                     (difference.written + difference.removed.map(\.path)).map { String(decoding: $0, as: UTF8.self) }
                 } ?? [])
         }
+    }
+}
+
+extension LayerHolder {
+    /// The same for layers of workspaces.
+    func take(_ layers: [Layer]) {
+        take(layers.map { Shown(path: $0.path, owner: StepUser(user: $0.owner, group: $0.group)) })
     }
 }

@@ -49,35 +49,35 @@ struct Workspace: Sendable {
     ///   - keepsLayers: Whether a checkout, too, is kept apart from what steps write, so that both can become a base.
     ///   - layering: Nil where nothing can be mounted.
     ///   - isOpen: Whether `folder` is there already, new and empty, and a sandbox shows it.
+    ///   - opened: Where what that sandbox shows are layers to come, what mounts them; it ends with the workspace.
     static func make(
         at folder: String, commit: OID, store: String, base: WorkspaceBase? = nil, user: StepUser? = nil,
-        keepsLayers: Bool = false, layering: Layering? = nil, isOpen: Bool = false
+        keepsLayers: Bool = false, layering: Layering? = nil, isOpen: Bool = false, opened: LayerHolder? = nil
     ) async throws -> Workspace {
         let start = ContinuousClock.now
         var made = try await begin(
             at: folder, commit: commit, store: store, base: base, user: user, keepsLayers: keepsLayers,
-            layering: layering, isOpen: isOpen)
+            layering: layering, isOpen: isOpen, opened: opened)
         made.took = ContinuousClock.now - start
         return made
     }
 
     private static func begin(
         at folder: String, commit: OID, store: String, base: WorkspaceBase?, user: StepUser?, keepsLayers: Bool,
-        layering: Layering?, isOpen: Bool
+        layering: Layering?, isOpen: Bool, opened: LayerHolder?
     ) async throws -> Workspace {
+        let isLayered = layering != nil && (base != nil || keepsLayers)
+        // One that somebody has ended meanwhile says nothing about the base.
+        let opened = opened?.isRunning == true ? opened : nil
         // Shown in a sandbox already, it must stay the folder that it is.
-        if !isOpen || base != nil || keepsLayers { try? await remove(folder) }
-        @Sendable func makeParent() throws {
-            try FileManager.default.createDirectory(
-                atPath: URL(fileURLWithPath: folder).deletingLastPathComponent().path,
-                withIntermediateDirectories: true)
-        }
+        let stays = isOpen && isLayered == (opened != nil)
+        if !stays { try? await remove(folder) }
         var problem: String?
-        if let layering, base != nil || keepsLayers {
+        if let layering, isLayered {
             do {
-                try await offThread { try makeParent() }
                 return try await layered(
-                    at: folder, commit: commit, store: store, base: base, user: user, layering: layering)
+                    at: folder, commit: commit, store: store, base: base, user: user, layering: layering,
+                    opened: opened)
             } catch let error as CancellationError {
                 throw error
             } catch {
@@ -86,8 +86,13 @@ struct Workspace: Sendable {
                 try await remove(folder)
             }
         }
+        let isNew = !stays || problem != nil
         try await withRepository(at: store) { repository in
-            if !isOpen { try makeParent() }
+            if isNew {
+                try FileManager.default.createDirectory(
+                    atPath: URL(fileURLWithPath: folder).deletingLastPathComponent().path,
+                    withIntermediateDirectories: true)
+            }
             try repository.checkout(commit, into: folder)
         }
         var made = Workspace(plain: folder)

@@ -136,6 +136,28 @@ final class StepHost: Sendable {
     /// Whether it need not be started first, which takes as long as the machine's file systems take to answer.
     var isStarted: Bool { state.withLock { $0.socket >= 0 } }
 
+    /// Whether who is in its sandbox finds this folder of ours at `place`; to be asked before a step could change it.
+    func sees(_ folder: FilePath, at place: FilePath) -> Bool {
+        #if os(Linux)
+            let pid = state.withLock { $0.socket >= 0 ? ($0.isFirst ? $0.pid : firstChild(of: $0.pid)) : nil }
+            var (ours, theirs) = (stat(), stat())
+            guard let pid, stat(folder.string, &ours) == 0, stat("/proc/\(pid)/root\(place)", &theirs) == 0 else {
+                return false
+            }
+            return (ours.st_dev, ours.st_ino) == (theirs.st_dev, theirs.st_ino)
+        #else
+            return false
+        #endif
+    }
+
+    #if os(Linux)
+        /// The first in the kernel's list (proc_tid_children(5)).
+        private func firstChild(of pid: pid_t) -> pid_t? {
+            let list = (try? KernelFile.content(of: "/proc/\(pid)/task/\(pid)/children")) ?? []
+            return pid_t(String(decoding: list.prefix { $0 != 0x20 }, as: UTF8.self))
+        }
+    #endif
+
     /// Starts it before it is asked for anything.
     func startNow() throws {
         try state.withLock { state in

@@ -41,12 +41,14 @@ extension RunSetting {
 
     /// The words that start `stepinit` for steps of this policy.
     ///
-    /// - Parameter groups: How many control groups it finds an entrance to.
-    func hostCommand(_ policy: SandboxPolicy, groups: Int) -> [String] {
+    /// - Parameters:
+    ///   - groups: How many control groups it finds an entrance to.
+    ///   - enter: The words that lead to the workspace's mount; nil for those of ``workspaceMount``.
+    func hostCommand(_ policy: SandboxPolicy, groups: Int, enter: [String]? = nil) -> [String] {
         let entering = groups > 0 ? ["--enter", String(groups)] : []
         guard let enclosure else { return [stepInit.string] + entering }
         let caches = enclosure.caches.sorted { $0.key < $1.key }.map(\.value)
-        return (workspaceMount?.enter ?? [])
+        return (enter ?? workspaceMount?.enter ?? [])
             + enclosure.sandbox.command(
                 policy, mounts: ownMounts + enclosure.mounts + caches, user: enclosure.user,
                 lifetime: .withSocket(groups: groups),
@@ -146,7 +148,7 @@ final class StepHosts: Sendable {
             if let host = hosts[key] { return host }
             let words = setting.hostCommand(policy, groups: group?.count ?? 0)
             let host =
-                setting.standby?.take(startedWith: words)
+                setting.standby?.take(startedWith: words, seeing: setting.workspaceMount)
                 ?? setting.stepHost(words, group)
             hosts[key] = host
             return host

@@ -27,8 +27,10 @@ package final class LayerHolder: Sendable {
     private struct State {
         var socket: Int32
         var pid: pid_t
+        /// Whether its namespace can be entered.
+        var isOpen = false
         /// The mounted folder, open: it stays readable even when the process is killed.
-        var root: Int32
+        var root: Int32 = -1
     }
 
     private let state: Mutex<State?>
@@ -46,43 +48,62 @@ package final class LayerHolder: Sendable {
     package static func start(
         stepInit: String, folder: String, layers: [Shown], user: StepUser?
     ) throws -> LayerHolder {
-        let holder = try prepare(stepInit: stepInit, folder: folder, layers: layers, user: user)
+        let holder = try open(stepInit: stepInit, folder: folder, user: user)
+        holder.take(layers)
         try holder.mount()
         return holder
     }
 
-    /// The same up to the mount itself: what is in the layers may change until ``mount()`` is called, which must follow.
+    /// Starts the process for a mount to come, whose layers need not be known; returns at once.
     ///
-    /// Returns at once; the process takes the layers up meanwhile.
-    package static func prepare(
-        stepInit: String, folder: String, layers: [Shown], user: StepUser?
-    ) throws -> LayerHolder {
-        func words(_ user: StepUser) -> String { "\(user.user):\(user.group)" }
-        var command = [stepInit, "--layers", folder, words(user ?? .box)]
-        for layer in layers { command += [layer.path, words(layer.owner)] }
+    /// - Throws: `Errno` when it can't be started.
+    package static func open(stepInit: String, folder: String, user: StepUser?) throws -> LayerHolder {
         let (ours, theirs) = try socketPair()
         defer { closeFile(theirs) }
         do {
-            let pid = try spawn(command, input: theirs)
-            return LayerHolder(State(socket: ours, pid: pid, root: -1), stepInit: stepInit, folder: folder)
+            let pid = try spawn([stepInit, "--layers", folder, words(user ?? .box)], input: theirs)
+            return LayerHolder(State(socket: ours, pid: pid), stepInit: stepInit, folder: folder)
         } catch {
             closeFile(ours)
             throw error
         }
     }
 
-    /// Mounts what was prepared, once; blocks until it is there.
+    private static func words(_ user: StepUser) -> String { "\(user.user):\(user.group)" }
+
+    /// Has the process take up layers, newest first, once; what is in them may change until ``mount()``.
+    ///
+    /// Returns at once: what goes wrong is thrown there.
+    package func take(_ layers: [Shown]) {
+        say(layers.flatMap { [LayerHolder.words($0.owner), $0.path] })
+    }
+
+    /// Waits until what ``enter`` starts sees the place of the mount, and the mount itself once that is there.
+    ///
+    /// - Throws: ``LayerProblem`` when that can't be done here; the process has ended then.
+    package func waitUntilOpen() throws {
+        guard let held = state.withLock({ $0 }) else { throw LayerProblem("it has ended") }
+        if held.isOpen { return }
+        do {
+            try LayerHolder.hear("open", from: held.socket)
+            state.withLock { $0?.isOpen = true }
+        } catch {
+            close()
+            throw error
+        }
+    }
+
+    /// Mounts what was taken up, once; blocks until it is there.
     ///
     /// - Throws: ``LayerProblem`` when that can't be done here; the process has ended then.
     package func mount() throws {
         guard let held = state.withLock({ $0 }), held.root < 0 else {
             throw LayerProblem("it is mounted already, or has ended")
         }
+        say([""])
+        try waitUntilOpen()
         do {
-            // An error is told by the answer: it has ended then, and said why.
-            _ = send(held.socket, "m", 1, noSignal)
-            let answer = try LayerHolder.line(from: held.socket)
-            guard answer == "ready" else { throw LayerProblem(answer.isEmpty ? "stepinit ended" : answer) }
+            try LayerHolder.hear("ready", from: held.socket)
             let root = openFolder("/proc/\(held.pid)/root\(folder)/merged")
             guard root >= 0 else { throw LayerProblem("looking into the mount: \(Errno(rawValue: errno))") }
             state.withLock { $0?.root = root }
@@ -92,28 +113,43 @@ package final class LayerHolder: Sendable {
         }
     }
 
+    /// A problem is told by the answer that is waited for: the process has ended then, and said why.
+    private func say(_ words: [String]) {
+        guard let socket = state.withLock({ $0?.socket }) else { return }
+        let bytes = words.flatMap { word -> [UInt8] in Array(word.utf8) + [0] }
+        _ = send(socket, bytes, bytes.count, noSignal)
+    }
+
+    private static func hear(_ expected: String, from socket: Int32) throws {
+        let answer = try line(from: socket)
+        guard answer == expected else { throw LayerProblem(answer.isEmpty ? "stepinit ended" : answer) }
+    }
+
     private init(_ state: State, stepInit: String, folder: String) {
         self.state = Mutex(state)
         self.stepInit = stepInit
         self.folder = folder
     }
 
+    /// The words before a command that is to see the mount, and `folder` otherwise as the box does.
+    ///
+    /// The number is no other process's before this one is waited for, which only ``close()`` does.
+    package var enter: [String] { [stepInit, "--within", String(state.withLock { $0?.pid ?? 0 }), "--"] }
+
     /// How the mount is reached; nil before ``mount()`` and after ``close()``.
     package var place: WorkspaceMount? {
-        guard let (root, pid) = state.withLock({ state in state.map { ($0.root, $0.pid) } }), root >= 0 else {
-            return nil
-        }
+        guard let root = state.withLock({ $0?.root }), root >= 0 else { return nil }
         return WorkspaceMount(
             // With the dot it is a folder like any other, also for those that open it without following links.
-            view: FilePath("/proc/self/fd/\(root)/."), upper: FilePath("\(folder)/upper"),
-            // The number is no other process's before this one is waited for, which only `close` does.
-            enter: [stepInit, "--within", String(pid), "--"], isThere: { self.isThere })
+            view: FilePath("/proc/self/fd/\(root)/."), upper: FilePath("\(folder)/upper"), enter: enter,
+            isThere: { self.isRunning })
     }
 
-    private var isThere: Bool {
+    /// Whether the process is there; to be asked when it is open.
+    package var isRunning: Bool {
         state.withLock { state in
             guard let state else { return false }
-            // It never says a second thing: what can be read is the end.
+            // All that it says is heard before it is asked for: what can be read is the end.
             var look = pollfd(fd: state.socket, events: Int16(POLLIN), revents: 0)
             return poll(&look, 1, 0) == 0
         }

@@ -21,17 +21,23 @@ public final class StandbySandbox: Sendable {
     private let host: Mutex<StepHost?>
     private let groups: ControlGroups?
     private let groupName: String
+    /// Where it sees the workspace.
+    private let workspace: FilePath
 
     /// Makes the folders of `setting` and starts a sandbox with the policy that most steps have. Blocks.
     ///
+    /// - Parameter holder: What will mount the workspace once it is known what lies in it; nil for a plain folder. It stays
+    ///   the caller's to close.
     /// - Throws: Why it can't be started; then nothing of it is left but the folders.
-    public init(setting: RunSetting) throws {
+    package init(setting: RunSetting, over holder: LayerHolder? = nil) throws {
         try setting.makeFolders(for: nil)
         try setting.prepareEnclosure(for: nil)
         // No limits yet, for nothing runs in it: the run sets its own.
         (groups, groupName) = (setting.controlGroups, setting.groupName)
         let group = try groups?.run(named: groupName, nil)
-        words = setting.hostCommand(SandboxPolicy(), groups: group?.count ?? 0)
+        workspace = setting.seen(setting.workspace)
+        try holder?.waitUntilOpen()
+        words = setting.hostCommand(SandboxPolicy(), groups: group?.count ?? 0, enter: holder?.enter)
         limits = .current
         let host = setting.stepHost(words, group)
         self.host = Mutex(host)
@@ -41,10 +47,14 @@ public final class StandbySandbox: Sendable {
         }
     }
 
-    /// Its `stepinit`, once, if it was started with these words and limits; then it is the caller's to close.
-    func take(startedWith words: [String]) -> StepHost? {
+    /// Its `stepinit`, once, if it was started with these words and limits and sees what is mounted as the run's workspace;
+    /// then it is the caller's to close.
+    func take(startedWith words: [String], seeing mount: WorkspaceMount?) -> StepHost? {
         guard words == self.words, limits == .current else { return nil }
-        return host.withLock { $0.take() }
+        return host.withLock { host in
+            if let mount, host?.sees(mount.view, at: workspace) != true { return nil }
+            return host.take()
+        }
     }
 
     /// Ends it unless it was taken, and waits for that.

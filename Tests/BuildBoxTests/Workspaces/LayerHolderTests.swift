@@ -78,6 +78,46 @@ struct LayerHolderTests {
         }
     }
 
+    @Test func oneThatWasKilledWhileItWaitedIsReplaced() async throws {
+        try await LayerGround.with { ground in
+            let commit = try await ground.commit(LayerHolderTests.content)
+            let base = try await ground.seal(try await ground.workspace(commit))
+            for isKilled in [false, true] {
+                let folder = ground.space("waiting-\(isKilled)")
+                let waiting = try Workspace.open(at: folder, user: nil, layering: ground.layering)
+                try waiting.waitUntilOpen()
+                let pid = waiting.enter[2]
+                #expect(waiting.isRunning)
+                if isKilled {
+                    #expect(kill(try #require(pid_t(pid)), SIGKILL) == 0)
+                    try await eventually("the end is noticed") { !waiting.isRunning }
+                }
+                let space = try await Workspace.make(
+                    at: folder, commit: commit, store: ground.store, base: base, layering: ground.layering,
+                    isOpen: true, opened: waiting)
+                #expect(space.problem == nil && space.isOverBase)
+                #expect((space.enter[2] == pid) == !isKilled)
+                #expect(try String(contentsOfFile: "\(space.view)/file", encoding: .utf8) == "1\n")
+                await space.close()
+            }
+        }
+    }
+
+    @Test func whatWaitedForLayersServesAPlainCheckout() async throws {
+        try await LayerGround.with { ground in
+            let commit = try await ground.commit(LayerHolderTests.content)
+            let folder = ground.space("waiting")
+            let waiting = try Workspace.open(at: folder, user: nil, layering: ground.layering)
+            defer { waiting.close() }
+            try waiting.waitUntilOpen()
+            let space = try await Workspace.make(
+                at: folder, commit: commit, store: ground.store, layering: ground.layering, isOpen: true,
+                opened: waiting)
+            #expect(space.mount == nil && space.problem == nil)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: space.path).sorted() == [".git", "file"])
+        }
+    }
+
     @Test func whatIsWrittenBeforeTheMountIsInIt() async throws {
         try await LayerGround.with { ground in
             let folder = ground.space("prepared")
@@ -85,9 +125,9 @@ struct LayerHolderTests {
                 try FileManager.default.createDirectory(atPath: "\(folder)/\(name)", withIntermediateDirectories: true)
             }
             func prepare() throws -> LayerHolder {
-                try LayerHolder.prepare(
-                    stepInit: ground.layering.stepInit, folder: folder,
-                    layers: [.init(path: "\(folder)/under", owner: .box)], user: nil)
+                let holder = try LayerHolder.open(stepInit: ground.layering.stepInit, folder: folder, user: nil)
+                holder.take([.init(path: "\(folder)/under", owner: .box)])
+                return holder
             }
             let given = try prepare()
             #expect(given.place == nil)
