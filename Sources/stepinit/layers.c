@@ -27,6 +27,7 @@ int enter_layers(const char *own, char **words) {
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -77,9 +78,13 @@ static int mapping(struct owner from, struct owner to) {
     for (int i = 0; i < count; i++)
         if (known[i].from.user == from.user && known[i].from.group == from.group) return known[i].descriptor;
     // Nothing runs in it; it only has to exist until its descriptor is open.
-    pid_t child = (pid_t)syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, 0, 0, 0, 0);
+    pid_t parent = getpid(), child = (pid_t)syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, 0, 0, 0, 0);
     if (child == 0) {
-        for (;;) pause();
+        // Of this process's socket nobody else has an end.
+        close(STDIN_FILENO);
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        while (getppid() == parent) pause();
+        _exit(1);
     }
     if (child < 0) return -1;
     char path[64], map[64];

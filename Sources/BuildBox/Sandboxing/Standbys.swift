@@ -52,6 +52,8 @@ actor Standbys {
     /// A folder on a part of the disk of its own (``SpreadFolders``) takes 0.4 ms to make, and removed files make those
     /// after them dearer: so few share one.
     private static let placesOnAShelf = 8
+    /// Set when one could not be made: until then none is tried again.
+    private var restEnds: ContinuousClock.Instant?
     /// How long one may wait for a run.
     private let patience = Duration.seconds(300)
 
@@ -125,7 +127,7 @@ actor Standbys {
     private func make(_ pattern: Pattern) async {
         let repository = pattern.repository.name
         let sandboxing = await sandboxing()
-        guard let sandbox = sandboxing.sandbox, Sandbox.hasMounts else { return }
+        guard let sandbox = sandboxing.sandbox, Sandbox.hasMounts, restEnds.map({ $0 < .now }) ?? true else { return }
         let layering = pattern.isLayered ? sandboxing.layering : nil
         if pattern.isLayered, layering == nil { return }
         let name = newName()
@@ -165,7 +167,8 @@ actor Standbys {
                 reserve: .init(user: user, standby: standby, holder: holder))
             waiting[repository, default: []].append(Waiting(place: place, pattern: pattern, since: .now))
         } catch {
-            log.debug("no sandbox could be started in advance for \(repository): \(error)")
+            log.debug("no sandbox could be started in advance for \(repository), and none is for a minute: \(error)")
+            restEnds = .now + .seconds(60)
             sandboxing.users.giveBack(user)
             for path in [folder, workspace] + (emptied.map { [$0] } ?? []) { try? await Workspace.remove(path) }
         }

@@ -29,8 +29,7 @@ extension Workspace {
     }
 
     /// - Parameter opened: What ``open(at:owned:user:layering:)`` returned for `folder` and `user`, if it was called.
-    /// - Throws: ``LayerProblem``, `Errno`, or `GitError` when the base's index is damaged or the commit is missing;
-    ///   `opened` has ended then.
+    /// - Throws: ``LayerProblem``, `Errno`, or `GitError` when the base's index is damaged or the commit is missing.
     static func layered(
         at folder: String, commit: OID, store: String, base: WorkspaceBase?, user: StepUser?, layering: Layering,
         opened: LayerHolder?

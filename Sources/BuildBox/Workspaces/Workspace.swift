@@ -48,8 +48,9 @@ struct Workspace: Sendable {
     ///   - user: Whom steps become; they own what they see.
     ///   - keepsLayers: Whether a checkout, too, is kept apart from what steps write, so that both can become a base.
     ///   - layering: Nil where nothing can be mounted.
-    ///   - isOpen: Whether `folder` is there already, new and empty, and a sandbox shows it.
-    ///   - opened: Where what that sandbox shows are layers to come, what mounts them; it ends with the workspace.
+    ///   - isOpen: Whether `folder` is there already, and a sandbox shows it: new and empty, or as `opened` has it.
+    ///   - opened: Where what that sandbox shows are layers to come, what mounts them and has made `folder` for it. It ends
+    ///     with the workspace where it is used.
     static func make(
         at folder: String, commit: OID, store: String, base: WorkspaceBase? = nil, user: StepUser? = nil,
         keepsLayers: Bool = false, layering: Layering? = nil, isOpen: Bool = false, opened: LayerHolder? = nil
@@ -67,23 +68,24 @@ struct Workspace: Sendable {
         layering: Layering?, isOpen: Bool, opened: LayerHolder?
     ) async throws -> Workspace {
         let isLayered = layering != nil && (base != nil || keepsLayers)
-        // One that somebody has ended meanwhile says nothing about the base.
-        let opened = opened?.isRunning == true ? opened : nil
         // Shown in a sandbox already, it must stay the folder that it is.
         let stays = isOpen && isLayered == (opened != nil)
         if !stays { try? await remove(folder) }
         var problem: String?
         if let layering, isLayered {
-            do {
-                return try await layered(
-                    at: folder, commit: commit, store: store, base: base, user: user, layering: layering,
-                    opened: opened)
-            } catch let error as CancellationError {
-                throw error
-            } catch {
-                // Slow is better than not at all; a commit that is missing is missing below, too.
-                problem = "\(error)"
-                try await remove(folder)
+            // What waited may have come to harm meanwhile, which says nothing about the base.
+            for holder in stays ? [opened, nil] : [nil] {
+                do {
+                    return try await layered(
+                        at: folder, commit: commit, store: store, base: base, user: user, layering: layering,
+                        opened: holder)
+                } catch let error as CancellationError {
+                    throw error
+                } catch {
+                    // Slow is better than not at all; a commit that is missing is missing below, too.
+                    problem = "\(error)"
+                    try await remove(folder)
+                }
             }
         }
         let isNew = !stays || problem != nil

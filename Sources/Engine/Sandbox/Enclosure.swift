@@ -52,7 +52,8 @@ extension RunSetting {
             + enclosure.sandbox.command(
                 policy, mounts: ownMounts + enclosure.mounts + caches, user: enclosure.user,
                 lifetime: .withSocket(groups: groups),
-                directory: Sandbox.hasMounts ? Sandbox.Place.workspace : workspace.string, [])
+                // Each step's process goes to its folder by itself; before a workspace is mounted nobody is to be below that.
+                directory: Sandbox.hasMounts ? "/" : workspace.string, [])
     }
 
     /// The `stepinit` that these words start.

@@ -37,7 +37,7 @@ package final class LayerHolder: Sendable {
     private let stepInit: String
     private let folder: String
 
-    /// How long mounting may take, and ending.
+    /// How long each answer may take.
     private static let patience = Duration.seconds(20)
 
     /// Mounts `folder`/upper over `layers`, newest first, at `folder`/merged; `folder` also holds an empty `work`.
@@ -171,17 +171,9 @@ package final class LayerHolder: Sendable {
     private static func end(_ state: State) {
         if state.root >= 0 { closeFile(state.root) }
         closeFile(state.socket)
-        // It has nothing to do but to go; only a disk that hangs could keep it.
-        let limit = ContinuousClock.now + patience
-        var status: Int32 = 0
-        var pause: UInt32 = 100
-        while ContinuousClock.now < limit {
-            if waitpid(state.pid, &status, WNOHANG) != 0 { return }
-            usleep(pause)
-            pause = min(pause * 2, 20_000)
-        }
+        // It has nothing to do but to go, also one that was stopped; only a disk that hangs could keep it.
         kill(state.pid, SIGKILL)
-        while waitpid(state.pid, &status, 0) < 0 && errno == EINTR {}
+        ChildEnd.bury(state.pid)
     }
 
     private static func spawn(_ command: [String], input: Int32) throws -> pid_t {
@@ -210,7 +202,7 @@ package final class LayerHolder: Sendable {
         while text.last != 0x0A {
             var look = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
             let left = (limit - ContinuousClock.now).inSeconds * 1_000
-            guard left > 0 else { throw LayerProblem("stepinit has not mounted it within \(patience.inWords)") }
+            guard left > 0 else { throw LayerProblem("stepinit has not answered within \(patience.inWords)") }
             guard poll(&look, 1, Int32(left)) > 0 else { continue }
             var byte: UInt8 = 0
             let count = recv(socket, &byte, 1, 0)

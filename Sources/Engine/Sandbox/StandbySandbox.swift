@@ -30,13 +30,13 @@ public final class StandbySandbox: Sendable {
     ///   the caller's to close.
     /// - Throws: Why it can't be started; then nothing of it is left but the folders.
     package init(setting: RunSetting, over holder: LayerHolder? = nil) throws {
+        try holder?.waitUntilOpen()
         try setting.makeFolders(for: nil)
         try setting.prepareEnclosure(for: nil)
         // No limits yet, for nothing runs in it: the run sets its own.
         (groups, groupName) = (setting.controlGroups, setting.groupName)
         let group = try groups?.run(named: groupName, nil)
         workspace = setting.seen(setting.workspace)
-        try holder?.waitUntilOpen()
         words = setting.hostCommand(SandboxPolicy(), groups: group?.count ?? 0, enter: holder?.enter)
         limits = .current
         let host = setting.stepHost(words, group)

@@ -78,38 +78,49 @@ struct LayerHolderTests {
         }
     }
 
-    @Test func oneThatWasKilledWhileItWaitedIsReplaced() async throws {
+    enum Harm: CaseIterable { case none, killed, folderRemoved }
+
+    /// Kills, removes, and waits for it; the process's number.
+    private func wait(_ folder: String, _ harm: Harm, _ ground: LayerGround) async throws -> (LayerHolder, String) {
+        let waiting = try Workspace.open(at: folder, user: nil, layering: ground.layering)
+        try waiting.waitUntilOpen()
+        let pid = waiting.enter[2]
+        #expect(waiting.isRunning)
+        switch harm {
+        case .none: break
+        case .killed:
+            #expect(kill(try #require(pid_t(pid)), SIGKILL) == 0)
+            try await eventually("the end is noticed") { !waiting.isRunning }
+        case .folderRemoved: try await Workspace.remove("\(folder)/tree")
+        }
+        return (waiting, pid)
+    }
+
+    @Test(arguments: Harm.allCases) func oneThatCameToHarmWhileItWaitedIsReplaced(harm: Harm) async throws {
         try await LayerGround.with { ground in
             let commit = try await ground.commit(LayerHolderTests.content)
             let base = try await ground.seal(try await ground.workspace(commit))
-            for isKilled in [false, true] {
-                let folder = ground.space("waiting-\(isKilled)")
-                let waiting = try Workspace.open(at: folder, user: nil, layering: ground.layering)
-                try waiting.waitUntilOpen()
-                let pid = waiting.enter[2]
-                #expect(waiting.isRunning)
-                if isKilled {
-                    #expect(kill(try #require(pid_t(pid)), SIGKILL) == 0)
-                    try await eventually("the end is noticed") { !waiting.isRunning }
-                }
-                let space = try await Workspace.make(
-                    at: folder, commit: commit, store: ground.store, base: base, layering: ground.layering,
-                    isOpen: true, opened: waiting)
-                #expect(space.problem == nil && space.isOverBase)
-                #expect((space.enter[2] == pid) == !isKilled)
-                #expect(try String(contentsOfFile: "\(space.view)/file", encoding: .utf8) == "1\n")
-                await space.close()
+            let next = try await ground.commit("M 100644 inline other\ndata 2\n2\n\n")
+            let folder = ground.space("waiting")
+            let (waiting, pid) = try await wait(folder, harm, ground)
+            let space = try await Workspace.make(
+                at: folder, commit: next, store: ground.store, base: base, layering: ground.layering,
+                isOpen: true, opened: waiting)
+            #expect(space.problem == nil && space.isOverBase)
+            #expect((space.enter[2] == pid) == (harm == .none))
+            for (name, content) in [("file", "1\n"), ("other", "2\n")] {
+                #expect(try String(contentsOfFile: "\(space.view)/\(name)", encoding: .utf8) == content)
             }
+            await space.close()
         }
     }
 
-    @Test func whatWaitedForLayersServesAPlainCheckout() async throws {
+    @Test(arguments: Harm.allCases) func whatWaitedForLayersServesAPlainCheckout(harm: Harm) async throws {
         try await LayerGround.with { ground in
             let commit = try await ground.commit(LayerHolderTests.content)
             let folder = ground.space("waiting")
-            let waiting = try Workspace.open(at: folder, user: nil, layering: ground.layering)
+            let (waiting, _) = try await wait(folder, harm, ground)
             defer { waiting.close() }
-            try waiting.waitUntilOpen()
             let space = try await Workspace.make(
                 at: folder, commit: commit, store: ground.store, layering: ground.layering, isOpen: true,
                 opened: waiting)
