@@ -136,6 +136,38 @@ import Testing
         }
     }
 
+    @Test func ofTestsThatShareABuildOnlyThoseAreRunWhoseFilesChanged() async throws {
+        let steps = ["one", "two"].map { name in
+            """
+            Step("\(name)", needs: make, run: "echo \(name) >> $MEET/ran; chmod -f a+rw $MEET/ran || true; cat made/all").inputs(only: "src", "tests/\(name)").outputs()
+            """
+        }
+        let more = """
+            let make = Step("make", run: "mkdir -p made; cat src/a tests/*/t > made/all").inputs("src", "tests")
+            make
+            """
+        try await Bench.with(["README.md": "begin\n"]) { bench in
+            let both = (more + "\n" + steps.joined(separator: "\n")).replacing("$MEET", with: bench.meet)
+            try await bench.commit(
+                Self.files(bench.meet, more: both).merging(["tests/one/t": "1\n", "tests/two/t": "2\n"]) { $1 },
+                "Workflows")
+            try await look(bench)
+            try await bench.commit(["tests/one/t": "11\n"], "Changes the tests of one")
+            try await look(bench)
+            _ = try ran(bench)
+            try await bench.commit(["tests/two/t": "22\n"], "Changes the tests of two")
+            try await look(bench)
+            try expect(bench, ran: ["all", "two", "unit"], "but for what only `make` reads, `one` is the same")
+            let report = try await bench.report(2)
+            #expect(report.steps.first { $0.name == "one" }?.provedBy?.run == 1)
+            #expect(report.steps.first { $0.name == "make" }?.provedBy == nil)
+            #expect(try await bench.pipectl("logs", "2", "two").output == "a\n11\n22\n")
+            try await bench.commit(["src/a": "aa\n"], "Changes what both read")
+            try await look(bench)
+            try expect(bench, ran: ["all", "build", "one", "two", "unit"])
+        }
+    }
+
     @Test func whatIsTrackedAmongTheOutputsIsNeverThatOfAnotherCommit() async throws {
         let steps = """
             let made = Step("made", run: "mkdir -p gen; cp src/a gen/a").inputs("src/**").outputs("gen/**")
@@ -410,6 +442,33 @@ import Testing
                 #expect(try await bench.report(3).steps.map(\.provedBy?.run) == [2, nil, nil])
                 // The base has what main made there.
                 #expect(try await bench.pipectl("logs", "3", "unit").output == "a1\nb2\n")
+                #expect(await daemon.stop() == 0)
+            }
+        }
+    }
+
+    /// Else a workflow of which something is always proved would be run twice for each commit of its target.
+    @Test(arguments: [true, false])
+    func aRunLeavesABaseAlthoughAStepThatLeavesNothingIsProved(leavesNothing: Bool) async throws {
+        let step = #"Step("lint", run: "cat docs/c").inputs("docs/**")"# + (leavesNothing ? ".outputs()" : "")
+        try await with(step) { bench in
+            try await bench.withDaemon("--refresh", "--proof-sampling", "0") { daemon in
+                for (run, file) in [(RunID(1), "src/a"), (2, "src/b")] {
+                    // All others read it.
+                    try await bench.commit([file: "\(run)\n"], "Main")
+                    _ = try await bench.pipectl("notify")
+                    try await bench.ended(run)
+                }
+                #expect(try await bench.report(2).steps.map(\.provedBy?.run) == [nil, nil, nil, 1])
+                if !leavesNothing {
+                    #expect(try await bench.ended(3).verdict == .passed)
+                    #expect(try await bench.report(3).steps.allSatisfy { $0.provedBy == nil }, "the box's own")
+                }
+                try await bench.change(1, ["src/a": "a1\n"])
+                _ = try await bench.pipectl("notify")
+                let run: RunID = leavesNothing ? 3 : 4
+                try await bench.ended(run)
+                #expect(try await bench.report(run).base?.run == run - 1)
                 #expect(await daemon.stop() == 0)
             }
         }

@@ -62,6 +62,16 @@ import Testing
         Case("glob", "empty input", says: "empty") { $0.inputs = [""] },
         Case("proof", "never and inputs", says: ".neverProved()") { ($0.inputs, $0.isNeverProved) = (["a"], true) },
         Case("proof", "nothing and outputs", says: "leaves nothing") { ($0.outputs, $0.leavesNothing) = (["a"], true) },
+        Case(
+            "proof", "only inputs and values", says: "only",
+            [
+                value("a", publishes: ["v"]),
+                {
+                    var step = value("b", needs: ["a"], reads: ["v"])
+                    (step.inputs, step.inputsCoverNeeds) = (["src"], true)
+                    return step
+                }(),
+            ]),
         Case("proof", "input in .git", says: ".git") { $0.inputs = [".git/HEAD"] },
         Case("proof", "output in .git", says: ".git") { $0.outputs = [".git"] },
         Case("glob", "artifact", says: "starts with /") { $0.artifacts = ["/etc/*"] },

@@ -44,7 +44,7 @@ struct RunRemains: Sendable {
 extension RunExecutor {
     /// Chooses the base with the smallest difference to the tested tree, and decides whether the run leaves one.
     ///
-    /// - Parameter isWhole: Whether all steps of the plan are run.
+    /// - Parameter isWhole: Whether all steps of the plan are run, but for those that leave nothing.
     func beginning(
         _ prepared: RunPreparation, _ run: QueuedRun, _ repository: WatchedRepository, isWhole: Bool
     ) async -> Beginning {
@@ -60,6 +60,11 @@ extension RunExecutor {
             await bases.want(key, commit: change.targetCommit)
         }
         return beginning
+    }
+
+    /// Whether the workspace will have all that the plan's steps make, although proofs may stand for some.
+    func leavesAll(_ plan: Plan, _ proofs: RunProofs) -> Bool {
+        plan.steps.allSatisfy { proofs.proved[$0.name] == nil || $0.leavesNothing }
     }
 
     /// Gives up bases of commits that are no longer on their branch: it was moved back, for what they were built from.

@@ -23,6 +23,9 @@ public struct KeyedPlan: Sendable, Equatable {
     public private(set) var withheld: [String: Set<String>] = [:]
     /// By the step's name, the files of the tested tree that are where its outputs go.
     public private(set) var tracked: [String: [String]] = [:]
+    /// By the step's name, what its result depends on but for files, of it and of what it needs: all that counts of it for
+    /// a step whose own inputs cover what it needs. Only in a plan that has such a step.
+    private var recipes: [String: String] = [:]
 
     /// Works out the key of each step, what it needs first.
     ///
@@ -32,6 +35,7 @@ public struct KeyedPlan: Sendable, Equatable {
         let steps = Dictionary(plan.steps.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         let common = CommonParts(facts)
         var kind: KindParts?
+        let wantsRecipes = plan.steps.contains(where: \.inputsCoverNeeds)
         // Needs before what needs them, by an explicit stack: a plan may be a chain of thousands.
         for first in plan.steps {
             var stack = [first.name]
@@ -49,9 +53,12 @@ public struct KeyedPlan: Sendable, Equatable {
                 stack.removeLast()
                 let text = step.text
                 let given = step.given(facts, text)
-                let standing = standing(of: step, text, given, plan.workflow, steps, facts, common, &kind)
+                let (standing, parts) = standing(of: step, text, given, plan.workflow, steps, facts, common, &kind)
                 standings[name] = standing
                 if case .provable = standing {
+                    if wantsRecipes, let parts {
+                        recipes[name] = parts.recipe(needs: needs(of: step, steps).compactMap { recipes[$0] })
+                    }
                     withheld[name] = given.isEmpty ? common.variables : common.variables.subtracting(given.keys)
                     tracked[name] = facts.tracked[step.outputs]?.files
                 }
@@ -67,30 +74,40 @@ public struct KeyedPlan: Sendable, Equatable {
     private func standing(
         of step: PlannedStep, _ text: String, _ given: [String: String], _ workflow: String,
         _ steps: [String: PlannedStep], _ facts: KeyFacts, _ common: CommonParts, _ kind: inout KindParts?
-    ) -> Standing {
-        if let reason = Self.obstacle(to: step, text, facts) { return .never(reason) }
+    ) -> (Standing, PartDigests?) {
+        if let reason = Self.obstacle(to: step, text, facts) { return (.never(reason), nil) }
         var needs: [String] = []
-        // A gate leaves nothing in the workspace: what is before it counts.
+        for name in self.needs(of: step, steps) {
+            guard let key = self[name], let need = step.inputsCoverNeeds ? recipes[name] : key.value else {
+                return (.never("it needs \"\(name)\", which can't be proved"), nil)
+            }
+            needs.append(need)
+        }
+        let own = kind.flatMap { $0.isOf(step) ? $0 : nil } ?? KindParts(step, facts, common)
+        kind = own
+        let parts = PartDigests(step, of: workflow, given: given, needs: needs, facts, common, own)
+        let key = parts.key
+        if facts.distrusted.contains(key.definition) {
+            return (
+                .never("a proof of it was wrong: `pipectl proofs` shows where, `pipectl proofs trust` lifts it"), nil
+            )
+        }
+        return (.provable(key), parts)
+    }
+
+    /// The steps whose keys, or recipes, are in the key of this one.
+    private func needs(of step: PlannedStep, _ steps: [String: PlannedStep]) -> [String] {
+        var needs: [String] = []
         var waiting = step.needs
         var seen: Set<String> = []
         while let name = waiting.popLast() {
             guard seen.insert(name).inserted, let need = steps[name] else { continue }
-            if need.action == .approval {
-                waiting += need.needs
-                continue
-            }
-            guard let key = self[name] else {
-                return .never("it needs \"\(name)\", which can't be proved")
-            }
-            needs.append(key.value)
+            // A gate leaves nothing in the workspace: what is before it counts.
+            if need.action != .approval { needs.append(name) }
+            // Of what is before one whose inputs cover its needs, its own key doesn't tell all that is in the workspace.
+            if need.action == .approval || need.inputsCoverNeeds { waiting += need.needs }
         }
-        let own = kind.flatMap { $0.isOf(step) ? $0 : nil } ?? KindParts(step, facts, common)
-        kind = own
-        let key = StepKey(step, of: workflow, given: given, needs: needs.sorted(), facts, common, own)
-        if facts.distrusted.contains(key.definition) {
-            return .never("a proof of it was wrong: `pipectl proofs` shows where, `pipectl proofs trust` lifts it")
-        }
-        return .provable(key)
+        return needs
     }
 
     /// Why no earlier result may stand for the step, by what it declares; always in the safe direction.
@@ -170,14 +187,21 @@ private struct KindParts {
         inputs = KeyDigest.of([facts.inputs[step.inputs]?.digest ?? ""] + step.tracked(facts))
         permissions = KeyDigest.of(permissionTexts)
         results = KeyDigest.of(resultTexts)
-        declared = KeyDigest.List(variables, step.inputs, permissionTexts, resultTexts)
+        // No pattern is empty.
+        let inputTexts = (step.inputsCoverNeeds ? ["", "only"] : []) + step.inputs
+        declared = KeyDigest.List(variables, inputTexts, permissionTexts, resultTexts)
     }
 
     func isOf(_ step: PlannedStep) -> Bool { kind == step.kind }
 }
 
-extension StepKey {
-    fileprivate init(
+/// The digest of each part of a step's key.
+private struct PartDigests {
+    private let digests: [StepKey.Part: String]
+    private let definition: String
+    private static let nothing = KeyDigest.List([]).hex
+
+    init(
         _ step: PlannedStep, of workflow: String, given: [String: String], needs: [String], _ facts: KeyFacts,
         _ common: CommonParts, _ kind: KindParts
     ) {
@@ -193,36 +217,60 @@ extension StepKey {
         command.append(step.name)
         let context = step.context(facts, given)
         let program = step.action == .closure ? common.program : common.nothing
-        func digest(of part: Part) -> String {
-            switch part {
-            case .command: KeyDigest.of(command)
-            case .environment: kind.environment
-            case .parameters: common.parameters
-            case .context: context.isEmpty ? common.nothing.hex : KeyDigest.of(context)
-            case .inputs: kind.inputs
-            case .permissions: kind.permissions
-            case .results: kind.results
-            case .toolchain: common.toolchain
-            case .box: common.box
-            case .program: program.hex
-            case .needs: needs.isEmpty ? common.nothing.hex : KeyDigest.of(needs)
-            }
+        var digests: [StepKey.Part: String] = [:]
+        digests.reserveCapacity(StepKey.Part.allCases.count)
+        for part in StepKey.Part.allCases {
+            digests[part] =
+                switch part {
+                case .command: KeyDigest.of(command)
+                case .environment: kind.environment
+                case .parameters: common.parameters
+                case .context: context.isEmpty ? Self.nothing : KeyDigest.of(context)
+                case .inputs: kind.inputs
+                case .permissions: kind.permissions
+                case .results: kind.results
+                case .toolchain: common.toolchain
+                case .box: common.box
+                case .program: program.hex
+                case .needs: Self.digest(ofNeeds: needs)
+                }
         }
-        var all = KeyDigest()
-        all.add(KeyedPlan.format)
-        var parts: [String: String] = [:]
-        parts.reserveCapacity(Part.allCases.count)
-        for part in Part.allCases {
-            let digest = digest(of: part)
-            all.add([part.rawValue, digest])
-            parts[part.rawValue] = String(digest.prefix(16))
-        }
+        self.digests = digests
         var own = KeyDigest()
         own.add(KeyedPlan.definitionFormat)
         own.add(command)
         own.add(kind.declared)
         own.add(program)
-        self.init(value: all.hex(), definition: own.hex(), parts: parts)
+        definition = own.hex()
+    }
+
+    private static func digest(ofNeeds needs: [String]) -> String {
+        needs.isEmpty ? nothing : KeyDigest.of(needs.sorted())
+    }
+
+    var key: StepKey {
+        StepKey(
+            value: value(KeyedPlan.format, digests), definition: definition,
+            parts: Dictionary(uniqueKeysWithValues: digests.map { ($0.key.rawValue, String($0.value.prefix(16))) }))
+    }
+
+    /// All but the inputs.
+    ///
+    /// - Parameter needs: The recipes of what the step needs.
+    func recipe(needs: [String]) -> String {
+        var parts = digests
+        parts[.inputs] = nil
+        parts[.needs] = Self.digest(ofNeeds: needs)
+        return value("\(KeyedPlan.format), without files", parts)
+    }
+
+    private func value(_ format: String, _ parts: [StepKey.Part: String]) -> String {
+        var all = KeyDigest()
+        all.add(format)
+        for part in StepKey.Part.allCases {
+            if let digest = parts[part] { all.add([part.rawValue, digest]) }
+        }
+        return all.hex()
     }
 }
 

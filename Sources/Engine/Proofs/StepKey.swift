@@ -21,7 +21,7 @@ public struct StepKey: Sendable, Equatable, Codable {
         case box
         /// For a closure: the compiled workflows.
         case program
-        /// The keys of the steps that it needs.
+        /// The keys of the steps that it needs; where its own inputs cover them, their keys without files.
         case needs
     }
 

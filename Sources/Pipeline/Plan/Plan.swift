@@ -72,6 +72,9 @@ public struct PlannedStep: Sendable, Equatable, Codable {
     public var hasTerminal = false
     public var secrets: [SecretUse] = []
     public var inputs: [String] = []
+    /// Whether no other file decides its result, also of those that the steps it needs have read: see
+    /// `Step.inputs(only:)`.
+    public var inputsCoverNeeds = false
     public var outputs: [String] = []
     /// Whether it says that it leaves nothing for later steps: see `Step.outputs()`.
     public var leavesNothing = false

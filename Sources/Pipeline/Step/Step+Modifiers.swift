@@ -91,6 +91,20 @@ extension Step {
     /// depends on, are the same. What the steps that it needs have made belongs to it and is not named here.
     public func inputs(_ globs: String...) -> Step { with { $0.inputs += globs } }
 
+    /// Declares what the step reads, and that no other file decides its result, also of those that the steps it needs
+    /// have read.
+    ///
+    /// A build makes the tests of all targets, and those of one target depend on some of the files it reads:
+    /// `Step("test Model", needs: build, run: "swift test --skip-build --filter '^ModelTests\\.'").inputs(only:
+    /// "Package.swift", "Sources/Model", "Tests/ModelTests")` stays proved when tests of other targets change. What the
+    /// needed steps are otherwise, such as their commands and variables, counts all the same.
+    public func inputs(only glob: String, _ more: String...) -> Step {
+        with { step in
+            step.inputs += [glob] + more
+            step.inputsCoverNeeds = true
+        }
+    }
+
     /// Declares everything that the step makes and later steps need, as globs below the workspace.
     ///
     /// It is kept, and put in place when the step is proved and a step that needs it is not. `.outputs()`, with nothing,

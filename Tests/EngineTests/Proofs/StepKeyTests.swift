@@ -158,6 +158,85 @@ import Testing
         #expect(plan("a")["c"] == one["c"])
     }
 
+    /// `use` needs `build` needs `fetch`, and what it reads is all that counts of the tree; `after` needs `use`.
+    struct Chain {
+        var steps = ["fetch", "build", "use", "after"].map { PlannedStep(name: $0, action: .shell("./\($0)")) }
+        var facts = StepKeyTests.facts()
+
+        init() {
+            for (number, input) in ["lock", "src/**", "tests", "docs"].enumerated() {
+                steps[number].inputs = [input]
+                if number > 0 { steps[number].needs = [steps[number - 1].name] }
+                facts.inputs[[input]] = KeyFacts.Inputs(digest: "\(input) 1")
+            }
+            steps[2].inputsCoverNeeds = true
+        }
+
+        mutating func changeFiles(_ input: String) { facts.inputs[[input]] = KeyFacts.Inputs(digest: "other") }
+
+        static func keyed(_ change: (inout Chain) -> Void = { _ in }) -> KeyedPlan {
+            var chain = Chain()
+            change(&chain)
+            // In an order in which nothing comes after what it needs.
+            return KeyedPlan(Plan(workflow: "w", steps: chain.steps.reversed()), chain.facts)
+        }
+    }
+
+    @Test(arguments: ["lock", "src/**"])
+    func filesThatOnlyItsNeedsReadAreNotInTheKeyOfAStepThatCoversThem(input: String) throws {
+        let (before, after) = (Chain.keyed(), Chain.keyed { $0.changeFiles(input) })
+        let key = try #require(before["use"])
+        #expect(after["use"] == key)
+        #expect(before["build"] != after["build"])
+        let (old, new) = try (#require(before["after"]), #require(after["after"]))
+        #expect(new.differences(from: old) == [.needs], "it covers nothing, and all of that is in its workspace")
+    }
+
+    struct Other: CustomTestStringConvertible, Sendable {
+        var testDescription: String
+        var part: StepKey.Part
+        var change: @Sendable (inout Chain) -> Void
+    }
+
+    @Test(arguments: [
+        Other(testDescription: "its own files", part: .inputs) { $0.changeFiles("tests") },
+        Other(testDescription: "the command of a need", part: .needs) { $0.steps[1].action = .shell("./build -O") },
+        Other(testDescription: "a variable of a need's need", part: .needs) { $0.steps[0].environment = ["A": "1"] },
+        Other(testDescription: "a limit of a need's need", part: .needs) { $0.steps[0].limits.memory = 1 << 30 },
+        Other(testDescription: "a need less", part: .needs) { $0.steps[1].needs = [] },
+        Other(testDescription: "a need more", part: .needs) { chain in
+            chain.steps.append(PlannedStep(name: "more", action: .shell("true")))
+            chain.steps[1].needs.append("more")
+        },
+        Other(testDescription: "it covers nothing", part: .needs) { $0.steps[2].inputsCoverNeeds = false },
+    ])
+    func allElseOfItsNeedsIsInTheKeyOfAStepThatCoversThem(other: Other) throws {
+        let (before, after) = try (#require(Chain.keyed()["use"]), #require(Chain.keyed(other.change)["use"]))
+        #expect(after.differences(from: before) == [other.part])
+        #expect(after.value != before.value)
+    }
+
+    @Test func aStepThatCoversItsNeedsIsRunWhereTheyCanNotBeProved() {
+        let never = Chain.keyed { $0.steps[0].isNeverProved = true }
+        #expect(never.standings["use"] == .never("it needs \"build\", which can't be proved"))
+        #expect(
+            Chain.keyed()["use"]?.definition != Chain.keyed { $0.steps[2].inputsCoverNeeds = false }["use"]?.definition,
+            "one that is not believed is believed when it is declared in the other way")
+    }
+
+    @Test func whatIsBeforeAGateIsCoveredAsWell() throws {
+        func gated(_ input: String) -> KeyedPlan {
+            Chain.keyed { chain in
+                (chain.steps[1].action, chain.steps[1].inputs) = (.approval, [])
+                chain.changeFiles(input)
+            }
+        }
+        let (before, after) = (gated("none"), gated("lock"))
+        let key = try #require(before["use"])
+        #expect(after["use"] == key)
+        #expect(before["after"] != after["after"])
+    }
+
     @Test func aChainOfThousandsIsNoDeepCall() {
         let steps = (0..<9_999).map { number in
             PlannedStep(name: "\(number)", action: .shell("true"), needs: number < 9_998 ? ["\(number + 1)"] : [])

@@ -9,6 +9,12 @@ struct UsableProofs: PlanRule {
             if step.leavesNothing, !step.outputs.isEmpty {
                 report(step.name, "it declares outputs and says that it leaves nothing; keep one of the two")
             }
+            if step.inputsCoverNeeds, !step.reads.isEmpty {
+                report(
+                    step.name,
+                    "it reads values that other steps make of their inputs, which its .inputs(only: …) would leave out; "
+                        + "use .inputs(…)")
+            }
             for pattern in step.inputs + step.outputs where isInGit(pattern) {
                 report(step.name, "\"\(pattern)\" is in .git, which is no part of the tree and no output; remove it")
             }
