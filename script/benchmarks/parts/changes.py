@@ -10,18 +10,23 @@ from figures import COUNT, Unit
 ON_REQUEST = True
 RATIO = Unit("", lambda value: f"{value:.3f}")
 
+# The tests of each target are a step of their own, whose inputs are what such tests read: those of another target may
+# change. SwiftPM puts all of them into one bundle, so they share a build, and `--ignore-lock` lets them run side by side.
 WORKFLOW = '''import Pipeline
 
-func reading(_ step: Step) -> Step {
-    step.inputs("Package*.swift", "Sources/**", "Tests/**", "Plugins/**", "Examples/**", "Tools/**", "Benchmarks/**")
-}
 let test = Workflow("test", on: .pullRequest(into: "main")) {
-    let build = reading(Step("build", run: "swift build --build-tests"))
+    let build = Step("build", run: "swift build --build-tests")
+        .inputs("Package*.swift", COMMON, "Tests/**", "Benchmarks/**")
     build
-    reading(Step("test", needs: build, run: "swift test --skip-build")).testResults(.swiftPMConsole)
+    for target in [TARGETS] {
+        Step("test \\(target)", needs: build, run: "swift test --skip-build --ignore-lock --filter '^\\(target)\\\\.'")
+            .inputs(only: "Package*.swift", COMMON, "Tests/\\(target)/**").outputs()
+            .testResults(.swiftPMConsole)
+    }
 }
 @main struct Workflows: WorkflowSet { static let workflows = [test] }
 '''
+COMMON = ", ".join(f'"{folder}/**"' for folder in ("Sources", "Plugins", "Examples", "Tools"))
 
 
 class Package:
@@ -37,8 +42,12 @@ class Package:
             "rev-list", "--first-parent", f"--max-count={count + 1}", "HEAD", cwd=self.path).split()[::-1]
         for ref in bench.git("for-each-ref", "--format=%(refname)", cwd=self.path).split():
             bench.git("update-ref", "-d", ref, cwd=self.path)
+        # As its authors would list them.
+        targets = bench.git("ls-tree", "-d", "--name-only", f"{self.commits[-1]}:Tests", cwd=self.path).split("\n")
+        workflow = WORKFLOW.replace("COMMON", COMMON).replace(
+            "TARGETS", ", ".join(f'"{target}"' for target in targets if target.endswith("Tests")))
         blob = bench.run(
-            ["git", "hash-object", "-w", "--stdin"], cwd=self.path, input=WORKFLOW.encode()).stdout.decode().strip()
+            ["git", "hash-object", "-w", "--stdin"], cwd=self.path, input=workflow.encode()).stdout.decode().strip()
         self.workflows = self.tree(f"100644 blob {blob}\tWorkflows.swift\n")
         bench.git("symbolic-ref", "HEAD", "refs/heads/main", cwd=self.path)
 
