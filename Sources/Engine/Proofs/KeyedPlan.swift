@@ -26,6 +26,9 @@ public struct KeyedPlan: Sendable, Equatable {
     /// By the step's name, what its result depends on but for files, of it and of what it needs: all that counts of it for
     /// a step whose own inputs cover what it needs. Only in a plan that has such a step.
     private var recipes: [String: String] = [:]
+    /// By the name of a step whose inputs cover what it needs, its key with all that: what needs it has the files of all of
+    /// them in its workspace.
+    private var wholes: [String: String] = [:]
 
     /// Works out the key of each step, what it needs first.
     ///
@@ -55,9 +58,13 @@ public struct KeyedPlan: Sendable, Equatable {
                 let given = step.given(facts, text)
                 let (standing, parts) = standing(of: step, text, given, plan.workflow, steps, facts, common, &kind)
                 standings[name] = standing
-                if case .provable = standing {
+                if case .provable(let key) = standing {
                     if wantsRecipes, let parts {
-                        recipes[name] = parts.recipe(needs: needs(of: step, steps).compactMap { recipes[$0] })
+                        let needs = needs(of: step, steps)
+                        recipes[name] = parts.recipe(needs: needs.compactMap { recipes[$0] })
+                        if step.inputsCoverNeeds {
+                            wholes[name] = KeyDigest.of([key.value] + needs.compactMap { whole($0) }.sorted())
+                        }
                     }
                     withheld[name] = given.isEmpty ? common.variables : common.variables.subtracting(given.keys)
                     tracked[name] = facts.tracked[step.outputs]?.files
@@ -78,7 +85,7 @@ public struct KeyedPlan: Sendable, Equatable {
         if let reason = Self.obstacle(to: step, text, facts) { return (.never(reason), nil) }
         var needs: [String] = []
         for name in self.needs(of: step, steps) {
-            guard let key = self[name], let need = step.inputsCoverNeeds ? recipes[name] : key.value else {
+            guard let need = step.inputsCoverNeeds ? recipes[name] : whole(name) else {
                 return (.never("it needs \"\(name)\", which can't be proved"), nil)
             }
             needs.append(need)
@@ -95,6 +102,8 @@ public struct KeyedPlan: Sendable, Equatable {
         return (.provable(key), parts)
     }
 
+    private func whole(_ step: String) -> String? { wholes[step] ?? self[step]?.value }
+
     /// The steps whose keys, or recipes, are in the key of this one.
     private func needs(of step: PlannedStep, _ steps: [String: PlannedStep]) -> [String] {
         var needs: [String] = []
@@ -103,9 +112,7 @@ public struct KeyedPlan: Sendable, Equatable {
         while let name = waiting.popLast() {
             guard seen.insert(name).inserted, let need = steps[name] else { continue }
             // A gate leaves nothing in the workspace: what is before it counts.
-            if need.action != .approval { needs.append(name) }
-            // Of what is before one whose inputs cover its needs, its own key doesn't tell all that is in the workspace.
-            if need.action == .approval || need.inputsCoverNeeds { waiting += need.needs }
+            if need.action == .approval { waiting += need.needs } else { needs.append(name) }
         }
         return needs
     }

@@ -237,9 +237,12 @@ import Testing
         #expect(before["after"] != after["after"])
     }
 
-    @Test func aChainOfThousandsIsNoDeepCall() {
+    @Test(arguments: [false, true]) func aChainOfThousandsIsNoDeepCall(coversNeeds: Bool) {
         let steps = (0..<9_999).map { number in
-            PlannedStep(name: "\(number)", action: .shell("true"), needs: number < 9_998 ? ["\(number + 1)"] : [])
+            var step = PlannedStep(
+                name: "\(number)", action: .shell("true"), needs: number < 9_998 ? ["\(number + 1)"] : [])
+            step.inputsCoverNeeds = coversNeeds
+            return step
         }
         #expect(KeyedPlan(Plan(workflow: "w", steps: steps), Self.facts())["0"] != nil)
     }
