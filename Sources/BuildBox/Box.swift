@@ -315,7 +315,8 @@ public actor Box {
             return run
         }
         // One that was just put back, and approved already, must have left its folders before it starts again.
-        return try await index.claimNext(excluding: Set(running.keys), isIdle: running.isEmpty)
+        // Who waits for a person may do so for days.
+        return try await index.claimNext(excluding: Set(running.keys), isIdle: running.count <= board.parked)
     }
 
     /// The next run, or nil also when it can't be found out now: ``keepGoing()`` asks again.

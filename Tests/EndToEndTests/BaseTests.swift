@@ -64,6 +64,32 @@ struct BaseTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
+    func whatWaitsForAPersonDoesNotKeepTheBoxFromMakingABase() async throws {
+        let files = [
+            "workflows/x.swift": """
+            import Pipeline
+
+            let test = Workflow("test", on: .pullRequest(into: "main")) { Step("check", run: "cat a.txt") }
+            let hold = Workflow("hold", on: .merge(into: "main")) { Step.approval("go") }
+            @main struct Workflows: WorkflowSet { static let workflows = [test, hold] }
+
+            """, "a.txt": "a\n",
+        ]
+        try await Bench.with(files) { bench in
+            try await bench.withDaemon("--refresh") { daemon in
+                _ = try await daemon.line("baseline of")
+                try await bench.commit(["b.txt": "b\n"], "Main")
+                _ = try await bench.pipectl("notify")
+                let own = try await bench.ended(1)
+                #expect(own.verdict == .passed && own.upkeep == .refresh)
+                let held = try await bench.pipectl("show", "2").output
+                #expect(held.contains("pipectl approve 2"), "\(held)")
+                #expect(await daemon.stop() == 0)
+            }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(3)))
     func whatPassesWarmAndFailsFromNothingIsAFinding() async throws {
         try await Bench.with([:]) { bench in
             // What a forgotten build product hides: from nothing it fails as soon as `fail` is there.

@@ -447,6 +447,56 @@ import Testing
         }
     }
 
+    @Test func aValueIsReadByAnotherUserAndItsPublisherIsRunForIt() async throws {
+        let steps = """
+            let v = Value<String>("v")
+            let say = Step("say", run: #"printf '"%s"' $(cat src/a) > $PIPECTL_VALUES_OUT/v.json"#)
+                .inputs("src").publishes(v).outputs()
+            say
+            Step("shell", needs: say, run: "cat $PIPECTL_VALUES_IN/v.json").inputs("tests").reads(v)
+            Step("closure", needs: say) { step in step.log(try step.value(of: v)) }.inputs("tests").reads(v)
+            """
+        try await with(steps) { bench in
+            try await bench.commit(["src/a": "one\n"], "First")
+            try await look(bench)
+            try await bench.commit(["tests/b": "other\n"], "What the readers read")
+            try await look(bench)
+            for run in ["1", "2"] {
+                #expect(try await bench.pipectl("logs", run, "shell").output == "\"one\"")
+                #expect(try await bench.pipectl("logs", run, "closure").output == "one\n")
+            }
+            #expect(try await bench.report(2).steps.first { $0.name == "say" }?.provedBy == nil, "run for its value")
+        }
+    }
+
+    @Test func aWrongProofIsNoFaultOfTheWarmWorkspace() async throws {
+        // It reads what it does not say.
+        let steps = """
+            Step("lie", run: "cat tests/b; test ! -e src/hidden").inputs(only: "tests").outputs()
+            """
+        try await with(steps) { bench in
+            try await bench.withDaemon("--refresh", "--proof-sampling", "0") { daemon in
+                for (run, file) in [(RunID(1), "src/b"), (2, "src/hidden")] {
+                    try await bench.commit([file: "b\n"], "Main")
+                    _ = try await bench.pipectl("notify")
+                    try await bench.ended(run)
+                }
+                let warm = try await bench.report(2)
+                #expect(warm.verdict == .passed && warm.base?.run == 1)
+                #expect(warm.steps.last?.provedBy?.run == 1)
+                _ = try await bench.pipectl("rerun", "2", "--clean")
+                let clean = try await bench.ended(3)
+                #expect(clean.verdict == .failed)
+                #expect(try await bench.report(3).findings.map(\.rule) == ["proof-wrong"])
+                try await bench.change(1, ["src/a": "a1\n"])
+                _ = try await bench.pipectl("notify")
+                try await bench.ended(4)
+                #expect(try await bench.report(4).base?.run == 2, "the workspaces are kept")
+                #expect(await daemon.stop() == 0)
+            }
+        }
+    }
+
     /// Else a workflow of which something is always proved would be run twice for each commit of its target.
     @Test(arguments: [true, false])
     func aRunLeavesABaseAlthoughAStepThatLeavesNothingIsProved(leavesNothing: Bool) async throws {

@@ -62,8 +62,15 @@ import Testing
         Case("glob", "empty input", says: "empty") { $0.inputs = [""] },
         Case("proof", "never and inputs", says: ".neverProved()") { ($0.inputs, $0.isNeverProved) = (["a"], true) },
         Case("proof", "nothing and outputs", says: "leaves nothing") { ($0.outputs, $0.leavesNothing) = (["a"], true) },
+        Case("proof", "only inputs and outputs", says: "leave nothing") {
+            ($0.inputs, $0.inputsCoverNeeds, $0.outputs) = (["src"], true, ["out"])
+        },
+        Case("proof", "only inputs and values without a word", says: "values") {
+            ($0.inputs, $0.inputsCoverNeeds) = (["src"], true)
+            $0.action = .shell("cat $PIPECTL_VALUES_IN/v.json")
+        },
         Case(
-            "proof", "only inputs and values", says: "only",
+            "proof", "only inputs and values", says: "values",
             [
                 value("a", publishes: ["v"]),
                 {

@@ -32,7 +32,8 @@ extension Index {
     /// must not be done twice has an intent of its own, which is on disk before it is done.
     /// - Parameters:
     ///   - excluding: Runs that the caller can't start now, for want of a resource.
-    ///   - isIdle: Whether nothing runs: only then, and when nothing else waits, the box's own upkeep has its turn.
+    ///   - isIdle: Whether nothing runs, but for what waits for a person: only then, and when nothing else waits, the
+    ///     box's own upkeep has its turn.
     public func claimNext(excluding: Set<RunID> = [], isIdle: Bool = true) async throws -> QueuedRun? {
         let at = now().milliseconds
         return try await write(flushed: false) { db in

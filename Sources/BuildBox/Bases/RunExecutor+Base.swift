@@ -197,7 +197,12 @@ extension RunExecutor {
         let hides: Bool
         var blocked: [String] = []
         switch (warm?.verdict ?? .passed, report.verdict) {
-        case (.passed, .failed), (.passed, .definitionError): hides = true
+        case (.passed, .failed), (.passed, .definitionError):
+            // What was only cited there has met nothing that an earlier run built: its proof was wrong, which is said.
+            let cited = Set((warm?.steps ?? []).filter { $0.provedBy != nil }.map(\.name))
+            let failed = report.steps.filter { $0.status == .failed && !$0.allowsFailure }.map(\.name)
+            guard failed.isEmpty || !cited.isSuperset(of: failed) else { return }
+            hides = true
         case (.failed, .passed):
             // Steps that only one of them had say nothing.
             let passed = Set(report.steps.filter { $0.status == .passed }.map(\.name))

@@ -28,7 +28,7 @@ public enum ProofSelection {
         }
         var uses: [String: Use] = [:]
         for step in plan.steps where proved.contains(step.name) {
-            if !needed.contains(step.name) || step.leavesNothing {
+            if !needed.contains(step.name) || step.leavesNothing && step.publishes.isEmpty {
                 uses[step.name] = .cite
             } else {
                 uses[step.name] = restorable.contains(step.name) ? .restore : .run

@@ -116,6 +116,8 @@ extension Runner {
             guard (try? JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed)) != nil
             else { return (.failed, "what it published as \"\(name)\" is not JSON; a text needs quotes") }
             do {
+                // Whoever reads it is another user where the box is root.
+                guard chmod(temporary.string, 0o644) == 0 else { throw Errno(rawValue: errno) }
                 try FileManager.default.moveReplacing(temporary.string, to: target.string)
             } catch {
                 return (.infrastructure, unkept("value \"\(name)\"", of: step, error as? Errno ?? .ioError))

@@ -33,6 +33,8 @@ import Testing
     @Test func whatLeavesNothingIsNeverRunForIt() {
         let steps = [step("lint") { $0.leavesNothing = true }, step("deploy", "lint")]
         #expect(uses(steps, proved: ["lint"]) == ["lint": .cite])
+        let value = [step("a") { ($0.leavesNothing, $0.publishes) = (true, ["v"]) }, step("b", "a")]
+        #expect(uses(value, proved: ["a"]) == ["a": .run], "a value is something")
     }
 
     @Test func aGateAloneWantsNothingInPlaceButWhatIsBehindItDoes() {

@@ -9,11 +9,19 @@ struct UsableProofs: PlanRule {
             if step.leavesNothing, !step.outputs.isEmpty {
                 report(step.name, "it declares outputs and says that it leaves nothing; keep one of the two")
             }
-            if step.inputsCoverNeeds, !step.reads.isEmpty {
-                report(
-                    step.name,
-                    "it reads values that other steps make of their inputs, which its .inputs(only: …) would leave out; "
-                        + "use .inputs(…)")
+            if step.inputsCoverNeeds {
+                if !step.reads.isEmpty || step.commandLine.contains(StepVariable.valuesIn) {
+                    report(
+                        step.name,
+                        "it reads values that other steps make of their inputs, which its .inputs(only: …) would leave out; "
+                            + "use .inputs(…)")
+                }
+                if !step.outputs.isEmpty {
+                    report(
+                        step.name,
+                        ".inputs(only: …) is for steps that leave nothing, such as tests: what it made beside one build "
+                            + "need not fit another; use .inputs(…), or .outputs() without patterns")
+                }
             }
             for pattern in step.inputs + step.outputs where isInGit(pattern) {
                 report(step.name, "\"\(pattern)\" is in .git, which is no part of the tree and no output; remove it")
