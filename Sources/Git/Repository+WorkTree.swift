@@ -19,8 +19,8 @@ extension Repository {
     /// Stores the work tree as it is, uncommitted and untracked files included, as a commit on top of `HEAD`.
     ///
     /// The user's index and refs are not touched, and ignored files stay out. Objects are written to `store`, which
-    /// must borrow this repository's, or to this one. The user's global ignore file is not read. Throws
-    /// `.bareRepository` when there is no work tree.
+    /// must borrow this repository's, or to this one. The user's global ignore file is not read. Repositories in it that are
+    /// no submodules stay out, as Git has no file of theirs. Throws `.bareRepository` when there is no work tree.
     public func snapshotWorkingTree(author: Signature, into store: Repository? = nil) throws(GitError) -> OID {
         guard let folder = workDirectory else {
             throw GitError(
@@ -41,7 +41,10 @@ extension Repository {
         let index = try Handle("git_index_open", free: git_index_free) { git_index_open(&$0, file) }
         try git("git_repository_set_index") { git_repository_set_index(other.pointer, index.pointer) }
         try git("git_index_add_all") {
-            git_index_add_all(index.pointer, nil, GIT_INDEX_ADD_DEFAULT.rawValue, nil, nil)
+            // A repository in a folder that is no submodule, such as a clone: its path ends in a slash, and it is skipped.
+            git_index_add_all(
+                index.pointer, nil, GIT_INDEX_ADD_DEFAULT.rawValue,
+                { path, _, _ in path.map { String(cString: $0).hasSuffix("/") ? 1 : 0 } ?? 0 }, nil)
         }
         var tree = git_oid()
         try git("git_index_write_tree_to") { git_index_write_tree_to(&tree, index.pointer, other.pointer) }

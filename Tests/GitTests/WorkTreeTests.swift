@@ -43,6 +43,25 @@ import Testing
         #expect(try repository.contains(repository.snapshotWorkingTree(author: ada)))
     }
 
+    @Test(arguments: [false, true]) func aRepositoryInAFolderIsNoPartOfASnapshot(hasCommit: Bool) throws {
+        let submodule = try Fixture()
+        try submodule.git(["init", "-q", submodule["sub"]], in: submodule.root)
+        let author = ["-c", "user.name=a", "-c", "user.email=a@b"]
+        try submodule.git(author + ["commit", "-q", "--allow-empty", "-m", "x"], in: submodule["sub"])
+        let add = ["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", submodule["sub"], "sub"]
+        try fixture.git(add, in: fixture["work"])
+        try fixture.git(["init", "-q", fixture["work/deep/clone"]], in: fixture.root)
+        try write("theirs", "deep/clone/file")
+        if hasCommit {
+            try fixture.git(["add", "."], in: fixture["work/deep/clone"])
+            try fixture.git(author + ["commit", "-q", "-m", "x"], in: fixture["work/deep/clone"])
+        }
+        try write("ours", "deep/file")
+        let id = try repository.commit(repository.snapshotWorkingTree(author: ada))
+        let paths = try repository.entries(ofTree: id.tree, recursive: true).map(\.path)
+        #expect(paths == [".gitmodules", "README.md", "deep", "deep/file", "sub"])
+    }
+
     @Test func unbornAndBare() throws {
         try fixture.git(["init", "-q", fixture["new"]], in: fixture.root)
         try "x".write(toFile: fixture["new/file"], atomically: true, encoding: .utf8)
