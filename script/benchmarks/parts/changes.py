@@ -44,8 +44,11 @@ class Package:
             bench.git("update-ref", "-d", ref, cwd=self.path)
         # As its authors would list them.
         targets = bench.git("ls-tree", "-d", "--name-only", f"{self.commits[-1]}:Tests", cwd=self.path).split("\n")
+        targets = [target for target in targets if target.endswith("Tests")]
+        if not targets:
+            raise Problem(f"{self.name}: no folder of tests in Tests/")
         workflow = WORKFLOW.replace("COMMON", COMMON).replace(
-            "TARGETS", ", ".join(f'"{target}"' for target in targets if target.endswith("Tests")))
+            "TARGETS", ", ".join(f'"{target}"' for target in targets))
         blob = bench.run(
             ["git", "hash-object", "-w", "--stdin"], cwd=self.path, input=workflow.encode()).stdout.decode().strip()
         self.workflows = self.tree(f"100644 blob {blob}\tWorkflows.swift\n")
