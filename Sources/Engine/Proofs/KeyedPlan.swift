@@ -36,9 +36,8 @@ public struct KeyedPlan: Sendable, Equatable {
     /// the workspace may be different each time.
     public init(_ plan: Plan, _ facts: KeyFacts) {
         let steps = Dictionary(plan.steps.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
-        let common = CommonParts(facts)
+        let common = CommonParts(plan, facts)
         var kind: KindParts?
-        let wantsRecipes = plan.steps.contains(where: \.inputsCoverNeeds)
         // Needs before what needs them, by an explicit stack: a plan may be a chain of thousands.
         for first in plan.steps {
             var stack = [first.name]
@@ -56,16 +55,9 @@ public struct KeyedPlan: Sendable, Equatable {
                 stack.removeLast()
                 let text = step.text
                 let given = step.given(facts, text)
-                let (standing, parts) = standing(of: step, text, given, plan.workflow, steps, facts, common, &kind)
+                let standing = standing(of: step, text, given, steps, facts, common, &kind)
                 standings[name] = standing
-                if case .provable(let key) = standing {
-                    if wantsRecipes, let parts {
-                        let needs = needs(of: step, steps)
-                        recipes[name] = parts.recipe(needs: needs.compactMap { recipes[$0] })
-                        if step.inputsCoverNeeds {
-                            wholes[name] = KeyDigest.of([key.value] + needs.compactMap { whole($0) }.sorted())
-                        }
-                    }
+                if case .provable = standing {
                     withheld[name] = given.isEmpty ? common.variables : common.variables.subtracting(given.keys)
                     tracked[name] = facts.tracked[step.outputs]?.files
                 }
@@ -78,28 +70,32 @@ public struct KeyedPlan: Sendable, Equatable {
         return nil
     }
 
-    private func standing(
-        of step: PlannedStep, _ text: String, _ given: [String: String], _ workflow: String,
-        _ steps: [String: PlannedStep], _ facts: KeyFacts, _ common: CommonParts, _ kind: inout KindParts?
-    ) -> (Standing, PartDigests?) {
-        if let reason = Self.obstacle(to: step, text, facts) { return (.never(reason), nil) }
+    /// Notes also what of it is in the keys of other steps.
+    private mutating func standing(
+        of step: PlannedStep, _ text: String, _ given: [String: String], _ steps: [String: PlannedStep],
+        _ facts: KeyFacts, _ common: CommonParts, _ kind: inout KindParts?
+    ) -> Standing {
+        if let reason = Self.obstacle(to: step, text, facts) { return .never(reason) }
+        let names = needs(of: step, steps)
         var needs: [String] = []
-        for name in self.needs(of: step, steps) {
+        for name in names {
             guard let need = step.inputsCoverNeeds ? recipes[name] : whole(name) else {
-                return (.never("it needs \"\(name)\", which can't be proved"), nil)
+                return .never("it needs \"\(name)\", which can't be proved")
             }
             needs.append(need)
         }
         let own = kind.flatMap { $0.isOf(step) ? $0 : nil } ?? KindParts(step, facts, common)
         kind = own
-        let parts = PartDigests(step, of: workflow, given: given, needs: needs, facts, common, own)
+        let parts = PartDigests(step, given: given, needs: needs, facts, common, own)
         let key = parts.key
         if facts.distrusted.contains(key.definition) {
-            return (
-                .never("a proof of it was wrong: `pipectl proofs` shows where, `pipectl proofs trust` lifts it"), nil
-            )
+            return .never("a proof of it was wrong: `pipectl proofs` shows where, `pipectl proofs trust` lifts it")
         }
-        return (.provable(key), parts)
+        if common.wantsRecipes { recipes[step.name] = parts.recipe(needs: names.compactMap { recipes[$0] }) }
+        if step.inputsCoverNeeds {
+            wholes[step.name] = KeyDigest.of([key.value] + names.compactMap { whole($0) }.sorted())
+        }
+        return .provable(key)
     }
 
     private func whole(_ step: String) -> String? { wholes[step] ?? self[step]?.value }
@@ -152,6 +148,9 @@ public struct KeyedPlan: Sendable, Equatable {
 
 /// What is the same for all steps of a run, worked out once.
 private struct CommonParts {
+    let workflow: String
+    /// Whether a step's inputs cover what it needs.
+    let wantsRecipes: Bool
     let environment: [String]
     /// Of a step that declares no variable of its own.
     let environmentDigest: String
@@ -164,7 +163,9 @@ private struct CommonParts {
     /// The names of all variables of the run.
     let variables: Set<String>
 
-    init(_ facts: KeyFacts) {
+    init(_ plan: Plan, _ facts: KeyFacts) {
+        workflow = plan.workflow
+        wantsRecipes = plan.steps.contains(where: \.inputsCoverNeeds)
         environment = ["box"] + KeyDigest.lines(facts.environment)
         environmentDigest = KeyDigest.of(environment)
         variables = RunNumbers.names.union(facts.runVariables.keys)
@@ -204,30 +205,31 @@ private struct KindParts {
 
 /// The digest of each part of a step's key.
 private struct PartDigests {
-    private let digests: [StepKey.Part: String]
+    private typealias Digests = [(part: StepKey.Part, digest: String)]
+
+    /// In the order of the cases.
+    private let digests: Digests
     private let definition: String
     private static let nothing = KeyDigest.List([]).hex
 
     init(
-        _ step: PlannedStep, of workflow: String, given: [String: String], needs: [String], _ facts: KeyFacts,
-        _ common: CommonParts, _ kind: KindParts
+        _ step: PlannedStep, given: [String: String], needs: [String], _ facts: KeyFacts, _ common: CommonParts,
+        _ kind: KindParts
     ) {
         var command =
             switch step.action {
             case .shell(let line): ["shell", line]
             case .command(let words): ["command"] + words
             // Two workflows may each have a closure of this name.
-            case .closure: ["closure", workflow]
+            case .closure: ["closure", common.workflow]
             case .approval: ["approval"]
             }
         // The step sees its name.
         command.append(step.name)
         let context = step.context(facts, given)
         let program = step.action == .closure ? common.program : common.nothing
-        var digests: [StepKey.Part: String] = [:]
-        digests.reserveCapacity(StepKey.Part.allCases.count)
-        for part in StepKey.Part.allCases {
-            digests[part] =
+        digests = StepKey.Part.allCases.map { part in
+            let digest =
                 switch part {
                 case .command: KeyDigest.of(command)
                 case .environment: kind.environment
@@ -241,8 +243,8 @@ private struct PartDigests {
                 case .program: program.hex
                 case .needs: Self.digest(ofNeeds: needs)
                 }
+            return (part, digest)
         }
-        self.digests = digests
         var own = KeyDigest()
         own.add(KeyedPlan.definitionFormat)
         own.add(command)
@@ -258,25 +260,21 @@ private struct PartDigests {
     var key: StepKey {
         StepKey(
             value: value(KeyedPlan.format, digests), definition: definition,
-            parts: Dictionary(uniqueKeysWithValues: digests.map { ($0.key.rawValue, String($0.value.prefix(16))) }))
+            parts: Dictionary(uniqueKeysWithValues: digests.map { ($0.part.rawValue, String($0.digest.prefix(16))) }))
     }
 
     /// All but the inputs.
     ///
     /// - Parameter needs: The recipes of what the step needs.
     func recipe(needs: [String]) -> String {
-        var parts = digests
-        parts[.inputs] = nil
-        parts[.needs] = Self.digest(ofNeeds: needs)
-        return value("\(KeyedPlan.format), without files", parts)
+        let own = digests.filter { $0.part != .inputs && $0.part != .needs }
+        return value("\(KeyedPlan.format), without files", own + [(.needs, Self.digest(ofNeeds: needs))])
     }
 
-    private func value(_ format: String, _ parts: [StepKey.Part: String]) -> String {
+    private func value(_ format: String, _ digests: Digests) -> String {
         var all = KeyDigest()
         all.add(format)
-        for part in StepKey.Part.allCases {
-            if let digest = parts[part] { all.add([part.rawValue, digest]) }
-        }
+        for (part, digest) in digests { all.add([part.rawValue, digest]) }
         return all.hex()
     }
 }
