@@ -469,6 +469,15 @@ import Testing
         }
     }
 
+    /// Commits to main one after the other, each these files, and waits for the run of each: 1, 2 and so on.
+    private func land(_ bench: Bench, _ commits: [String]...) async throws {
+        for (number, files) in commits.enumerated() {
+            try await bench.commit(Dictionary(uniqueKeysWithValues: files.map { ($0, "\(number + 1)\n") }), "Main")
+            _ = try await bench.pipectl("notify")
+            try await bench.ended(RunID(number + 1))
+        }
+    }
+
     @Test func aWrongProofIsNoFaultOfTheWarmWorkspace() async throws {
         // It reads what it does not say.
         let steps = """
@@ -476,11 +485,7 @@ import Testing
             """
         try await with(steps) { bench in
             try await bench.withDaemon("--refresh", "--proof-sampling", "0") { daemon in
-                for (run, file) in [(RunID(1), "src/b"), (2, "src/hidden")] {
-                    try await bench.commit([file: "b\n"], "Main")
-                    _ = try await bench.pipectl("notify")
-                    try await bench.ended(run)
-                }
+                try await land(bench, ["src/b"], ["src/hidden"])
                 let warm = try await bench.report(2)
                 #expect(warm.verdict == .passed && warm.base?.run == 1)
                 #expect(warm.steps.last?.provedBy?.run == 1)
@@ -497,18 +502,35 @@ import Testing
         }
     }
 
+    @Test func aProofThatAWarmWorkspaceGaveIsItsFault() async throws {
+        // It passes where it has run before, whatever it reads.
+        let steps = """
+            Step("check", run: "test -e built || test ! -e tests/fail; code=$?; touch built; exit $code")
+                .inputs("tests").outputs()
+            """
+        try await with(steps) { bench in
+            try await bench.withDaemon("--refresh", "--proof-sampling", "0") { daemon in
+                try await land(bench, ["src/b"], ["src/c", "tests/fail"], ["src/d"])
+                #expect(try await bench.report(2).base?.run == 1)
+                let warm = try await bench.report(3)
+                #expect(warm.verdict == .passed && warm.base?.run == 2)
+                #expect(warm.steps.last?.provedBy?.run == 2)
+                _ = try await bench.pipectl("rerun", "3", "--clean")
+                #expect(try await bench.ended(4).verdict == .failed)
+                #expect(try await bench.report(4).findings.contains { $0.rule == "warm-differs" })
+                #expect(await daemon.stop() == 0)
+            }
+        }
+    }
+
     /// Else a workflow of which something is always proved would be run twice for each commit of its target.
     @Test(arguments: [true, false])
     func aRunLeavesABaseAlthoughAStepThatLeavesNothingIsProved(leavesNothing: Bool) async throws {
         let step = #"Step("lint", run: "cat docs/c").inputs("docs/**")"# + (leavesNothing ? ".outputs()" : "")
         try await with(step) { bench in
             try await bench.withDaemon("--refresh", "--proof-sampling", "0") { daemon in
-                for (run, file) in [(RunID(1), "src/a"), (2, "src/b")] {
-                    // All others read it.
-                    try await bench.commit([file: "\(run)\n"], "Main")
-                    _ = try await bench.pipectl("notify")
-                    try await bench.ended(run)
-                }
+                // All others read them.
+                try await land(bench, ["src/a"], ["src/b"])
                 #expect(try await bench.report(2).steps.map(\.provedBy?.run) == [nil, nil, nil, 1])
                 if !leavesNothing {
                     #expect(try await bench.ended(3).verdict == .passed)

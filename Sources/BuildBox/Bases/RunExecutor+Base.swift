@@ -62,11 +62,6 @@ extension RunExecutor {
         return beginning
     }
 
-    /// Whether the workspace will have all that the plan's steps make, although proofs may stand for some.
-    func leavesAll(_ plan: Plan, _ proofs: RunProofs) -> Bool {
-        plan.steps.allSatisfy { proofs.proved[$0.name] == nil || $0.leavesNothing }
-    }
-
     /// Gives up bases of commits that are no longer on their branch: it was moved back, for what they were built from.
     private func giveUpAbandoned(_ key: BaseKey, _ repository: WatchedRepository) async {
         let commits = Set(await bases.all.filter { $0.key == key }.map(\.commit))
@@ -198,10 +193,7 @@ extension RunExecutor {
         var blocked: [String] = []
         switch (warm?.verdict ?? .passed, report.verdict) {
         case (.passed, .failed), (.passed, .definitionError):
-            // What was only cited there has met nothing that an earlier run built: its proof was wrong, which is said.
-            let cited = Set((warm?.steps ?? []).filter { $0.provedBy != nil }.map(\.name))
-            let failed = report.steps.filter { $0.status == .failed && !$0.allowsFailure }.map(\.name)
-            guard failed.isEmpty || !cited.isSuperset(of: failed) else { return }
+            guard await !isProofsFault(report, warm) else { return }
             hides = true
         case (.failed, .passed):
             // Steps that only one of them had say nothing.
@@ -232,6 +224,20 @@ extension RunExecutor {
                 suggestion: hides
                     ? "`pipectl rerun \(id) --clean` shows it again; mend what the build forgets"
                     : "a step must be able to run again where it has run before: `pipectl logs \(id)`"))
+    }
+}
+
+extension RunExecutor {
+    /// Whether all that failed from nothing was only cited in the warm run, from runs that began from nothing as well: it
+    /// has met nothing that an earlier run built. That its proof was wrong is said in any case.
+    private func isProofsFault(_ report: Report, _ warm: Report?) async -> Bool {
+        let failed = report.steps.filter { $0.status == .failed && !$0.allowsFailure }.map(\.name)
+        for name in failed {
+            guard let proof = warm?.steps.first(where: { $0.name == name })?.provedBy,
+                let source = try? await store.report(proof.run), source.base == nil
+            else { return false }
+        }
+        return !failed.isEmpty
     }
 }
 

@@ -24,6 +24,11 @@ struct RunProofs: Sendable {
     /// The outcome when there is nothing to run; nil when there is.
     func settled(_ plan: Plan) -> RunOutcome? { Runner.settled(plan, by: proved) }
 
+    /// Whether the workspace will have all that the plan's steps make: those that are proved leave nothing.
+    func leaveAll(of plan: Plan) -> Bool {
+        plan.steps.allSatisfy { proved[$0.name] == nil || $0.leavesNothing }
+    }
+
     /// Holds whatever was run against what was proved of it, whyever it was run: as a sample, or because proofs were
     /// not wanted.
     ///

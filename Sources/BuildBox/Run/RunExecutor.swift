@@ -195,7 +195,7 @@ struct RunExecutor: Sendable {
         let (resumption, notResumed) = await resumption(prepared, run)
         let beginning =
             enclosed.enclosure == nil || resumption != nil
-            ? .nothing : await beginning(prepared, run, repository, isWhole: leavesAll(prepared.plan, proofs))
+            ? .nothing : await beginning(prepared, run, repository, isWhole: proofs.leaveAll(of: prepared.plan))
         let space: Workspace
         let reviews: [String: ReviewInput]
         let fixBeginning: FixBeginning?
