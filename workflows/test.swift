@@ -7,8 +7,6 @@ let test = Workflow("test", on: .pullRequest(into: "main")) {
         .network(.allowed)
     let build = Step("build", needs: resolve, run: "swift build --build-tests")
 
-    resolve
-    build
     Step("format", run: "swift format lint --strict --recursive Sources Tests workflows Package.swift")
     unitTests(needs: build)
 }

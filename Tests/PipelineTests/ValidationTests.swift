@@ -52,8 +52,8 @@ import Testing
         Case("step-name", "hidden", says: "starts or ends") { $0.name = ".x" },
         Case("step-name", "space at the end", says: "starts or ends") { $0.name = "x " },
         Case("step-name", "long", says: "200 bytes") { $0.name = String(repeating: "x", count: 201) },
-        Case("duplicate-step", "twice", says: "2 steps", [step("a"), step("a")]),
-        Case("unlisted-need", "not listed", says: "\"gone\"", [step("a", needs: ["gone"])]),
+        Case("duplicate-step", "twice", says: "2 different steps", [step("a"), step("a")]),
+        Case("unlisted-need", "not in the plan", says: "\"gone\"", [step("a", needs: ["gone"])]),
         Case("cycle", "itself", says: "a → a", [step("a", needs: ["a"])]),
         Case(
             "cycle", "three", says: " → ", [step("a", needs: ["c"]), step("b", needs: ["a"]), step("c", needs: ["b"])]),

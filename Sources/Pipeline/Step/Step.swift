@@ -1,11 +1,14 @@
 /// A node of a workflow's graph: a command or a Swift closure.
 ///
-/// Everything listed in a workflow starts at once unless it `needs` something.
+/// Everything in a workflow starts at once unless it `needs` something. A step that another one needs is part of the
+/// workflow, whether it is listed or not.
 public struct Step: Sendable {
     /// The step as pipectl runs it, without its closure.
     public internal(set) var planned: PlannedStep
 
     let body: (@Sendable (StepContext) async throws -> Void)?
+    /// The steps that ``planned`` names in `needs`.
+    var needed: NeededSteps
 
     /// The step's name, unique in its workflow.
     public var name: String { planned.name }
@@ -51,6 +54,7 @@ public struct Step: Sendable {
         var seen: Set<String> = []
         for need in needs where seen.insert(need.name).inserted { names.append(need.name) }
         planned = PlannedStep(name: name, action: action, needs: names)
+        needed = NeededSteps(needs)
         self.body = body
     }
 

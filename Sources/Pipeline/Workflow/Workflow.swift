@@ -6,7 +6,7 @@ public struct Workflow: Sendable {
     /// What the box needs to know to decide about runs, without planning one.
     public internal(set) var declaration: WorkflowDeclaration
 
-    let steps: @Sendable (PlanContext) -> [Step]
+    private let listed: @Sendable (PlanContext) -> [Step]
 
     /// A workflow whose graph is the same for every run.
     ///
@@ -20,7 +20,7 @@ public struct Workflow: Sendable {
     ) {
         declaration = WorkflowDeclaration(
             name: name, triggers: triggers, parameters: parameters.map(\.declaration), readsContext: false)
-        self.steps = { _ in steps() }
+        listed = { _ in steps() }
     }
 
     /// A workflow whose graph depends on the run: `{ context in if context.changes("Sources/**") { … } }`.
@@ -30,7 +30,7 @@ public struct Workflow: Sendable {
     ) {
         declaration = WorkflowDeclaration(
             name: name, triggers: triggers, parameters: parameters.map(\.declaration), readsContext: true)
-        self.steps = steps
+        listed = steps
     }
 
     /// Says what happens when a new run is wanted while an older one of the same subject is queued or running.
@@ -60,6 +60,9 @@ public struct Workflow: Sendable {
         copy.declaration.limits = Limits(limits).or(declaration.limits)
         return copy
     }
+
+    /// The steps of the graph for `context`: those that are listed, and all that they need.
+    func steps(_ context: PlanContext) -> [Step] { StepGraph(listing: listed(context)).steps }
 
     /// The graph for `context`, not yet validated.
     public func plan(for context: PlanContext) -> Plan {

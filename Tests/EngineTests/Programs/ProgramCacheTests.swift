@@ -425,7 +425,7 @@ import Testing
         let program = try await room.cache().program(
             for: .steps(
                 """
-                    let hidden = Step("hidden", run: "true")
+                    let hidden = Step("hidden", run: "true").environment(["": "x"])
                     Step("a", needs: hidden, run: " ").timeout(.zero)
                     Step("a", run: "true").artifacts("/etc/*").workingDirectory("..")
                 """))
@@ -436,7 +436,7 @@ import Testing
             #expect(error?.code == .invalid)
             #expect(
                 Set(error?.findings.map(\.rule) ?? [])
-                    == ["duplicate-step", "unlisted-need", "glob", "command", "limits", "folder"])
+                    == ["duplicate-step", "environment", "glob", "command", "limits", "folder"])
         }
     }
 

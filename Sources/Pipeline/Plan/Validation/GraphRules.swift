@@ -21,18 +21,22 @@ struct UniqueNames: PlanRule {
         for step in plan.steps { counts[step.name, default: 0] += 1 }
         for step in plan.steps {
             guard let count = counts.removeValue(forKey: step.name), count > 1 else { continue }
-            report(step.name, "\(count) steps have this name; rename all but one, or list the step once")
+            report(
+                step.name,
+                "\(count) different steps have this name; rename all but one, or make the step once, with let, and use that"
+            )
         }
     }
 }
 
-struct ListedNeeds: PlanRule {
+/// Holds for every workflow, which brings what its steps need; a plan that comes from elsewhere may lack some.
+struct KnownNeeds: PlanRule {
     static let name = "unlisted-need"
     func check(_ plan: Plan, _ report: (String?, String) -> Void) {
         let listed = Set(plan.steps.map(\.name))
         for step in plan.steps {
             for need in step.needs where !listed.contains(need) {
-                report(step.name, "it needs \"\(need)\", which the workflow does not list; add it to the steps")
+                report(step.name, "it needs \"\(need)\", which is not a step of the plan; add it")
             }
         }
     }

@@ -26,7 +26,7 @@ protocol PlanRule: Sendable {
 
 extension Plan {
     static let rules: [any PlanRule] = [
-        NotEmpty(), UsableNames(), UniqueNames(), ListedNeeds(), NoCycles(), UsableGlobs(), UsableActions(),
+        NotEmpty(), UsableNames(), UniqueNames(), KnownNeeds(), NoCycles(), UsableGlobs(), UsableActions(),
         UsableLimits(), UsableCaches(), UsableFolders(), UsableEnvironment(), UsableSecrets(), ConsistentResources(),
         PublishedValues(), UsableApprovals(), UsableProofs(),
     ]
