@@ -80,7 +80,6 @@ struct BundleMarkdown {
             case .integrity: "? integrity: \(name)"
             case .removedTest: "removed test \(name)"
             case .newlySkippedTest: "newly skipped test \(name)"
-            case .slowerTest: "slower test \(name)"
             }
         let standing =
             switch problem.standing {

@@ -166,16 +166,12 @@ struct BundleProblems {
                     message: message(test))
             }
         }
-        let slower = Dictionary(
-            (comparison.slower ?? []).map { ($0.test, $0) }, uniquingKeysWith: { first, _ in first })
+        // A slower test is counted in the comparison and is no problem: the verdict does not depend on it.
         return items(.removedTest, comparison.vanished, rank: 15, word: "removed test") { _ in
             "It ran in \(against) and does not exist here."
         }
             + items(.newlySkippedTest, comparison.newlySkipped, rank: 16, word: "newly skipped test") { _ in
                 "It ran in \(against) and is skipped here."
-            }
-            + items(.slowerTest, (comparison.slower ?? []).map(\.test), rank: 52, word: "slower test") { test in
-                slower[test]?.inWords ?? ""
             }
     }
 

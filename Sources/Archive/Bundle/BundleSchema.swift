@@ -105,7 +105,7 @@ public enum BundleSchema {
               "properties": {
                 "kind": {
                   "enum": [
-                    "test", "finding", "step", "conflict", "integrity", "removedTest", "newlySkippedTest", "slowerTest"
+                    "test", "finding", "step", "conflict", "integrity", "removedTest", "newlySkippedTest"
                   ]
                 },
                 "standing": { "enum": ["newHere", "alsoOnTarget", "knownFlaky", "infrastructure", "unknown"] },

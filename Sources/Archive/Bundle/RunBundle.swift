@@ -92,7 +92,7 @@ extension RunBundle {
     /// One thing that is wrong, or that a reader must look at.
     public struct Problem: Sendable, Equatable, Codable {
         public enum Kind: String, Sendable, Codable, CaseIterable {
-            case test, finding, step, conflict, integrity, removedTest, newlySkippedTest, slowerTest
+            case test, finding, step, conflict, integrity, removedTest, newlySkippedTest
         }
 
         /// How it stands beside the target and the past.

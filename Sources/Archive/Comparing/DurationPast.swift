@@ -20,10 +20,21 @@ public struct DurationPast: Sendable, Equatable {
         samples = usable.count
     }
 
-    /// Whether `seconds` is more than noise: beyond five deviations (of a normal distribution), beyond a quarter, and
-    /// beyond 50 ms, which no clock and no scheduler of a shared box keeps.
-    public func isSlower(_ seconds: Double) -> Bool {
-        seconds.isFinite && seconds > median + max(5 * 1.4826 * deviation, 0.25 * median, 0.05)
+    /// The least number of seconds, and the least part of its median, by which a test is slower. Less is nothing that
+    /// anybody would act on, and on a shared box mostly the neighbours.
+    public static let leastSeconds = 1.0
+    public static let leastPart = 0.5
+
+    /// Whether a test took longer than its past and the box's load explain: by five deviations (of a normal
+    /// distribution), by half of its median, and by a second.
+    ///
+    /// - Parameter load: How much longer everything took in that run; see ``RunLoad``.
+    public func isSlower(_ seconds: Double, load: Double = 1) -> Bool {
+        let expected = median * max(load, 1)
+        return seconds.isFinite
+            && seconds > expected
+                + max(
+                    5 * 1.4826 * deviation * max(load, 1), Self.leastPart * expected, Self.leastSeconds)
     }
 
     private static func median(_ values: [Double]) -> Double {

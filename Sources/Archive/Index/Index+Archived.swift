@@ -19,7 +19,16 @@ extension Index {
         var repository: String
         var workflow: String
         var branch: String?
-        var isChange: Bool
+        /// The change's name, for the run of a change.
+        var change: String?
+        /// Whether the last look saw that change, and saw it neither landed nor closed.
+        var isChangeOpen = false
+        /// Whether a person was asked about it and has not answered.
+        var isHeld = false
+        /// Whether it says how all of its subject stands: no part of it, no fix, no test of an older commit.
+        var isVerdict = true
+        /// The run that it tries to fix.
+        var fixOf: RunID?
         var endedAt: Date
         var bytes: Int
         var artifacts: [String] = []
@@ -77,13 +86,22 @@ extension Index {
             var rows = try Row.fetchAll(
                 db,
                 sql: """
-                    SELECT run.id, name, workflow, branch, changeName, endedAt, archivedBytes
-                    FROM run JOIN repository ON repository.id = run.repository WHERE run.isArchived ORDER BY run.id
+                    SELECT run.id, repository.name AS repositoryName, workflow, branch, changeName, endedAt,
+                        archivedBytes, fixOf, \(Self.heldFor) IS NOT NULL AS isHeld,
+                        change.state IN ('open', 'stale', 'conflict') AS isChangeOpen,
+                        fixOf IS NULL AND run.verdict <> 'superseded' AND \(Self.isWhole)
+                            AND coalesce(json_extract(run.request, '$.upkeep'), '') NOT IN ('bisect', 'learn')
+                            AS isVerdict
+                    FROM run JOIN repository ON repository.id = run.repository
+                    LEFT JOIN change ON change.repository = run.repository AND change.name = run.changeName
+                    WHERE run.isArchived ORDER BY run.id
                     """
             ).map { row in
                 RetentionRow(
-                    id: row["id"], repository: row["name"], workflow: row["workflow"], branch: row["branch"],
-                    isChange: row["changeName"] as String? != nil, endedAt: Date(milliseconds: row["endedAt"]),
+                    id: row["id"], repository: row["repositoryName"], workflow: row["workflow"],
+                    branch: row["branch"], change: row["changeName"],
+                    isChangeOpen: row["isChangeOpen"] as Bool? ?? false, isHeld: row["isHeld"],
+                    isVerdict: row["isVerdict"], fixOf: row["fixOf"], endedAt: Date(milliseconds: row["endedAt"]),
                     bytes: row["archivedBytes"])
             }
             let position = Dictionary(uniqueKeysWithValues: rows.enumerated().map { ($1.id, $0) })

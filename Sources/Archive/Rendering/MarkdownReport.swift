@@ -84,7 +84,9 @@ struct MarkdownReport {
             text += "- change \(MarkdownText.code(change.name)): \(MarkdownText.code(change.title))\n"
             text += "- head `\(commit(change.head))`, target \(MarkdownText.code(change.target)) "
             text += "at `\(commit(change.targetCommit))`"
-            text += report.testedCommit.map { ", tested as their merge `\(commit($0))`\n" } ?? ", not merged\n"
+            text +=
+                report.testedCommit.map { ", tested `\(commit($0))`: \(ReportFacts.whatIsTested(report))\n" }
+                ?? ", not merged\n"
         } else {
             let tested = commit(report.testedCommit ?? report.head)
             text += "- \(MarkdownText.code(ReportFacts.ref(report))) at `\(tested)`\n"

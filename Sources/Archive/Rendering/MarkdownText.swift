@@ -1,12 +1,13 @@
 import Engine
 
 /// Untrusted text for Markdown as forges read it (CommonMark with GitHub's extensions).
-enum MarkdownText {
+public enum MarkdownText {
     /// A sentence: as it is if nothing in it means anything to Markdown or a forge, else as code.
     ///
     /// Escaping with backslashes isn't enough: mentions, issue numbers and addresses become links without any markup.
-    static func inline(_ text: String, limit: Int = 300) -> String {
-        let name = TerminalText.name(text, limit: limit)
+    public static func inline(_ text: String, limit: Int = 300) -> String {
+        // A tab is a space to a reader; its picture is in few fonts.
+        let name = TerminalText.name(text.replacing("\t", with: " "), limit: limit)
         let harmless = " .,;:()'\"%/=…-".unicodeScalars
         let plain = name.unicodeScalars.allSatisfy { scalar in
             scalar.properties.isAlphabetic || scalar.properties.numericType != nil || harmless.contains(scalar)
@@ -18,7 +19,7 @@ enum MarkdownText {
     }
 
     /// A code span, with a fence longer than any run of backticks inside.
-    static func code(_ text: String, limit: Int = 300) -> String {
+    public static func code(_ text: String, limit: Int = 300) -> String {
         let name = TerminalText.name(text, limit: limit)
         guard !name.isEmpty else { return "(empty)" }
         let fence = String(repeating: "`", count: longestFence(in: name) + 1)

@@ -60,14 +60,17 @@ public enum ReportFormat: String, Sendable, CaseIterable {
     /// The tests, for tools that read JUnit XML.
     case junit
 
-    /// The usual extension of a file in this format, without the dot.
-    public var fileExtension: String {
-        switch self {
-        case .text: "txt"
-        case .markdown: "md"
-        case .html: "html"
-        case .json: "json"
-        case .junit: "xml"
+    /// The format that the extension of a file's name asks for, of either case; nil where it asks for none that is known.
+    public init?(path: String) {
+        let name = path.split(separator: "/").last ?? ""
+        guard let dot = name.lastIndex(of: "."), dot > name.startIndex else { return nil }
+        switch name[name.index(after: dot)...].lowercased() {
+        case "txt", "text": self = .text
+        case "md", "markdown": self = .markdown
+        case "html", "htm": self = .html
+        case "json": self = .json
+        case "xml": self = .junit
+        default: return nil
         }
     }
 }

@@ -29,6 +29,8 @@ public struct ArchiveError: Error, Sendable, CustomStringConvertible {
         public static let alreadyArchived = Code(rawValue: "alreadyArchived")
         /// The archive can't be opened or written.
         public static let unusableArchive = Code(rawValue: "unusableArchive")
+        /// The repository that the archive is to be copied to is missing, or refuses the copy.
+        public static let unusableCopy = Code(rawValue: "unusableCopy")
         /// An object or a file of an archived run is missing or not what it was.
         public static let damagedRun = Code(rawValue: "damagedRun")
         /// The report was written by a newer pipectl.

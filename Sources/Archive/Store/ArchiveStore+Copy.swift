@@ -6,16 +6,28 @@ extension ArchiveStore {
     /// Copies all runs and notes to the repository at `url`, a path or a URL; returns how many runs were offered.
     ///
     /// Nothing is overwritten there: an archived run never changes. Artifact bytes are not part of it; copy `artifacts/`
-    /// with them. libgit2 1.5 has no time-outs: call it in a process that can be killed.
+    /// with them. libgit2 1.5 has no time-outs: call it in a process that can be killed. Throws `.unusableCopy` for a
+    /// path where there is no repository, and for what the other side refuses.
     public func push(to url: String) async throws -> Int {
-        try await withArchive { repository in
+        if url.hasPrefix("/"), !FileManager.default.fileExists(atPath: url) {
+            throw ArchiveError(
+                .unusableCopy, "There is no repository at \"\(url)\". `git init --bare \(url.shellWord)` makes one.")
+        }
+        return try await withArchive { repository in
             let names = try repository.snapshot().refs.keys
                 .filter { $0.hasPrefix(Self.refPrefix) || $0.hasPrefix("refs/notes/") }
                 .sorted()
             // libgit2 doesn't expand "refs/runs/*" when it pushes.
             for start in stride(from: 0, to: names.count, by: 1000) {
                 let piece = names[start..<min(start + 1000, names.count)]
-                try repository.push(url: url, refspecs: piece.map { "\($0):\($0)" })
+                do throws(GitError) {
+                    try repository.push(url: url, refspecs: piece.map { "\($0):\($0)" })
+                } catch {
+                    throw ArchiveError(
+                        .unusableCopy,
+                        "The archive could not be copied to \"\(url)\": \(Self.words(error)) Nothing of the archive "
+                            + "itself is wrong; check that it is a Git repository that you may write to.", cause: error)
+                }
             }
             return names.count { $0.hasPrefix(Self.refPrefix) }
         }

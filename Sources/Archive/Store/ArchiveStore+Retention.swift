@@ -9,7 +9,8 @@ public struct RetentionPolicy: Sendable, Equatable, Codable {
     public var maximumRuns: Int?
     /// Reports, logs and results before compression, and artifacts once each.
     public var maximumBytes: Int?
-    /// Of each workflow on each branch, the newest runs are kept whatever the rest says; runs of changes don't count.
+    /// Of each workflow on each branch, the newest runs are kept whatever the rest says, at least one; runs of changes
+    /// don't count.
     public var keepNewestPerBranch: Int
 
     public init(
@@ -24,16 +25,34 @@ public struct RetentionPolicy: Sendable, Equatable, Codable {
 
 /// What a policy would remove; nothing is done before ``ArchiveStore/apply(_:_:)``.
 public struct RetentionPlan: Sendable, Equatable, Codable {
+    /// Which limit of the policy a run is over.
+    public enum Limit: String, Sendable, Codable, CaseIterable {
+        case age, runs, bytes
+    }
+
     public struct Removal: Sendable, Equatable, Codable {
         public var run: RunID
-        /// Why, in one sentence.
+        public var limit: Limit
+        /// Why, in a few words.
         public var reason: String
         public var bytes: Int
 
-        public init(run: RunID, reason: String, bytes: Int) {
+        public init(run: RunID, limit: Limit, reason: String, bytes: Int) {
             self.run = run
+            self.limit = limit
             self.reason = reason
             self.bytes = bytes
+        }
+    }
+
+    /// A run that is over a limit and stays.
+    public struct Kept: Sendable, Equatable, Codable {
+        public var run: RunID
+        public var reason: RetentionProtection.Reason
+
+        public init(run: RunID, reason: RetentionProtection.Reason) {
+            self.run = run
+            self.reason = reason
         }
     }
 
@@ -51,9 +70,10 @@ public struct RetentionPlan: Sendable, Equatable, Codable {
     public var removals: [Removal] = []
     /// Artifacts that no run names any more.
     public var artifacts: [Artifact] = []
-    /// Runs that stay, and how many of them only because they are the newest of their branch.
+    /// How many runs stay.
     public var keptRuns = 0
-    public var protectedRuns = 0
+    /// Those of them that are over a limit, oldest first.
+    public var kept: [Kept] = []
 
     public init() {}
 
@@ -82,19 +102,21 @@ extension ArchiveStore {
     static func plan(
         _ policy: RetentionPolicy, _ rows: [Index.RetentionRow], artifactBytes: [String: Int], now: Date
     ) -> RetentionPlan {
-        let protected = protectedRuns(policy, rows)
+        let protected = RetentionProtection(rows, keepNewestPerBranch: policy.keepNewestPerBranch)
         var uses: [String: Int] = [:]
         for row in rows { for digest in row.artifacts { uses[digest, default: 0] += 1 } }
         var total = rows.reduce(0) { $0 + $1.bytes } + uses.keys.reduce(0) { $0 + (artifactBytes[$1] ?? 0) }
         var plan = RetentionPlan()
         plan.keptRuns = rows.count
         for row in rows {
-            guard let reason = reason(policy, row, runs: plan.keptRuns, bytes: total, now: now) else { continue }
-            guard !protected.contains(row.id) else {
-                plan.protectedRuns += 1
+            guard let (limit, reason) = reason(policy, row, runs: plan.keptRuns, bytes: total, now: now) else {
                 continue
             }
-            plan.removals.append(RetentionPlan.Removal(run: row.id, reason: reason, bytes: row.bytes))
+            if let why = protected.reasons[row.id] {
+                plan.kept.append(RetentionPlan.Kept(run: row.id, reason: why))
+                continue
+            }
+            plan.removals.append(RetentionPlan.Removal(run: row.id, limit: limit, reason: reason, bytes: row.bytes))
             plan.keptRuns -= 1
             total -= row.bytes
             for digest in row.artifacts {
@@ -138,31 +160,16 @@ extension ArchiveStore {
         }
     }
 
-    private static func protectedRuns(_ policy: RetentionPolicy, _ rows: [Index.RetentionRow]) -> Set<RunID> {
-        // The newest number tells an index that is rebuilt which numbers are taken.
-        var protected = Set(rows.last.map { [$0.id] } ?? [])
-        var seen: [[String]: Int] = [:]
-        for row in rows.reversed() {
-            guard let branch = row.branch, !row.isChange else { continue }
-            let key = [row.repository, row.workflow, branch]
-            seen[key, default: 0] += 1
-            if seen[key, default: 0] <= policy.keepNewestPerBranch { protected.insert(row.id) }
-        }
-        return protected
-    }
-
     private static func reason(
         _ policy: RetentionPolicy, _ row: Index.RetentionRow, runs: Int, bytes: Int, now: Date
-    ) -> String? {
+    ) -> (RetentionPlan.Limit, String)? {
         if let days = policy.maximumAgeDays, row.endedAt < now.addingTimeInterval(-days * 86_400) {
             let age = Int(now.timeIntervalSince(row.endedAt) / 86_400)
-            return "It ended \(age) days ago; runs are kept for \(days.formatted()) days."
+            return (.age, "ended \(age) days ago, over the limit of \(days.formatted()) days")
         }
-        if let maximum = policy.maximumRuns, runs > maximum {
-            return "\(runs) runs are kept by then, \(maximum) are allowed."
-        }
+        if let maximum = policy.maximumRuns, runs > maximum { return (.runs, "over the limit of \(maximum) runs") }
         if let maximum = policy.maximumBytes, bytes > maximum {
-            return "\(bytes) bytes are kept by then, \(maximum) are allowed."
+            return (.bytes, "over the limit of \(Wording.size(maximum))")
         }
         return nil
     }

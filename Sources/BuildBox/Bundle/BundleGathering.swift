@@ -38,7 +38,7 @@ struct BundleGathering {
 
     private var hasProblems: Bool {
         report.verdict != .passed || !report.findings.isEmpty || report.comparison?.vanished.isEmpty == false
-            || report.comparison?.newlySkipped.isEmpty == false || report.comparison?.slower?.isEmpty == false
+            || report.comparison?.newlySkipped.isEmpty == false
     }
 
     private static func conflicts(of report: Report, _ store: Repository) throws -> [String: Int] {
@@ -54,7 +54,7 @@ struct BundleGathering {
         var places: [String: BundleEvidence.Place] = [:]
         for (ids, commit) in [
             (comparison.vanished, comparison.commit),
-            (comparison.newlySkipped + (comparison.slower ?? []).map(\.test), report.testedCommit ?? report.head),
+            (comparison.newlySkipped, report.testedCommit ?? report.head),
         ] where !ids.isEmpty {
             guard let commit = OID(hex: commit), store.contains(commit) else { continue }
             places.merge(try TestLocator(store, commit).places(of: ids)) { first, _ in first }

@@ -73,15 +73,16 @@ struct TargetComparison: Sendable {
         return sources
     }
 
-    /// Tests that take longer than on the target and than their own past explains.
+    /// Tests that take longer than on the target, and than their own past and the load of the box explain.
     private func slower(
         _ tests: [TestResult], _ targetTests: [TestResult], _ report: Report
     ) async -> [Comparison.Slowdown] {
         let before = Dictionary(
             targetTests.compactMap { test in test.duration.map { (test.id, $0) } }, uniquingKeysWith: max)
+        let load = RunLoad.factor(tests, beside: targetTests)
         let suspects = tests.compactMap { test -> (test: TestResult, seconds: Double, by: Double)? in
             guard test.status == .passed, let seconds = test.duration, seconds.isFinite, let old = before[test.id],
-                seconds > old * 1.25, seconds - old > 0.05
+                seconds > old * load * (1 + DurationPast.leastPart), seconds - old > DurationPast.leastSeconds
             else { return nil }
             return (test, seconds, seconds - old)
         }
@@ -95,7 +96,7 @@ struct TargetComparison: Sendable {
                 one.run != report.id && one.result.status == .passed
                     && (one.change == nil || one.change != report.change?.name)
             }.compactMap(\.result.duration)
-            guard let past = DurationPast(times), past.isSlower(suspect.seconds) else { continue }
+            guard let past = DurationPast(times), past.isSlower(suspect.seconds, load: load) else { continue }
             found.append(
                 .init(
                     test: suspect.test.id, seconds: suspect.seconds, median: past.median, deviation: past.deviation,

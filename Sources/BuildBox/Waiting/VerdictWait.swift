@@ -154,9 +154,14 @@ struct VerdictWait {
             return (text, nil)
         }
         let reason =
-            "nothing is run for \(commit.prefix(10)): no workflow wants \(ref), or it was there before the box began to "
-            + "watch. `pipectl run WORKFLOW` starts one by hand."
-        return (nil, WaitConclusion(verdict: .notApplicable, reason: reason, run: nil))
+            "no workflow runs for \(commit.prefix(10)): none is triggered by \(ref), or the commit was there before the "
+            + "daemon began to watch"
+        return (
+            nil,
+            WaitConclusion(
+                verdict: .notApplicable, reason: reason, run: nil,
+                next: "pipectl run WORKFLOW --ref \(commit.prefix(12))")
+        )
     }
 
     // MARK: One run

@@ -32,12 +32,15 @@ public struct WaitConclusion: Sendable, Codable, Equatable {
     public var run: RunID?
     /// Whether that run goes on: a step of it has failed for good, and others have not ended.
     public var isEarly: Bool
+    /// The command to type next, where the verdict is that nothing runs.
+    public var next: String?
 
-    public init(verdict: Verdict, reason: String, run: RunID?, isEarly: Bool = false) {
+    public init(verdict: Verdict, reason: String, run: RunID?, isEarly: Bool = false, next: String? = nil) {
         self.verdict = verdict
         self.reason = reason
         self.run = run
         self.isEarly = isEarly
+        self.next = next
     }
 }
 

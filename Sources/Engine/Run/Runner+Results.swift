@@ -36,6 +36,8 @@ extension Runner {
         let reader = TestResultReader()
         let files = WorkspaceFiles(root: setting.workspaceView, limits: setting.fileLimits)
         var sets: [TestResults] = []
+        // Nobody need look for a mistake in the pattern of a command that was not let to its end.
+        let wasStopped = [.cancelled, .timedOut, .infrastructure].contains(attempt.record.status)
         func find(_ rule: String, _ message: String) {
             attempt.findings.append(
                 Finding(
@@ -46,7 +48,9 @@ extension Runner {
             switch source {
             case .swiftPMConsole:
                 guard let log = attempt.record.log else {
-                    find("no-results", "it printed nothing, so there are no results to read in its output")
+                    if !wasStopped {
+                        find("no-results", "it printed nothing, so there are no results to read in its output")
+                    }
                     continue
                 }
                 do {
@@ -62,7 +66,7 @@ extension Runner {
                 for problem in search.problems { find("result-file", problem) }
                 if let gap = search.gap { refuse(gap, of: step, &attempt) }
                 let own = search.matches.filter { before[$0.path] != $0.stamp }
-                if own.isEmpty {
+                if own.isEmpty, !wasStopped {
                     find(
                         "no-results",
                         "it wrote no file that \"\(pattern)\" matches"

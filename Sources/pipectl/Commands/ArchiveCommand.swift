@@ -90,38 +90,3 @@ struct ArchiveCommand: AsyncParsableCommand {
         }
     }
 }
-
-struct Collect: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "gc", abstract: "Removes old runs by age, count and size; the newest of each branch stay.")
-
-    @OptionGroup var state: StateOptions
-    @Option(help: ArgumentHelp("Remove runs that ended longer ago.", valueName: "days")) var maxAge: Double?
-    @Option(help: "Keep so many runs at most.") var maxRuns: Int?
-    @Option(help: ArgumentHelp("Keep so much at most.", valueName: "MiB")) var maxSize: Int?
-    @Option(help: "Of each workflow on each branch, keep so many of the newest whatever the rest says.") var keep = 1
-    @Flag(help: "Say what would go, and keep it.") var dryRun = false
-
-    func validate() throws {
-        if maxAge == nil && maxRuns == nil && maxSize == nil {
-            throw ValidationError("say what may go: --max-age DAYS, --max-runs COUNT or --max-size MIB")
-        }
-        if (maxAge ?? 0) < 0 || (maxRuns ?? 0) < 0 || (maxSize ?? 0) < 0 || keep < 0 {
-            throw ValidationError("limits are 0 or more")
-        }
-    }
-
-    func run() async throws {
-        let policy = RetentionPolicy(
-            maximumAgeDays: maxAge, maximumRuns: maxRuns, maximumBytes: maxSize.map { $0 << 20 },
-            keepNewestPerBranch: keep)
-        let reply = try await state.ask(.collect(CollectRequest(policy: policy, isDryRun: dryRun)), "gc") {
-            if case .collected(let reply) = $0 { reply } else { nil }
-        }
-        for removal in reply.plan.removals { Terminal.print("run \(removal.run): \(removal.reason)") }
-        let verb = reply.isDryRun ? "would be removed" : "removed"
-        Terminal.say(
-            "\(reply.plan.removals.count) runs and \(reply.plan.artifacts.count) artifacts \(verb), \(reply.plan.bytes >> 10) KiB; \(reply.plan.keptRuns) runs stay"
-        )
-    }
-}

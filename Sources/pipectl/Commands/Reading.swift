@@ -76,14 +76,18 @@ struct ReportCommand: AsyncParsableCommand {
 
     @OptionGroup var state: StateOptions
     @Argument(help: "The run's number.") var run: Int64
-    @Option(help: "text, markdown, html, json or junit; with --bundle, markdown or json.") var format: ReportFormat?
+    @Option(
+        help: ArgumentHelp(
+            "text, markdown, html, json or junit; with --bundle, markdown or json. Default: what the extension of --output says, else text."
+        ))
+    var format: ReportFormat?
     @Option(name: [.short, .long], help: "Write to this file instead of standard output.") var output: String?
     @Flag(help: "What must change before it passes, in one bounded document; also of a run that goes on.")
     var bundle = false
     @Option(help: "With --bundle: at most so many bytes, 3072 or more.") var bytes = BundleDraft.defaultBytes
 
     func validate() throws {
-        if bundle, let format, ![.markdown, .json].contains(format) {
+        if bundle, let format = wantedFormat, ![.markdown, .json].contains(format) {
             throw ValidationError("--bundle takes --format markdown or json, not \(format.rawValue)")
         }
         if bytes < BundleDraft.minimumBytes {
@@ -91,16 +95,18 @@ struct ReportCommand: AsyncParsableCommand {
         }
     }
 
+    private var wantedFormat: ReportFormat? { format ?? output.flatMap { ReportFormat(path: $0) } }
+
     func run() async throws {
         if bundle { return try put(try await bundleText()) }
         var document = try await document()
-        if format == .html { document.trends = await trends(document) }
+        if wantedFormat == .html { document.trends = await trends(document) }
         let colour = output == nil && Terminal.hasColour
-        try put(document.render(format ?? .text, options: RenderOptions(colour: colour, width: Terminal.width)))
+        try put(document.render(wantedFormat ?? .text, options: RenderOptions(colour: colour, width: Terminal.width)))
     }
 
     private func bundleText() async throws -> String {
-        let wanted = BundleRequest(run: run, bytes: bytes, format: format == .json ? .json : .markdown)
+        let wanted = BundleRequest(run: run, bytes: bytes, format: wantedFormat == .json ? .json : .markdown)
         return try await state.ask(.bundle(wanted), "report") { if case .bundle(let text) = $0 { text } else { nil } }
     }
 

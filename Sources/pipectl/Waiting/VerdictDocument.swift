@@ -40,6 +40,7 @@ struct VerdictDocument {
                 text += "- run \(run.id) \(escaped(run.workflow)): \(escaped(run.inWords(at: Date())))\n"
             }
         }
+        if let next = conclusion.next { text += "\nTo start one by hand: \(MarkdownText.code(next))\n" }
         if conclusion.verdict == .needsApproval { text += "\nA person decides: \(escaped(conclusion.reason))\n" }
         for note in end.notes { text += "\nNote: \(escaped(note))\n" }
         return text
@@ -70,9 +71,8 @@ struct VerdictDocument {
         return text
     }
 
-    private func escaped(_ text: String) -> String {
-        String(TerminalText.name(text, limit: 1_000).flatMap { "\\`*_[]<>#|".contains($0) ? ["\\", $0] : [$0] })
-    }
+    /// As it is, or as code where Markdown would read something into it: no backslashes, which an agent would see.
+    private func escaped(_ text: String) -> String { MarkdownText.inline(text, limit: 1_000) }
 }
 
 /// A wait's end for programs.

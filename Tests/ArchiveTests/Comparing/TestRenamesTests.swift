@@ -75,12 +75,29 @@ import Testing
     @Test func timesOutOfThePast() throws {
         #expect(DurationPast([1, 1, 1, 1]) == nil, "too few")
         let steady = try #require(DurationPast([1, 1.02, 0.98, 1.01, 0.99, 9]))
-        #expect(!steady.isSlower(1.2) && steady.isSlower(1.5), "one slow night does not hide a slower test")
+        #expect(!steady.isSlower(1.9) && steady.isSlower(2.1), "one slow night does not hide a slower test")
+        #expect(!steady.isSlower(3, load: 2) && steady.isSlower(3.2, load: 2), "the box was busy")
+        let long = try #require(DurationPast([10, 10.1, 9.9, 10, 10]))
+        #expect(!long.isSlower(14) && long.isSlower(16), "a second more of ten is not much")
         let noisy = try #require(DurationPast([1, 2, 3, 4, 5, 6, 7]))
         #expect(!noisy.isSlower(10) && noisy.isSlower(30))
         let fast = try #require(DurationPast(Array(repeating: 0.001, count: 9)))
-        #expect(!fast.isSlower(0.04), "ten times as long, and still nothing")
+        #expect(!fast.isSlower(0.9), "hundreds of times as long, and still nothing")
         #expect(!fast.isSlower(.infinity) && !fast.isSlower(.nan))
         #expect(DurationPast([.nan, .infinity, -1, 1, 1, 1, 1]) == nil)
+    }
+
+    @Test func `a busy box makes all tests slower, a change some`() {
+        func tests(_ seconds: [Double]) -> [TestResult] {
+            seconds.enumerated().map {
+                TestResult(suite: "S", name: "\($0.offset)", status: .passed, duration: $0.element)
+            }
+        }
+        let before = tests([0.1, 0.2, 0.3, 0.4, 0.5])
+        #expect(RunLoad.factor(tests([0.25, 0.5, 0.75, 1, 9]), beside: before) == 2.5)
+        #expect(RunLoad.factor(tests([0.1, 0.2, 0.3, 0.4, 9]), beside: before) == 1)
+        #expect(RunLoad.factor(tests([0.05, 0.1, 0.1, 0.1, 0.1]), beside: before) == 1, "an idle box allows no less")
+        #expect(RunLoad.factor(tests([9, 9]), beside: before) == 1, "too few to tell")
+        #expect(RunLoad.factor([], beside: before) == 1)
     }
 }

@@ -18,6 +18,36 @@ import Testing
         }
     }
 
+    @Test func `all formats say the same of what was tested`() {
+        for (tested, isMerge) in [("9c1d0e8f7a6b5c4d3e2f1a0b9c8d7e6f5a4b3c2d", true), (nil, false)] {
+            var report = Fixture.report()
+            report.testedCommit = tested ?? report.change?.head
+            for format in [ReportFormat.text, .markdown, .html] {
+                let text = ReportDocument(report: report).render(format)
+                #expect(text.contains("the merge of both") == isMerge, "\(format)")
+                #expect(text.contains("the head, which has the target in it") != isMerge, "\(format)")
+            }
+        }
+    }
+
+    @Test func `a tab is not drawn as a picture of itself on a page`() {
+        var report = Fixture.report(text: "x")
+        report.findings = [Finding(rule: "r", severity: .error, message: "a\tb")]
+        for format in [ReportFormat.html, .markdown] {
+            #expect(!ReportDocument(report: report).render(format).contains("\u{2409}"))
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("r.html", ReportFormat.html), ("a/B.HTM", .html), ("r.md", .markdown), ("r.markdown", .markdown),
+            ("r.json", .json), ("r.xml", .junit), ("r.txt", .text), ("r", nil), ("html", nil), (".html", nil),
+            ("r.pdf", nil),
+        ] as [(String, ReportFormat?)])
+    func `a file's extension chooses the format`(path: String, expected: ReportFormat?) {
+        #expect(ReportFormat(path: path) == expected)
+    }
+
     // MARK: Text
 
     @Test func textEndsWithTheNextCommand() {

@@ -35,11 +35,12 @@ struct ArchiveRoom {
     @discardableResult
     func completed(
         _ request: RunRequest = Sample.request(), verdict: Verdict = .passed, artifacts: [ArtifactRecord] = [],
-        endedAt: Date = Sample.start.addingTimeInterval(12.5)
+        endedAt: Date = Sample.start.addingTimeInterval(12.5), approvals: [Approval]? = nil
     ) async throws -> RunID {
         let id = try await index.accept(request).run.id
         try await index.markRunning(id)
-        let report = Sample.report(id, request, verdict: verdict, artifacts: artifacts, endedAt: endedAt)
+        var report = Sample.report(id, request, verdict: verdict, artifacts: artifacts, endedAt: endedAt)
+        report.approvals = approvals
         let archived = try await store.write(report, request: request, tests: Sample.tests, files: files())
         try await index.finish(report, tests: Sample.tests, archivedBytes: archived.bytes)
         return id

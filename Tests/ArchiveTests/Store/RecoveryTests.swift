@@ -97,6 +97,18 @@ import Testing
         #expect(room.store.artifact(ArchiveRoom.digest) != nil)
     }
 
+    @Test func `a copy to where nothing is says that, and not that the archive is broken`() async throws {
+        let room = try ArchiveRoom()
+        try await room.completed()
+        try room.folder.write("file", [1])
+        for place in ["missing.git", "file"] {
+            let error = await #expect(throws: ArchiveError.self) {
+                try await room.store.push(to: room.folder.path + "/" + place)
+            }
+            #expect(error?.code == .unusableCopy, "\(place)")
+        }
+    }
+
     @Test func aCopyHoldsEveryRun() async throws {
         let room = try ArchiveRoom()
         for head in 1...3 { try await room.completed(Sample.request(head: head)) }

@@ -30,7 +30,7 @@ import Testing
         let room = try await room()
         let plan = try await room.store.plan(RetentionPolicy(maximumAgeDays: 60), room.index)
         #expect(plan.removals.map(\.run) == [1, 2])
-        #expect(plan.removals.first?.reason == "It ended 90 days ago; runs are kept for 60 days.")
+        #expect(plan.removals.map(\.limit) == [.age, .age])
         #expect(plan.removals.allSatisfy { $0.bytes > 1000 })
         #expect(try await room.store.ids().count == 5, "a plan removes nothing")
         try await room.store.apply(plan, room.index)
@@ -47,7 +47,7 @@ import Testing
         #expect(try await room.store.plan(RetentionPolicy(maximumRuns: 3), room.index).removals.map(\.run) == [1, 2])
         let none = try await room.store.plan(RetentionPolicy(maximumRuns: 0), room.index)
         #expect(none.removals.map(\.run) == [1, 2, 3, 4], "the newest of all stays")
-        #expect(none.protectedRuns == 1)
+        #expect(none.kept == [RetentionPlan.Kept(run: 5, reason: .newestOfAll)])
     }
 
     @Test func tooManyBytesGoOldestFirst() async throws {
@@ -65,7 +65,63 @@ import Testing
         let policy = RetentionPolicy(maximumAgeDays: 1)
         let plan = try await room.store.plan(policy, room.index)
         #expect(plan.removals.map(\.run) == [1, 2])
-        #expect(plan.protectedRuns == 3)
+        #expect(plan.kept.map(\.run) == [3, 4, 5])
+        let none = try await room.store.plan(
+            RetentionPolicy(maximumAgeDays: 1, keepNewestPerBranch: 0), room.index)
+        #expect(none.removals.map(\.run) == [1, 2], "the newest verdict of a branch stays whatever is asked")
+    }
+
+    @Test func `the newest verdict of each workflow of an open change stays`() async throws {
+        let room = try ArchiveRoom { Self.now }
+        for head in 1...2 { try await room.completed(Sample.request(change: "7", head: head)) }
+        try await room.completed(Sample.request("alpha", "lint", change: "7", head: 2))
+        try await room.completed(Sample.request(change: "8", head: 3))
+        try await room.completed(Sample.request(change: nil, head: 4))
+        try await room.index.setChange(Sample.change("7", .open), of: "alpha")
+        try await room.index.setChange(Sample.change("8", .landed, landed: Sample.commit(3)), of: "alpha")
+        let plan = try await room.store.plan(RetentionPolicy(maximumRuns: 0), room.index)
+        #expect(plan.removals.map(\.run) == [1, 4])
+        #expect(plan.kept.filter { $0.reason == .newestOfOpenChange }.map(\.run) == [2, 3])
+        for state in [ChangeRecord.State.stale, .conflict] {
+            try await room.index.setChange(Sample.change("7", state), of: "alpha")
+            #expect(try await room.store.plan(RetentionPolicy(maximumRuns: 0), room.index) == plan)
+        }
+    }
+
+    @Test func `a part of a run and a superseded run are not the newest verdict`() async throws {
+        let room = try ArchiveRoom { Self.now }
+        try await room.completed(Sample.request(change: nil, head: 1))
+        var part = Sample.request(change: nil, head: 1, nonce: "part")
+        part.onlySteps = ["unit tests"]
+        try await room.completed(part)
+        var again = Sample.request(change: nil, head: 1, nonce: "again")
+        again.upkeep = .learn
+        try await room.completed(again)
+        try await room.completed(Sample.request(change: nil, head: 2, nonce: "newer"), verdict: .superseded)
+        try await room.completed(Sample.request(change: "9", head: 9))
+        let plan = try await room.store.plan(RetentionPolicy(maximumRuns: 0), room.index)
+        #expect(plan.removals.map(\.run) == [2, 3, 4])
+        #expect(plan.kept.map(\.reason) == [.newestOfBranch, .newestOfAll])
+    }
+
+    @Test func `a run that waits for a person stays`() async throws {
+        let room = try await room()
+        var asked = Sample.request(change: "6", head: 6)
+        asked.nonce = "asked"
+        let id = try await room.completed(
+            asked, verdict: .needsApproval,
+            approvals: [
+                Approval(
+                    step: nil, why: "tests were removed", head: asked.head, definition: asked.definitionCommit,
+                    binding: "b", askedAt: Sample.start)
+            ])
+        try await room.completed(Sample.request(change: "10", head: 10))
+        let plan = try await room.store.plan(RetentionPolicy(maximumRuns: 0), room.index)
+        #expect(plan.kept.first { $0.run == id }?.reason == .waitsForPerson)
+        #expect(!plan.removals.map(\.run).contains(id))
+        _ = try await room.index.answer(id, step: nil, .approved, by: "ada", user: 1, comment: nil)
+        let after = try await room.store.plan(RetentionPolicy(maximumRuns: 0), room.index)
+        #expect(after.removals.map(\.run).contains(id), "once answered it goes like any other")
     }
 
     @Test func liveRunsStay() async throws {

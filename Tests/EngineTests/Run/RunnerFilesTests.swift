@@ -86,6 +86,17 @@ import Testing
         #expect(outcome["s"].reason == "exit code 1")
     }
 
+    @Test func `a command that was stopped is not blamed for its missing results`() async {
+        let outcome = await run([
+            .shell("s", "echo begun; sleep 60") {
+                $0.timeout = 0.3
+                $0.testResults = [.junit("none.xml"), .swiftPMConsole]
+            }
+        ])
+        #expect(outcome["s"].status == .timedOut)
+        #expect(!outcome.findings.contains { $0.rule == "no-results" })
+    }
+
     @Test func eachAttemptHasItsOwnResultFile() async {
         let outcome = await run([
             .shell("s", "echo '<testsuite/>' > t.xml; [ $PIPECTL_ATTEMPT = 2 ]") {

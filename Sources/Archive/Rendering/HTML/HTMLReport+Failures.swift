@@ -68,7 +68,7 @@ extension HTMLReport {
             html += " <span class=\"state\">\(Wording.title(step.status))</span>"
         }
         if step.allowsFailure { html += " <span class=\"tag\">may fail</span>" }
-        if let reason { html += " <span class=\"quiet\">\(reason)</span>" }
+        if let reason { html += " <span class=\"quiet\">\(text: reason)</span>" }
         html += "</summary>\n"
         if let file = step.attempts.last?.log?.file, let log = logs[file], options.logTailLines > 0 {
             let tail = LogExcerpt.tail(of: log.bytes, lines: options.logTailLines)

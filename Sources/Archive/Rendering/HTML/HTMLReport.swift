@@ -217,7 +217,7 @@ struct HTMLReport {
             if finding.message.utf8.contains(UInt8(ascii: "\n")) {
                 html += "<span class=\"quiet\">\(finding.rule)</span></p><pre>\(text: finding.message)</pre>"
             } else {
-                html += "\(finding.message) <span class=\"quiet\">\(finding.rule)</span></p>"
+                html += "\(text: finding.message) <span class=\"quiet\">\(finding.rule)</span></p>"
             }
             if let suggestion = finding.suggestion { html += "<p class=\"next\">→ \(text: suggestion)</p>" }
             html += "</li>\n"

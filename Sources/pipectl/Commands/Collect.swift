@@ -1,0 +1,48 @@
+import Archive
+import ArgumentParser
+import BuildBox
+import Engine
+import Foundation
+
+struct Collect: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "gc", abstract: "Removes old runs by age, count and size.",
+        discussion: """
+            These stay whatever the limits say: runs that wait for a person, are queued or running; of each workflow \
+            the newest verdict of each open change, of each branch and so of the target; and the newest run of all. \
+            Artifacts that no run names any more are removed an hour after they were last needed.
+
+            Example: pipectl gc --max-age 90 --max-size 20480 --dry-run
+            """)
+
+    @OptionGroup var state: StateOptions
+    @Option(help: ArgumentHelp("Remove runs that ended longer ago.", valueName: "days")) var maxAge: Double?
+    @Option(help: ArgumentHelp("Keep at most N runs.", valueName: "n")) var maxRuns: Int?
+    @Option(help: ArgumentHelp("Keep at most N MiB.", valueName: "n")) var maxSize: Int?
+    @Option(help: ArgumentHelp("Of each workflow on each branch, keep the newest N runs, at least 1.", valueName: "n"))
+    var keep = 1
+    @Flag(help: "Show what would be removed, and remove nothing.") var dryRun = false
+    @Flag(help: "Print a line for each run.") var verbose = false
+    @Flag(help: "Print JSON.") var json = false
+
+    func validate() throws {
+        if maxAge == nil && maxRuns == nil && maxSize == nil {
+            throw ValidationError("give at least one limit: --max-age DAYS, --max-runs N or --max-size MIB")
+        }
+        if (maxAge ?? 0) < 0 || (maxRuns ?? 0) < 0 || (maxSize ?? 0) < 0 {
+            throw ValidationError("limits are 0 or more")
+        }
+        if keep < 1 { throw ValidationError("--keep takes 1 or more: the newest verdict of a branch is never removed") }
+    }
+
+    func run() async throws {
+        let policy = RetentionPolicy(
+            maximumAgeDays: maxAge, maximumRuns: maxRuns, maximumBytes: maxSize.map { $0 << 20 },
+            keepNewestPerBranch: keep)
+        let reply = try await state.ask(.collect(CollectRequest(policy: policy, isDryRun: dryRun)), "gc") {
+            if case .collected(let reply) = $0 { reply } else { nil }
+        }
+        if json { return try JSONOutput.print(reply) }
+        for line in CollectText.lines(reply, verbose: verbose) { Terminal.print(line) }
+    }
+}

@@ -1,0 +1,51 @@
+import Archive
+import BuildBox
+
+/// What `gc` removed and what it kept: a line for each reason, and a summary.
+enum CollectText {
+    static func lines(_ reply: CollectReply, verbose: Bool) -> [String] {
+        let plan = reply.plan
+        var lines: [String] = []
+        if verbose {
+            lines += plan.removals.map { "run \($0.run)  removed: \($0.reason)" }
+            lines += plan.kept.map { "run \($0.run)  kept: \(words($0.reason))" }
+        }
+        let verb = reply.isDryRun ? "would be removed" : "removed"
+        for limit in RetentionPlan.Limit.allCases {
+            let runs = plan.removals.filter { $0.limit == limit }
+            guard let first = runs.first else { continue }
+            lines.append("\(Count.text(runs.count, "run")) \(verb): \(words(limit, first))")
+        }
+        for reason in RetentionProtection.Reason.allCases {
+            let count = plan.kept.count { $0.reason == reason }
+            if count > 0 { lines.append("\(Count.text(count, "run")) kept: \(words(reason))") }
+        }
+        lines.append(
+            "\(Count.text(plan.removals.count, "run")) and \(Count.text(plan.artifacts.count, "artifact")) \(verb) "
+                + "(\(plan.bytes >> 10) KiB), \(Count.text(plan.keptRuns, "run")) kept")
+        return lines
+    }
+
+    /// For one run the words name its age; for all of them only the limit is the same.
+    private static func words(_ limit: RetentionPlan.Limit, _ first: RetentionPlan.Removal) -> String {
+        switch limit {
+        case .age: "over the age limit"
+        case .runs, .bytes: first.reason
+        }
+    }
+
+    private static func words(_ reason: RetentionProtection.Reason) -> String {
+        switch reason {
+        case .waitsForPerson: "waiting for a person"
+        case .newestOfOpenChange: "newest verdict of an open change"
+        case .newestOfBranch: "newest of its branch"
+        case .fixOfKeptRun: "attempt to fix a run that is kept"
+        case .newestOfAll: "newest run of all"
+        }
+    }
+}
+
+/// A number with its noun: `1 run`, `2 runs`.
+enum Count {
+    static func text(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
+}
