@@ -8,16 +8,20 @@ import SystemPackage
     import Darwin
 #endif
 
-/// Files and empty folders as one file: what a step made, kept to be put in place in another run.
+/// Files, links and empty folders as one file: what a step made, kept to be put in place in another run.
 ///
-/// A line that names the format, then for each file in the order of paths, and for each empty folder after them: the
-/// length of its path (4 bytes, the most significant first), the path, one byte (0: a file, 1: an executable, 2: a
-/// folder), the length of its content (8 bytes) and the content. The same files give the same bytes, so the archive keeps them once. A step has one of these, because each
-/// file that is kept for good costs a flush of the disk.
+/// A line that names the format, then for each file or link in the order of paths, and for each empty folder after them:
+/// the length of its path (4 bytes, the most significant first), the path, one byte (0: a file, 1: an executable, 2: a
+/// folder, 3: a link), the length of its content (8 bytes) and the content, which for a link is where it leads. The same
+/// files give the same bytes, so the archive keeps them once. A step has one of these, because each file that is kept for
+/// good costs a flush of the disk.
 struct OutputPack {
-    static let header = Array("pipectl outputs 2\n".utf8)
+    static let header = Array("pipectl outputs 3\n".utf8)
+    /// The format before this one, which had no links.
+    private static let headerWithoutLinks = Array("pipectl outputs 2\n".utf8)
 
     private static let folder: UInt8 = 2
+    private static let link: UInt8 = 3
 
     /// Packs what a search found in a workspace into a new file.
     ///
@@ -45,6 +49,15 @@ struct OutputPack {
         }
         try put(header)
         for match in found.matches {
+            if let target = match.target {
+                if let secret = masker?.secret(in: target) {
+                    throw WorkspaceFileProblem(
+                        path: match.path, reason: "it leads to a name with secret \(secret)", secret: secret)
+                }
+                try begin(match.path, link, bytes: match.bytes)
+                try put(Array(target.utf8))
+                continue
+            }
             try begin(match.path, match.isExecutable ? 1 : 0, bytes: match.bytes)
             let read = try files.read(match.path, masker: masker, policy: .refuse) { try put($0) }
             guard read == match.bytes else {
@@ -90,7 +103,10 @@ struct OutputPack {
             return bytes
         }
         var paths: Set<String> = []
-        guard try need(header.count) == header else { throw OutputPackProblem(reason: "it is of another format") }
+        let format = try need(header.count)
+        guard format == header || format == headerWithoutLinks else {
+            throw OutputPackProblem(reason: "it is of another format")
+        }
         while true {
             let length = try take(4)
             if length.isEmpty { break }
@@ -102,6 +118,13 @@ struct OutputPack {
             paths.insert(name)
             if kind == folder {
                 try writer.makeFolder(name)
+                continue
+            }
+            if kind == link {
+                guard rest > 0, rest <= 4_096, let target = String(validating: try need(rest), as: UTF8.self) else {
+                    throw OutputPackProblem(reason: "a link in it is damaged")
+                }
+                try writer.putLink(name, to: target)
                 continue
             }
             try writer.put(name, isExecutable: kind == 1) {

@@ -32,10 +32,14 @@ public struct FileLimits: Sendable, Equatable {
 struct WorkspaceFiles {
     let root: FilePath
     let limits: FileLimits
+    /// Which links are found like files; nil: none is.
+    var links: OutputLink?
 
-    /// A regular file below the workspace.
+    /// A regular file below the workspace, or a link where those are asked for.
     struct Match: Sendable, Equatable {
         var path: String
+        /// Where it leads, for a link.
+        var target: String?
         var bytes: Int
         var isExecutable: Bool
         var stamp: Stamp
@@ -303,7 +307,17 @@ struct WorkspaceFiles {
                         path: path, bytes: Int(info.st_size), isExecutable: info.st_mode & 0o100 != 0,
                         stamp: info.stamp))
             case S_IFLNK where globs.contains { $0.matches(path) }:
-                search.report("\(path) is a link and was left out; copy the file itself there")
+                guard let links, let target = WorkspaceFiles.target(of: name, in: dirfd(stream)) else {
+                    search.report("\(path) is a link and was left out; copy the file itself there")
+                    continue
+                }
+                if let problem = links.problem(at: path, to: target) {
+                    search.report("\(path) \(problem)")
+                    continue
+                }
+                search.matches.append(
+                    Match(
+                        path: path, target: target, bytes: target.utf8.count, isExecutable: false, stamp: info.stamp))
             case S_IFLNK where globs.contains { $0.leads(through: path) }:
                 search.report("\(path) is a link and was not entered; use the folder itself")
             case S_IFLNK: continue

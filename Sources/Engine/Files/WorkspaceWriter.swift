@@ -15,6 +15,8 @@ struct WorkspaceWriter {
     let root: FilePath
     /// Who owns what is made; nil: we do.
     let owner: StepUser?
+    /// Which links may be made.
+    var links = OutputLink(readable: [])
 
     /// Writes one file in pieces, over whatever file or link was there.
     ///
@@ -38,6 +40,26 @@ struct WorkspaceWriter {
         } catch {
             unlinkat(folder, temporary, 0)
             throw error
+        }
+    }
+
+    /// Makes a link over whatever file or link was there. Nothing here follows it.
+    ///
+    /// - Throws: ``WorkspaceFileProblem``; then nothing is at `path` that was not before.
+    func putLink(_ path: String, to target: String) throws {
+        if let reason = links.problem(at: path, to: target) {
+            throw WorkspaceFileProblem(path: path, reason: "it \(reason)")
+        }
+        let parts = try parts(of: path)
+        let folder = try folder(parts.dropLast(), path)
+        defer { close(folder) }
+        let temporary = ".pipectl-\(UInt64.random(in: .min ... .max))"
+        guard symlinkat(target, folder, temporary) == 0 else { throw problem(path) }
+        let isOwned = owner.map { fchownat(folder, temporary, $0.user, $0.group, AT_SYMLINK_NOFOLLOW) == 0 } ?? true
+        guard isOwned, renameat(folder, temporary, folder, parts[parts.count - 1]) == 0 else {
+            let failure = problem(path)
+            unlinkat(folder, temporary, 0)
+            throw failure
         }
     }
 

@@ -19,7 +19,7 @@ extension Runner {
         if let carried = setting.carried[step.name] { return (StepOutcome(carried, of: step), nil) }
         guard let proved = setting.proved[step.name] else { return (nil, nil) }
         guard let kept = proved.restores else { return (StepOutcome(proved, of: step), nil) }
-        let writer = WorkspaceWriter(root: setting.workspaceView, owner: setting.enclosure?.user)
+        let writer = WorkspaceWriter(root: setting.workspaceView, owner: setting.enclosure?.user, links: keptLinks)
         do {
             let stale = StaleOutputs(
                 before: step, in: plan, tracked: setting.tracked[step.name] ?? [], begunAt: begunAt)
@@ -78,7 +78,7 @@ extension Runner {
         guard outcome.record.key != nil, !step.outputs.isEmpty else { return }
         var limits = setting.fileLimits
         limits.count = max(limits.count, 20_000)
-        let files = WorkspaceFiles(root: setting.workspaceView, limits: limits)
+        let files = WorkspaceFiles(root: setting.workspaceView, limits: limits, links: keptLinks)
         let search = files.matching(step.outputs.compactMap { try? Glob($0) })
         var problem = search.problems.first
         if search.matches.isEmpty, search.emptyFolders.isEmpty, problem == nil {
@@ -118,9 +118,11 @@ extension Runner {
             Finding(
                 rule: "outputs", severity: .note,
                 message:
-                    "step \"\(step.name)\": its outputs are not kept for later runs, which will run it again: \(problem)",
+                    "step \"\(step.name)\" can't be cached, later runs will run it again: its outputs are not kept: \(problem)",
                 file: nil, line: nil, column: nil, suggestion: nil))
     }
+
+    private var keptLinks: OutputLink { OutputLink(readable: setting.enclosure?.sandbox.readable ?? []) }
 
     /// Why what is found where the outputs of a step go may not be all its own.
     ///

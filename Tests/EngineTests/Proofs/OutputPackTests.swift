@@ -144,6 +144,77 @@ import Testing
         #expect(throws: WorkspaceFileProblem.self) { try unpack(made, into: linked) }
     }
 
+    private func pack(withLinks globs: String...) throws -> (OutputRecord?, problems: [String]) {
+        try? FileManager.default.removeItem(atPath: packPath)
+        let files = WorkspaceFiles(
+            root: FilePath(RunFolder.current.workspace), limits: FileLimits(), links: OutputLink(readable: []))
+        let search = files.matching(try globs.map { try Glob($0) })
+        guard search.problems.isEmpty else { return (nil, search.problems) }
+        return (try OutputPack.write(search, of: files, to: FilePath(packPath), masker: nil), [])
+    }
+
+    /// What `python3 -m venv` makes.
+    @Test func aPythonEnvironmentComesBackWithItsLinks() throws {
+        let room = RunFolder.current
+        try room.write("module", to: ".venv/lib/python3/site.py")
+        try room.write("script", to: ".venv/bin/pip")
+        let links = [
+            ".venv/lib64": "lib", ".venv/bin/python": "python3", ".venv/bin/python3": "/usr/bin/python3",
+            ".venv/bin/here": "../lib/./python3/site.py",
+        ]
+        for (path, target) in links {
+            try FileManager.default.createSymbolicLink(
+                atPath: "\(room.workspace)/\(path)", withDestinationPath: target)
+        }
+        let (made, problems) = try pack(withLinks: ".venv/**")
+        #expect(problems.isEmpty)
+        let target = room.path("other")
+        // What is there of an earlier run: a link of that name with another target, and a file.
+        try FileManager.default.createDirectory(atPath: target + "/.venv/bin", withIntermediateDirectories: true)
+        try FileManager.default.createSymbolicLink(
+            atPath: target + "/.venv/bin/python3", withDestinationPath: "/nowhere")
+        try Data("old".utf8).write(to: URL(fileURLWithPath: target + "/.venv/lib64"))
+        try unpack(try #require(made), over: [".venv/**"], into: target)
+        for (path, destination) in links {
+            #expect(
+                try FileManager.default.destinationOfSymbolicLink(atPath: "\(target)/\(path)") == destination)
+        }
+        #expect(try String(contentsOfFile: target + "/.venv/lib64/python3/site.py", encoding: .utf8) == "module")
+        #expect(
+            try FileManager.default.subpathsOfDirectory(atPath: target + "/.venv").count
+                == FileManager.default.subpathsOfDirectory(atPath: room.workspace + "/.venv").count)
+    }
+
+    @Test(arguments: [
+        "/etc/passwd", "/usr/../etc/passwd", "/usrlocal/x", "../x", "a/../../../x", "../../x", "../.git/config", ".git",
+    ])
+    func aLinkThatMeansSomethingElseInAnotherRunIsNotKept(target: String) throws {
+        let room = RunFolder.current
+        try room.write("x", to: "out/file")
+        try FileManager.default.createSymbolicLink(
+            atPath: "\(room.workspace)/out/link", withDestinationPath: target == "../x" ? "../../x" : target)
+        let (made, problems) = try pack(withLinks: "out/**")
+        #expect(made == nil)
+        #expect(problems.count == 1 && problems.first?.hasPrefix("out/link is a link") == true)
+    }
+
+    @Test(arguments: ["/etc/passwd", "../../x", ".git/hooks"]) func aLinkInAPackThatLeavesIsRefused(link: String) throws
+    {
+        let target = RunFolder.current.path("other")
+        var bytes = OutputPack.header + [0, 0, 0, 3] + Array("a/b".utf8) + [3]
+        bytes += [0, 0, 0, 0, 0, 0, 0, UInt8(link.utf8.count)] + Array(link.utf8)
+        try Data(bytes).write(to: URL(fileURLWithPath: packPath))
+        #expect(throws: WorkspaceFileProblem.self) {
+            try OutputPack.unpack(
+                packPath, sha256: FileDigest.of(Data(bytes)),
+                inPlaceOf: StaleOutputs(
+                    before: PlannedStep(name: "made", action: .shell("true")),
+                    in: Plan(workflow: "w", steps: []), tracked: [], begunAt: Date()),
+                with: WorkspaceWriter(root: FilePath(target), owner: nil))
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: target).isEmpty)
+    }
+
     @Test(arguments: ["../x", "/etc/x", "a/../../x", ".git/hooks/x", "a//b", "", "a/./b", "a/.git/x", "a\0b"])
     func aPathInAPackThatLeavesIsRefused(path: String) throws {
         let target = RunFolder.current.path("other")
