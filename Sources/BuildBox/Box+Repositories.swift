@@ -1,5 +1,6 @@
 import Archive
 import Foundation
+import Git
 
 /// The repositories that the box knows.
 extension Box {
@@ -29,8 +30,19 @@ extension Box {
     }
 
     /// By what the runs of a repository are judged, whether it is watched or not.
-    func rules(for repository: WatchedRepository) async -> TrustRules {
-        await watchers[repository.name]?.trustRules ?? TrustRules(policy: options.trust)
+    func rules(for repository: WatchedRepository) async throws -> TrustRules {
+        var rules = await watchers[repository.name]?.trustRules ?? TrustRules(policy: options.trust)
+        rules.target.remembered = try await index.target(of: repository.name)
+        if rules.target.remembered == nil, !repository.isRemote {
+            // Nobody has looked at it yet, so what it says now counts for this run alone. A mirror says nothing before it
+            // was fetched.
+            let changeRefs = rules.changeRefs
+            rules.target.remembered = try await withRepository(at: repository.gitDirectory) { git in
+                TargetRule.first(
+                    head: try git.mainBranch(), refs: try git.snapshot(under: "refs/heads/").refs, rules: changeRefs)
+            }
+        }
+        return rules
     }
 
     func repository(named name: String) async throws -> WatchedRepository {

@@ -371,7 +371,8 @@ public actor Box {
                 bundle: { try await self.bundle($0) })
             let repository = try await repository(named: run.request.repository)
             if run.request.upkeep == .refresh { await bases.noteTry(run.id) }
-            let report = await executor.execute(run, in: repository, rules: await rules(for: repository), stop: stop)
+            let report = await executor.execute(
+                run, in: repository, rules: try await rules(for: repository), stop: stop)
             await makeWantedBases()
             await doubt(report, of: run.request)
             await settleFixes()

@@ -13,6 +13,10 @@ public struct BoxError: Error, Sendable, CustomStringConvertible {
         public static let unknownTest = Code(rawValue: "unknown-test")
         /// The repository has none of this number.
         public static let unknownChange = Code(rawValue: "unknown-change")
+        /// An agent asked for what only a person may start.
+        public static let needsPerson = Code(rawValue: "needs-person")
+        /// The branch that changes of the repository want into is not known.
+        public static let unknownTarget = Code(rawValue: "unknown-target")
         /// The repository's workflows have none of this name.
         public static let unknownWorkflow = Code(rawValue: "unknown-workflow")
         /// The commit or folder has no `workflows/`.

@@ -42,6 +42,11 @@ public struct GitError: Error, Sendable, Equatable {
     }
 }
 
+extension GitError {
+    /// Whether an object is missing, is of another kind, or can't be parsed: that stays so until it is pushed again.
+    public var isAboutObjects: Bool { [.failed, .notFound, .invalid].contains(code) }
+}
+
 extension GitError: CustomStringConvertible {
     public var description: String {
         let facts = message ?? "\(call) failed with code \(code.rawValue) and gave no reason."

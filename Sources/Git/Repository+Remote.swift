@@ -14,9 +14,13 @@ extension Repository {
     /// No remote needs to be configured; tags come only if a refspec names them. `prune` deletes local refs that match
     /// a refspec's right side and are gone at `url`; a right side that covers our own `refs/pipectl/` is refused then
     /// (`.invalidName`). There is no time-out before libgit2 1.7: call this in a process that can be killed.
+    ///
+    /// - Returns: The full name of the branch that `HEAD` points to at `url`; nil where it is detached, names a branch
+    ///   without a commit, or the server does not say. It is never guessed from equal commits.
+    @discardableResult
     public func fetch(
         url: String, refspecs: [String], prune: Bool = false, progress: ((TransferProgress) -> Void)? = nil
-    ) throws(GitError) {
+    ) throws(GitError) -> String? {
         if prune { try Self.protectOwnRefs(refspecs) }
         let session = RemoteSession(url: url, progress: progress)
         var options = git_fetch_options()
@@ -29,6 +33,48 @@ extension Repository {
         try session.run("git_remote_fetch") {
             withStringArray(refspecs) { git_remote_fetch(remote.pointer, $0, &options, "fetch: pipectl") }
         }
+        return try Self.head(of: remote.pointer)
+    }
+
+    /// What `HEAD` of a remote points to, from the list that it sent when it was connected (git2/remote.h,
+    /// `git_remote_ls`).
+    private static func head(of remote: OpaquePointer) throws(GitError) -> String? {
+        var (heads, count): (UnsafeMutablePointer<UnsafePointer<git_remote_head>?>?, Int) = (nil, 0)
+        try git("git_remote_ls") { git_remote_ls(&heads, &count, remote) }
+        for index in 0..<count {
+            guard let head = heads?[index], let name = head.pointee.name, String(cString: name) == "HEAD" else {
+                continue
+            }
+            return head.pointee.symref_target.flatMap { String(validatingCString: $0) }
+        }
+        return nil
+    }
+
+    /// Points `HEAD` at a ref, which need not exist; nothing is written when it points there already.
+    public func setHead(to ref: String) throws(GitError) {
+        guard try symbolicTarget("HEAD") != ref else { return }
+        var out: OpaquePointer?
+        defer { git_reference_free(out) }
+        try git("git_reference_symbolic_create") {
+            git_reference_symbolic_create(&out, pointer, "HEAD", ref, 1, nil)
+        }
+    }
+
+    /// The name of the branch that this repository calls its main one; nil where it says none that exists.
+    ///
+    /// In a bare repository `HEAD` says so. In a work tree `HEAD` is what somebody checked out, so what the clone knows
+    /// of its origin's `HEAD` comes first.
+    public func mainBranch() throws(GitError) -> String? {
+        var candidates: [String] = []
+        let origin = "refs/remotes/origin/"
+        if !isBare, let target = try symbolicTarget(origin + "HEAD"), target.hasPrefix(origin) {
+            candidates.append(String(target.dropFirst(origin.count)))
+        }
+        if let head = try symbolicTarget("HEAD"), head.hasPrefix("refs/heads/") {
+            candidates.append(String(head.dropFirst("refs/heads/".count)))
+        }
+        for name in candidates where try ref("refs/heads/" + name) != nil { return name }
+        return nil
     }
 
     /// Sends refs to `url` as `refspecs` say; throws with the server's words for the first ref that it refuses.

@@ -18,7 +18,8 @@ struct Pipectl: AsyncParsableCommand {
             CommandGroup(
                 name: "The build box",
                 subcommands: [
-                    Watch.self, Notify.self, Status.self, Wait.self, Approve.self, Cancel.self, Rerun.self, Open.self,
+                    Watch.self, Notify.self, Status.self, Wait.self, Approve.self, Protect.self, Cancel.self,
+                    Rerun.self, Open.self,
                     FixCommand.self, SecretsCommand.self,
                 ]),
             CommandGroup(

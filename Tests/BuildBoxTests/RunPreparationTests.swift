@@ -73,7 +73,8 @@ struct RunPreparationTests {
                     subject: "change x", concurrency: .supersede)
                 let run = QueuedRun(id: 1, request: request, createdAt: Date())
                 return await #expect(throws: EarlyVerdict.self) {
-                    _ = try await RunPreparation.make(run, in: watched, programs: programs)
+                    let rules = TrustRules(target: TargetRule(remembered: TargetBranch("main", .head)))
+                    _ = try await RunPreparation.make(run, in: watched, programs: programs, rules: rules)
                 }
             }
             let conflict = try await verdict(try #require(tips["refs/heads/conflicting"]).hex)

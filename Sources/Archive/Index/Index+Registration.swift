@@ -8,7 +8,11 @@ extension Index {
         try await write { db in
             _ = try Self.repositoryID(repository, location: location, db)
             try db.execute(
-                sql: "UPDATE repository SET location = ? WHERE name = ? AND location <> ?",
+                // Another repository has another branch and other refs: they are asked for anew.
+                sql: """
+                    UPDATE repository SET location = ?, target = NULL, targetSource = NULL, numberedRefs = NULL
+                    WHERE name = ? AND location <> ?
+                    """,
                 arguments: [location, repository, location])
         }
     }

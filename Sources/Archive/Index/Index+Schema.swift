@@ -34,6 +34,7 @@ extension Index {
         migrator.registerMigration("proofScope") { db in
             try db.execute(sql: "CREATE INDEX proof_scope ON proof (repository, scope) WHERE scope <> 'merged'")
         }
+        migrator.registerMigration("target") { db in try createTarget(db) }
         return migrator
     }
 

@@ -39,6 +39,8 @@ public struct RunRequest: Sendable, Equatable, Codable {
     public var isForeground: Bool?
     /// Whether it begins from nothing although it could begin from a base; nil is no.
     public var isClean: Bool?
+    /// Whether an agent asked for it: then it is given no secrets and is no release; nil is no.
+    public var isForAgent: Bool?
     /// The run whose kept workspace it goes on with, where that is still there; nil to begin as others do.
     public var resumes: RunID?
     /// The first run of those that repeat one another, and which of them this is, from 1; nil for a first run.

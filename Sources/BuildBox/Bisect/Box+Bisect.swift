@@ -33,9 +33,9 @@ extension Box {
                 "no run of \(request.workflow.map { "workflow \"\($0)\"" } ?? "any workflow") of \(repository.name) had "
                     + "\"\(request.test)\"; `pipectl history` shows where it ran")
         }
-        let preferred = await rules(for: repository).target
+        let target = try await rules(for: repository).target
         let (branch, line) = try await withRepository(at: repository.gitDirectory) {
-            try Self.line(request, in: $0, preferred: preferred)
+            try Self.line(request, in: $0, target: target)
         }
         let test = (suite: newest.result.suite, name: newest.result.name)
         let workflow = request.workflow ?? newest.workflow
@@ -49,15 +49,17 @@ extension Box {
 
     /// The commits between bad and good, both included: what landed, one after the other.
     private static func line(
-        _ request: BisectRequest, in git: Repository, preferred: String?
+        _ request: BisectRequest, in git: Repository, target: TargetRule
     ) throws -> (branch: String, line: [Commit]) {
         let snapshot = try git.snapshot()
         guard
-            let branch = request.branch
-                ?? Sighting.defaultTarget(git, snapshot, preferred: preferred),
+            let branch = request.branch ?? target.branch(in: snapshot.refs)?.name,
             let tip = snapshot.refs["refs/heads/\(branch)"]
         else {
-            throw BoxError(.usage, "there is no branch \"\(request.branch ?? "")\"; name one with --branch")
+            throw BoxError(
+                .usage,
+                request.branch.map { "there is no branch \"\($0)\"; name one that exists with --branch" }
+                    ?? "the branch that changes want into is not known; name one with --branch")
         }
         let bad = try request.bad.map { try git.resolve($0) } ?? tip
         guard try git.isAncestor(bad, of: tip) else {

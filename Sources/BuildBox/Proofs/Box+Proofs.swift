@@ -9,20 +9,9 @@ extension Box {
     /// What stands for each step of a run that would be started by hand; nothing is started.
     func why(_ start: StartRequest) async throws -> [StepReasoning] {
         let (request, repository) = try await request(start)
-        let rules = await rules(for: repository)
-        let run = QueuedRun(id: 0, request: request, createdAt: Date())
-        let programs = try await programs()
         // Nothing of the run is started, so nobody need let it.
-        let prepared = try await RunPreparation.make(
-            run, in: repository, programs: programs, rules: rules,
-            tests: { [index, log] in
-                await RunOrder(index: index, log: log).tests(of: request, $0, store: repository.store)
-            }
-        ) { binding in
-            Approval(
-                why: "", head: request.head, definition: "", binding: binding, askedAt: Date(), decision: .approved)
-        }
-        try await withRepository(at: repository.store) { try $0.letGo(of: RunPreparation.pin(run.id)) }
+        let prepared = try await planned(request, in: repository)
+        let programs = try await programs()
         let search = ProofSearch(
             index: index, store: store, options: options, sandboxing: await sandboxing(),
             toolchain: programs.toolchain, log: log)

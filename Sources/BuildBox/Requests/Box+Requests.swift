@@ -47,6 +47,8 @@ extension Box {
             case .pushArchive(let remote):
                 let count = try await store.push(to: remote)
                 try await reply(.done("pushed \(count) refs to \(remote)"))
+            case .protect(let branch, let repository):
+                try await reply(.done(protect(branch, of: repository, user: user)))
             case .bisect(let wanted):
                 try await withoutActuallyEscaping(reply) { reply in
                     _ = try await bisect(wanted) { try await reply(.bisect($0)) }
@@ -71,10 +73,11 @@ extension Box {
         var known: [BoxStatus.Repository] = []
         for (name, location) in try await index.repositories().sorted(by: { $0.key < $1.key }) {
             let changes = try await index.changes(of: name, states: [.open, .stale, .conflict])
-            known.append(
-                BoxStatus.Repository(
-                    name: name, location: location, isWatched: watchers[name] != nil,
-                    changes: Dictionary(grouping: changes, by: \.state.rawValue).mapValues(\.count)))
+            var repository = BoxStatus.Repository(
+                name: name, location: location, isWatched: watchers[name] != nil,
+                changes: Dictionary(grouping: changes, by: \.state.rawValue).mapValues(\.count))
+            (repository.target, repository.advice) = await watchers[name]?.targets.words ?? (nil, nil)
+            known.append(repository)
         }
         return BoxStatus(
             version: Report.Box.version, processID: ProcessInfo.processInfo.processIdentifier, slots: options.slots,
@@ -107,7 +110,11 @@ extension Box {
     }
 
     /// Accepts a run by hand.
-    public func start(_ start: StartRequest) async throws -> EnqueueOutcome { try await accept(request(start).request) }
+    public func start(_ start: StartRequest) async throws -> EnqueueOutcome {
+        let (request, repository) = try await request(start)
+        try await checkLimits(of: request, in: repository)
+        return try await accept(request)
+    }
 
     /// What a run by hand is to do.
     func request(_ start: StartRequest) async throws -> (request: RunRequest, repository: WatchedRepository) {
@@ -128,6 +135,7 @@ extension Box {
         request.isForeground = start.isForeground ? true : nil
         request.refusesProofs = start.refusesProofs ? true : nil
         request.isClean = start.isClean ? true : nil
+        request.isForAgent = start.isForAgent ? true : nil
         guard let commit = OID(hex: request.definitionCommit) else { throw BoxError(.usage, "no commit") }
         let tree = try await withRepository(at: repository.gitDirectory) {
             try $0.treeID(of: commit, path: "workflows")
@@ -153,7 +161,7 @@ extension Box {
 
     private func byHand(_ start: StartRequest, in repository: WatchedRepository) async throws -> RunRequest {
         let watcher = watchers[repository.name]
-        var rules = await rules(for: repository)
+        var rules = try await rules(for: repository)
         if case .change(let name) = start.subject, watcher == nil {
             // What was a change when it was watched is one still.
             let isBranch = try await index.change(name, of: repository.name) != nil && Int(name) == nil
@@ -162,8 +170,7 @@ extension Box {
         let (subject, known) = (start.subject, rules)
         return try await withRepository(at: repository.gitDirectory) { git in
             try RunRequest.byHand(
-                subject, workflow: start.workflow, in: git, repository, known.changeRefs, target: known.target,
-                known.policy)
+                subject, workflow: start.workflow, in: git, repository, known)
         }
     }
 
@@ -188,6 +195,7 @@ extension Box {
         // Repeated by hand, it decides about no fix.
         request.fix = nil
         request.rerunOf = id
+        request.isForAgent = wanted.isForAgent ? true : nil
         (request.warmRun, request.warmFailed) = (nil, nil)
         request.refusesProofs = wanted.usesProofs ? nil : true
         request.isClean = wanted.isClean ? true : nil
@@ -210,6 +218,10 @@ extension Box {
             }
         }
         if !wanted.steps.isEmpty { request.onlySteps = wanted.steps }
+        if wanted.isForAgent {
+            try await checkLimits(
+                of: request, in: try await repository(named: request.repository), earlier: run.summary.trust)
+        }
         return try await accept(request)
     }
 
@@ -292,7 +304,7 @@ extension RunRequest {
     /// The request for a run that a person wants, from what they named.
     static func byHand(
         _ subject: StartRequest.Subject, workflow: String, in git: Repository, _ repository: WatchedRepository,
-        _ rules: ChangeRefs, target: String?, _ policy: TrustPolicy
+        _ rules: TrustRules
     ) throws -> RunRequest {
         let nonce = "by hand at \(Date().timeIntervalSince1970)-\(UInt32.random(in: 0 ... .max))"
         switch subject {
@@ -305,7 +317,7 @@ extension RunRequest {
             let commit = try git.resolve(revision)
             let snapshot = try git.snapshot()
             let refs = snapshot.refs
-            let protected = ProtectedBranches.read(git, snapshot, policy, rules, target: target)
+            let protected = ProtectedBranches.read(snapshot, rules)
             // What nobody has merged is run by the rules of the default branch.
             let definition = try protected.holder(of: commit, in: git) == nil ? protected.defaultTip : nil
             let ref = ["refs/heads/\(revision)", "refs/tags/\(revision)", revision].first { refs[$0] != nil }
@@ -316,20 +328,23 @@ extension RunRequest {
                 subject: ref ?? revision, concurrency: .queue(max: 1_000))
         case .change(let name):
             let snapshot = try git.snapshot()
-            guard let (ref, head) = snapshot.refs.first(where: { rules.kind(of: $0.key) == .change(name) }) else {
+            guard let (ref, head) = snapshot.refs.first(where: { rules.changeRefs.kind(of: $0.key) == .change(name) })
+            else {
                 let names = snapshot.refs.keys.compactMap {
-                    if case .change(let name) = rules.kind(of: $0) { name } else { nil }
+                    if case .change(let name) = rules.changeRefs.kind(of: $0) { name } else { nil }
                 }
                 throw BoxError(
                     .unknownChange,
                     "\(repository.location) has no change \"\(name)\"; it has \(names.isEmpty ? "none" : "\(names.count), for example \(names.sorted().prefix(3).joined(separator: ", "))")"
                 )
             }
-            guard let branch = Sighting.defaultTarget(git, snapshot, preferred: target),
+            guard let branch = rules.target.branch(in: snapshot.refs)?.name,
                 let tip = snapshot.refs["refs/heads/\(branch)"]
             else {
                 throw BoxError(
-                    .unknownChange, "the branch that change \(name) wants into is not known; name it with --target")
+                    .unknownTarget,
+                    "the branch that change \(name) wants into is not known; name it: `pipectl protect BRANCH --repository \(repository.name)`"
+                )
             }
             let commit = try git.commit(head)
             return RunRequest(

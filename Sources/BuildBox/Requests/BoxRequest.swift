@@ -15,6 +15,8 @@ public enum BoxRequest: Sendable, Codable {
     case cancel(RunID, reason: String)
     /// A person's word on a run or step that waits for it.
     case approve(ApproveRequest)
+    /// A person's choice of a repository's protected branch; nil: of the only repository.
+    case protect(branch: String, repository: String?)
     /// `proofs`: whether steps may be left out that other runs have proved.
     case rerun(RerunRequest)
     case runs(RunsQuery)
@@ -75,6 +77,8 @@ public struct StartRequest: Sendable, Codable {
     public var refusesProofs = false
     /// Whether it begins from nothing although there is a base.
     public var isClean = false
+    /// Whether an agent asks, who must not start what a person has to.
+    public var isForAgent = false
 
     public init(
         location: String, workflow: String, subject: Subject, parameters: [String: String] = [:],
@@ -100,6 +104,8 @@ public struct RerunRequest: Sendable, Codable {
     public var usesProofs = false
     /// Whether it begins from nothing.
     public var isClean = false
+    /// Whether an agent asks, who must not repeat what a person has to.
+    public var isForAgent = false
 
     public init(run: RunID) { self.run = run }
 }
@@ -200,6 +206,10 @@ public struct BoxStatus: Sendable, Codable {
         public var isWatched: Bool
         /// Changes by state: open, stale, conflict.
         public var changes: [String: Int]
+        /// The branch that changes want into, once a look has seen it; nil where it is not known.
+        public var target: String?
+        /// What a person must decide about it, with the command; nil where all is clear.
+        public var advice: String?
     }
 
     public var version: String

@@ -8,8 +8,8 @@ import Pipeline
 struct TrustRules: Sendable {
     var policy = TrustPolicy.standard
     var changeRefs = ChangeRefs.standard
-    /// The branch that changes want into, where the user named one.
-    var target: String?
+    /// The branch that changes want into.
+    var target = TargetRule()
 }
 
 /// What the repositories say about a run, read once before it is planned.
@@ -67,9 +67,7 @@ extension RunPreparation {
             }
             // The watched repository itself, now: our own store also holds what nobody merged.
             let (protected, mergedInto, isProtected) = try lendRepository(at: watched) { origin in
-                let protected = ProtectedBranches.read(
-                    origin, try origin.snapshot(under: "refs/heads/"), rules.policy, rules.changeRefs,
-                    target: rules.target)
+                let protected = ProtectedBranches.read(try origin.snapshot(under: "refs/heads/"), rules)
                 let isProtected = try request.isWorkingTree || protected.holder(of: definitionCommit, in: origin) != nil
                 return (protected, try protected.holder(of: tested, in: origin), isProtected)
             }
@@ -78,8 +76,10 @@ extension RunPreparation {
                 guard let tip = protected.defaultTip else {
                     throw EarlyVerdict(
                         verdict: .infrastructure,
-                        reason: "the definition in \(source.hex.prefix(10)) is on no protected branch, and no default "
-                            + "branch is known that has another; name it with --target", tested: tested)
+                        reason:
+                            "the definition in \(source.hex.prefix(10)) is on no protected branch, and the protected "
+                            + "branch of \(repository.name) is not known; name it: `pipectl protect BRANCH "
+                            + "--repository \(repository.name)`", tested: tested)
                 }
                 source = tip
             }

@@ -71,6 +71,8 @@ extension RunPreparation {
         do {
             let declaration = try program.declaration(of: request.workflow)
             context.parameters = try parameters(of: declaration, given: request.parameters)
+            let limits = AgentLimits(request: request)
+            try limits.check(declaration)
             let decision = TrustDecision.make(facts.trust(request, declaration), rules.policy)
             if request.upkeep != nil, decision.ruling != .allowed || decision.trust != .merged {
                 throw EarlyVerdict(
@@ -80,6 +82,7 @@ extension RunPreparation {
             let approval = try await word(on: decision, run, facts, approved)
             if declaration.readsContext { context.tests = await tests(facts) }
             let wholePlan = try await program.plan(workflow: request.workflow, context: context)
+            try limits.check(wholePlan, decision.trust)
             var plan = try request.onlySteps.map { try wholePlan.keeping($0) } ?? wholePlan
             if request.upkeep != nil { plan = plan.withoutActing }
             if let tests = request.onlyTests { plan = try plan.running(tests, in: request.onlySteps) }

@@ -165,8 +165,10 @@ struct Decision: Sendable, Equatable {
         var wanted = declarations(found).filter { declaration in
             condition(declaration)
                 && declaration.triggers.contains { trigger in
+                    // Which paths a change touches that can't be read is not known: its run says why.
                     trigger.event == .pullRequest && trigger.matches(branch: change.target)
-                        && trigger.matches(pathsOf: { paths(change.targetCommit, change.head) })
+                        && (change.problem != nil
+                            || trigger.matches(pathsOf: { paths(change.targetCommit, change.head) }))
                 }
         }
         if case .broken = found, nonce.isEmpty { wanted = [WorkflowDeclaration(name: unknownWorkflow, triggers: [])] }

@@ -15,9 +15,15 @@ public struct Mirror: Sendable {
     /// The hidden command of pipectl that fetches; its arguments are the mirror and the URL.
     public static let command = "fetch-mirror"
 
-    /// Fetches branches, tags and changes; what is gone at the remote goes here too. Blocks; has no deadline.
+    /// What the `HEAD` of a mirror names when the remote's names no branch: a ref that never exists.
+    static let noHead = "refs/pipectl/no-head"
+
+    /// Fetches branches, tags, changes and where `HEAD` points; what is gone at the remote goes here too. Blocks; has no
+    /// deadline.
     public static func fetch(into mirror: String, from url: String) throws {
-        try Repository(opening: mirror).fetch(url: url, refspecs: ChangeRefs.refspecs, prune: true)
+        let repository = try Repository(opening: mirror)
+        let head = try repository.fetch(url: url, refspecs: ChangeRefs.refspecs, prune: true)
+        try repository.setHead(to: head ?? noHead)
     }
 
     /// Brings the mirror up to date, or throws within the deadline.

@@ -31,6 +31,8 @@ actor RepositoryWatcher {
     private let log: Logger
     private let wakes: AsyncStream<Void>
     private let wake: AsyncStream<Void>.Continuation
+    /// Which branch its changes want into.
+    let targets: TargetWatch
     private var saidNoWorkflows = false
     private var failures = 0
     /// Whether the last look failed because of this machine, which may pass at any moment.
@@ -54,14 +56,25 @@ actor RepositoryWatcher {
         self.options = options
         self.log = log
         rules = try ChangeRefs(branchPatterns: options.changePatterns)
+        targets = TargetWatch(repository, index: box.index, named: options.target, log: log)
         (wakes, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
     /// By what its runs are judged.
-    var trustRules: TrustRules { TrustRules(policy: box.options.trust, changeRefs: rules, target: options.target) }
+    ///
+    /// What is remembered of the target branch is not in them; ``Box/rules(for:)`` adds it.
+    var trustRules: TrustRules {
+        TrustRules(policy: box.options.trust, changeRefs: rules, target: TargetRule(named: options.target))
+    }
 
     /// Asks for a look as soon as possible.
     nonisolated func wakeUp() { wake.yield() }
+
+    /// The same, also where no ref has moved: what a look goes by has changed.
+    func lookAnew() {
+        settled = nil
+        wake.yield()
+    }
 
     /// Looks until the task is cancelled; a look that fails is tried again, later and later.
     func run() async {
@@ -192,6 +205,8 @@ actor RepositoryWatcher {
         settled = nil
         await box.noteActivity()
         let started: [QueuedRun]
+        var trust = trustRules
+        trust.target = try await targets.look(snapshot, rules)
         let rules = rules
         if let news = try await box.index.news(
             of: repository.name, refs: snapshot.refs, about: { rules.changes(in: $0) })
@@ -200,16 +215,16 @@ actor RepositoryWatcher {
                 settled = seen.stamp
                 return []
             }
-            started = news.moves.isEmpty ? [] : try await decide(news, snapshot)
+            started = news.moves.isEmpty ? [] : try await decide(news, snapshot, trust)
         } else {
-            started = try await baseline(snapshot)
+            started = try await baseline(snapshot, trust)
         }
-        if await readSchedules(snapshot) { settled = seen.stamp }
+        if await readSchedules(snapshot, trust.target) { settled = seen.stamp }
         return started
     }
 
     /// The first look starts nothing, except what is newer than `since`.
-    private func baseline(_ snapshot: RefSnapshot) async throws -> [QueuedRun] {
+    private func baseline(_ snapshot: RefSnapshot, _ trust: TrustRules) async throws -> [QueuedRun] {
         let (directory, rules, since) = (repository.gitDirectory, rules, options.since)
         var older = snapshot.refs
         if let since {
@@ -230,18 +245,17 @@ actor RepositoryWatcher {
         let old = RefSnapshot(refs: older, head: snapshot.head)
         let news = RefNews(
             moves: snapshot.changes(since: old), known: try await box.index.changes(of: repository.name))
-        return try await decide(news, snapshot)
+        return try await decide(news, snapshot, trust)
     }
 
     /// Keeps ``schedules`` as the default branch says; compiling also warms the cache for the first change.
     ///
     /// - Returns: Whether the same refs would give the same schedules; else the next look reads them again.
-    private func readSchedules(_ snapshot: RefSnapshot) async -> Bool {
+    private func readSchedules(_ snapshot: RefSnapshot, _ target: TargetRule) async -> Bool {
         do {
-            let preferred = options.target
             let found = try await withRepository(at: repository.gitDirectory) { repository -> (tip: OID, tree: OID?)? in
-                guard let branch = Sighting.defaultTarget(repository, snapshot, preferred: preferred),
-                    let tip = snapshot.refs["refs/heads/\(branch)"]
+                guard let branch = target.branch(in: snapshot.refs),
+                    let tip = snapshot.refs["refs/heads/\(branch.name)"]
                 else { return nil }
                 return (tip, try repository.treeID(of: tip, path: "workflows"))
             }
@@ -285,15 +299,17 @@ actor RepositoryWatcher {
         }
     }
 
-    private func decide(_ news: RefNews, _ snapshot: RefSnapshot) async throws -> [QueuedRun] {
-        let (rules, target, policy) = (rules, options.target, box.options.trust)
+    private func decide(
+        _ news: RefNews, _ snapshot: RefSnapshot, _ trust: TrustRules
+    ) async throws -> [QueuedRun] {
         await box.lookAtSettings()
         let programs = try? await box.programs()
         let (sighting, kept) = try await withRepository(at: repository.gitDirectory) { repository in
             let sighting = try Sighting.gather(
-                repository, snapshot: snapshot, refChanges: news.moves, rules: rules, target: target, policy: policy)
+                repository, snapshot: snapshot, refChanges: news.moves, rules: trust)
             return (sighting, programs.map { Self.kept(sighting, $0) } ?? [:])
         }
+        say(sighting.unreadable)
         let definitions = try await definitions(sighting, kept)
         let name = repository.name
         let refreshes = await box.keepsBases
@@ -323,6 +339,16 @@ actor RepositoryWatcher {
             log.info("\(name): run \(run.id) \(run.request.workflow), \(run.request.subjectInWords)")
         }
         return outcome.queued
+    }
+
+    /// One line for each ref that can't be read, up to a number that a log can bear.
+    private func say(_ unreadable: [Sighting.UnreadableRef]) {
+        for one in unreadable.prefix(20) {
+            log.warning("\(repository.name): \(one.ref) (\(one.id.short)) can't be read: \(one.reason)")
+        }
+        if unreadable.count > 20 {
+            log.warning("\(repository.name): \(unreadable.count - 20) more refs can't be read")
+        }
     }
 
     /// What the cache has of the workflows that are wanted, by their trees.

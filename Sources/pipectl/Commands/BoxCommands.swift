@@ -43,11 +43,15 @@ struct Status: AsyncParsableCommand {
         Terminal.print(
             "pipectl \(status.version), process \(status.processID), \(status.slots) slots, state in \(status.state)")
         for repository in status.repositories {
+            let target = repository.target.map { "  into \(TerminalText.name($0))" } ?? ""
             let changes = repository.changes.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(
                 separator: ", ")
             Terminal.print(
-                "  \(repository.name)  \(repository.location)\(repository.isWatched ? "" : "  (not watched)")\(changes.isEmpty ? "" : "  changes: \(changes)")"
+                "  \(repository.name)  \(repository.location)\(repository.isWatched ? "" : "  (not watched)")\(target)\(changes.isEmpty ? "" : "  changes: \(changes)")"
             )
+            if let advice = repository.advice {
+                Terminal.print("    decide: \(TerminalText.name(advice, limit: 1_000))")
+            }
         }
         for run in status.running {
             let done = run.steps.count { $0.record.status.isFinal }

@@ -119,6 +119,23 @@ struct Doctor: AsyncParsableCommand {
                 return "not running; `pipectl watch` starts it"
             }
         }
+        await check("protected branches") {
+            do {
+                let client = try await DaemonClient<BoxRequest, BoxReply>.connect(path: state.folder().socket)
+                guard case .status(let status) = try await client.ask(.status) else { return "no answer" }
+                let advice = status.repositories.compactMap(\.advice)
+                guard advice.isEmpty else {
+                    throw CommandEnd(
+                        code: 3, message: advice.map { TerminalText.name($0, limit: 1_000) }.joined(separator: "\n  "))
+                }
+                let known = status.repositories.compactMap { repository in
+                    repository.target.map { TerminalText.name("\($0) of \(repository.name)") }
+                }
+                return known.isEmpty ? "none is known yet" : known.joined(separator: ", ")
+            } catch let error as DaemonError where error.code == .notRunning {
+                return "the daemon is not running; `pipectl status` shows them when it does"
+            }
+        }
         if json {
             try JSONOutput.print(checks)
         } else {

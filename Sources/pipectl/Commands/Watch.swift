@@ -28,7 +28,11 @@ struct Watch: AsyncParsableCommand {
         name: .customLong("changes"),
         help: ArgumentHelp("Branches that are changes, as a glob like 'agent/*'.", valueName: "glob"))
     var changes: [String] = []
-    @Option(help: "The branch that changes want into. Default: the repository's default branch.")
+    @Option(
+        help: """
+            The branch that changes want into, whose commits count as merged. Default: what the repository's HEAD named \
+            at the first look, or `pipectl protect` since.
+            """)
     var target: String?
     @Option(
         help: ArgumentHelp("At the first look, also take changes since then: 2d, 6h, or 2026-01-31.", valueName: "when")

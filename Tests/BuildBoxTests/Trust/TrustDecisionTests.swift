@@ -133,7 +133,14 @@ struct TrustDecisionTests {
             let changes = try ChangeRefs(branchPatterns: ["release/1"])
             try await withRepository(at: path) { repository in
                 let snapshot = try repository.snapshot()
-                let protected = ProtectedBranches.read(repository, snapshot, policy, .standard, target: nil)
+                let main = TargetRule(remembered: TargetBranch("main", .head))
+                func read(
+                    _ policy: TrustPolicy, _ changes: ChangeRefs = .standard, target: TargetRule? = nil
+                ) -> ProtectedBranches {
+                    ProtectedBranches.read(
+                        snapshot, TrustRules(policy: policy, changeRefs: changes, target: target ?? main))
+                }
+                let protected = read(policy)
                 func holder(_ tag: String, _ protected: ProtectedBranches) throws -> String? {
                     try protected.holder(of: #require(snapshot.refs["refs/tags/\(tag)"]), in: repository)
                 }
@@ -144,12 +151,15 @@ struct TrustDecisionTests {
                 #expect(try holder("imposter", protected) == nil, "the object is there, and that says nothing")
                 let gone = try #require(OID(hex: String(repeating: "7", count: 40)))
                 #expect(try protected.holder(of: gone, in: repository) == nil)
-                let standard = ProtectedBranches.read(repository, snapshot, .standard, .standard, target: nil)
+                let standard = read(.standard)
                 #expect(try holder("maintained", standard) == nil)
-                let asChange = ProtectedBranches.read(repository, snapshot, policy, changes, target: nil)
+                let asChange = read(policy, changes)
                 #expect(asChange.tips.map(\.branch) == ["main"], "a branch that is a change protects nothing")
-                let target = ProtectedBranches.read(repository, snapshot, .standard, .standard, target: "topic")
+                let target = read(.standard, target: TargetRule(named: "topic", remembered: main.remembered))
                 #expect(try holder("topic-tip", target) == "topic")
+                let guess = read(.standard, target: TargetRule(remembered: TargetBranch("main", .guess)))
+                #expect(try holder("one", guess) == nil, "a guess protects nothing")
+                #expect(guess.defaultTip == snapshot.refs["refs/heads/main"], "but it is tested with")
             }
         }
     }

@@ -19,11 +19,14 @@ extension AgentDesk {
     var rerunFailed: AgentTool {
         AgentTool(
             name: "rerun_failed", title: "Rerun what failed",
-            summary: "Runs the steps of an ended run that did not pass once more: the same commit, as a new run.",
+            summary: """
+                Runs the steps of an ended run that did not pass once more: the same commit, as a new run. \
+                A person repeats releases and runs that were given secrets.
+                """,
             effect: .adds, parameters: [Self.run], output: Self.started
         ) { arguments, _ in
             var request = RerunRequest(run: try run(arguments))
-            request.failedOnly = true
+            (request.failedOnly, request.isForAgent) = (true, true)
             return started(
                 try await order(.rerun(request)) { if case .accepted(let id, _) = $0 { id } else { nil } })
         }
@@ -34,7 +37,7 @@ extension AgentDesk {
             name: "run_working_tree", title: "Run a workflow on the working tree",
             summary: """
                 Runs a workflow on the files as they are now, uncommitted work included, in a workspace of its own: a \
-                way to know before a push. Returns the run at once.
+                way to know before a push. Returns the run at once. A person starts releases.
                 """, effect: .adds,
             parameters: [
                 AgentTool.Parameter(
@@ -54,6 +57,7 @@ extension AgentDesk {
                 parameters: try arguments.texts("parameters"), steps: try arguments.strings("steps"))
             let tests = try arguments.strings("tests")
             request.tests = tests.isEmpty ? nil : tests
+            request.isForAgent = true
             return started(
                 try await order(.start(request)) { if case .accepted(let id, _) = $0 { id } else { nil } })
         }

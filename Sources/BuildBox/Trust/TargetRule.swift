@@ -1,0 +1,73 @@
+import Archive
+import Git
+import Pipeline
+
+/// Which branch the changes of a repository want into.
+///
+/// A push can create branches of any name, so the names that exist decide nothing: the branch is the one that a person
+/// named, or the one that the repository's `HEAD` named at the first look.
+struct TargetRule: Sendable, Equatable {
+    /// The branch that `--target` names.
+    var named: String?
+    /// What the index remembers.
+    var remembered: TargetBranch?
+
+    /// The branch, if it exists; nil where none is known.
+    func branch(in refs: RefTable) -> TargetBranch? {
+        if let named, refs["refs/heads/\(named)"] != nil { return TargetBranch(named, .person) }
+        guard let remembered, refs["refs/heads/\(remembered.name)"] != nil else { return nil }
+        return remembered
+    }
+
+    /// Names that a branch without a known `HEAD` is guessed by, for tests only.
+    private static let usual = ["main", "master", "trunk", "develop"]
+
+    /// What a first look remembers: the branch of `HEAD`, else a guess that protects nothing. Nil while there is no
+    /// branch at all: whoever pushes the first one does so to a repository that nothing is known of.
+    ///
+    /// - Parameter head: ``Repository/mainBranch()``.
+    static func first(head: String?, refs: RefTable, rules: ChangeRefs) -> TargetBranch? {
+        func isBranch(_ name: String) -> Bool {
+            // A branch that is a change is nobody's target, also while it is checked out.
+            guard case .branch = rules.kind(of: "refs/heads/\(name)") else { return false }
+            return refs["refs/heads/\(name)"] != nil
+        }
+        if let head, isBranch(head) { return TargetBranch(head, .head) }
+        guard refs.entries(under: "refs/heads/").contains(where: { _ in true }) else { return nil }
+        return TargetBranch(usual.first(where: isBranch) ?? "", .guess)
+    }
+
+    /// What a person must decide, as a sentence with the command; nil where all is clear.
+    ///
+    /// - Parameters:
+    ///   - repository: Its name on the box.
+    ///   - head: The branch that `HEAD` names now.
+    func advice(for repository: String, head: String?, refs: RefTable) -> String? {
+        func command(_ branch: String) -> String {
+            "`pipectl protect \(branch.shellQuoted) --repository \(repository.shellQuoted)`"
+        }
+        let branch = branch(in: refs)
+        if let named, branch?.name != named {
+            let instead = branch.map { "its target is \($0.name)" } ?? "no branch of it is known as the target"
+            return "\(repository) has no branch \(named), which --target names; \(instead)"
+        }
+        guard let branch else {
+            if let name = remembered?.name, !name.isEmpty {
+                return
+                    "\(repository) has no branch \(name) any more, which was its protected branch. No change is tested and no run is given secrets until you name another one: \(command(head ?? "BRANCH"))"
+            }
+            guard remembered != nil else { return nil }
+            return
+                "HEAD of \(repository) named no branch at the first look, so its protected branch is not known. No change is tested and no run is given secrets until you name it: \(command(head ?? "BRANCH"))"
+        }
+        if !branch.isProtected {
+            return
+                "HEAD of \(repository) named no branch at the first look, so its protected branch is not known. Changes are tested with \(branch.name), a guess, and no run is given secrets until you name it: \(command(branch.name))"
+        }
+        if branch.source == .head, let head, head != branch.name {
+            return
+                "HEAD of \(repository) names \(head) now; \(branch.name) stays its protected branch until you say otherwise: \(command(head)), or \(command(branch.name)) to keep it"
+        }
+        return nil
+    }
+}

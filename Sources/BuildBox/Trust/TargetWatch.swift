@@ -1,0 +1,72 @@
+import Archive
+import Git
+import Logging
+
+/// Keeps the target branch of one watched repository, and says once where a person must decide.
+actor TargetWatch {
+    private let repository: WatchedRepository
+    private let index: Archive.Index
+    private let named: String?
+    private let log: Logger
+    private var said: String?
+    /// What a person must decide, as a sentence with the command; nil where all is clear.
+    private(set) var advice: String?
+    /// The name of the target branch; nil where it is not known.
+    private(set) var target: String?
+
+    /// Both for `status`.
+    var words: (target: String?, advice: String?) { (target, advice) }
+
+    /// - Parameter named: The branch that `--target` names.
+    init(_ repository: WatchedRepository, index: Archive.Index, named: String?, log: Logger) {
+        self.repository = repository
+        self.index = index
+        self.named = named
+        self.log = log
+    }
+
+    /// The rule for the runs of a look at `snapshot`; the first look that sees a branch remembers it.
+    func look(_ snapshot: RefSnapshot, _ rules: ChangeRefs) async throws -> TargetRule {
+        let name = repository.name
+        let head = try await withRepository(at: repository.gitDirectory) { try $0.mainBranch() }
+        var rule = TargetRule(named: named, remembered: try await index.target(of: name))
+        if rule.remembered == nil, let first = TargetRule.first(head: head, refs: snapshot.refs, rules: rules) {
+            rule.remembered = try await index.rememberTarget(first, of: name)
+            if first.source == .head { log.notice("\(name): the protected branch is \(first.name), which HEAD names") }
+        }
+        (target, advice) = (
+            rule.branch(in: snapshot.refs)?.name, rule.advice(for: name, head: head, refs: snapshot.refs)
+        )
+        if let advice, advice != said { log.warning("\(advice)") }
+        said = advice
+        return rule
+    }
+}
+
+extension Box {
+    /// Makes a branch the protected one of a repository, because a person says so; returns what was done as a sentence.
+    ///
+    /// - Parameter name: The repository's name on the box; nil where it knows but one.
+    func protect(_ branch: String, of name: String?, user: UInt32) async throws -> String {
+        let known = try await index.repositories()
+        guard let chosen = name ?? (known.count == 1 ? known.keys.first : nil), known[chosen] != nil else {
+            let all = known.keys.sorted().joined(separator: ", ")
+            throw BoxError(
+                .unknownRepository,
+                "\(name.map { "no repository is named \"\($0)\"" } ?? "several repositories are known"); name one with --repository: \(all.isEmpty ? "none is known yet" : all)"
+            )
+        }
+        let repository = try await repository(named: chosen)
+        let exists = try await withRepository(at: repository.gitDirectory) {
+            try $0.ref("refs/heads/\(branch)") != nil
+        }
+        guard exists else {
+            throw BoxError(
+                .usage, "\(chosen) has no branch \"\(branch)\"; push it first, or name one that exists")
+        }
+        try await index.setTarget(branch, of: chosen)
+        log.notice("\(chosen): the protected branch is \(branch), by \(UserName.of(user))")
+        await watchers[chosen]?.lookAnew()
+        return "\(chosen): \(branch) is the protected branch now"
+    }
+}
