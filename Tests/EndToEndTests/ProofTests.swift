@@ -63,12 +63,14 @@ import Testing
     }
 
     /// Makes the change's head another commit.
-    private func amend(_ bench: Bench, _ number: Int, _ files: [String: String] = [:], onto base: String? = nil)
-        async throws
-    {
+    private func amend(
+        _ bench: Bench, _ number: Int, _ files: [String: String] = [:], removing: [String] = [],
+        onto base: String? = nil
+    ) async throws {
         try await bench.git(["checkout", "-q", "--detach", "refs/pull/\(number)/head"])
         if let base { try await bench.git(["rebase", "-q", base]) }
         try bench.write(files)
+        if !removing.isEmpty { try await bench.git(["rm", "-q"] + removing) }
         try await bench.git(["add", "-A"])
         try await bench.git(["commit", "-q", "--amend", "-m", "Another message \(UInt32.random(in: 0 ... .max))"])
         try await bench.git(["update-ref", "refs/pull/\(number)/head", "HEAD"])
@@ -83,7 +85,7 @@ import Testing
 
             try await amend(bench, 1)
             #expect(
-                try await look(bench).contains("run 2  test  passed  3 of 3 steps passed, all proved by earlier runs"))
+                try await look(bench).contains("run 2  test  passed  3 of 3 steps passed, all proved by run 1"))
             try expect(bench, ran: [])
             let amended = try await bench.report(2)
             #expect(amended.steps.map(\.provedBy?.run) == [1, 1, 1])
@@ -95,7 +97,7 @@ import Testing
             try await bench.git(["merge", "-q", "--squash", "refs/pull/1/head"])
             try await bench.git(["commit", "-q", "-m", "Squashed"])
             #expect(
-                try await look(bench).contains("run 3  test  passed  3 of 3 steps passed, all proved by earlier runs"))
+                try await look(bench).contains("run 3  test  passed  3 of 3 steps passed, all proved by run 1"))
             try expect(bench, ran: [])
             #expect(try await bench.report(3).trust == .merged)
 
@@ -284,6 +286,45 @@ import Testing
             #expect(try await bench.pipectl("proofs", "trust", "liar").code == 0)
             #expect(try await bench.pipectl("proofs", "trust", "liar").code == 2)
             #expect(try await bench.pipectl("proofs").output.contains("not believed") == false)
+        }
+    }
+
+    /// As a `GNUmakefile` beside the `Makefile` that is declared: head A passes by a file that no step names, head B takes
+    /// it out again.
+    @Test func anEarlierHeadCannotProveALaterOneByAFileThatNoStepDeclares() async throws {
+        let more = """
+            let made = Step("made", run: "echo made >> $MEET/ran; mkdir -p dist; if test -e hidden; then . ./hidden; else . ./src/make; fi")
+                .inputs("src/**").outputs("dist/**")
+            made
+            Step("pack", needs: made, run: "cp dist/a packed").neverProved().artifacts("packed")
+            """
+        try await Bench.with(["README.md": "begin\n"]) { bench in
+            var files = Self.files(bench.meet, more: more.replacing("$MEET", with: bench.meet))
+            files["src/make"] = "echo good > dist/a\n"
+            try await bench.commit(files, "Workflows")
+            _ = try await look(bench)
+            let broken = ["src/make": "echo good > dist/a; exit 1\n"]
+            try await bench.change(1, broken.merging(["hidden": "echo POISON > dist/a\n"]) { $1 })
+            try await look(bench)
+            _ = try ran(bench)
+            try await amend(bench, 1, removing: ["hidden"])
+            try await look(bench, 1)
+            try expect(bench, ran: ["all", "build", "made", "unit"], "none of head A's proofs counts")
+            let report = try await bench.report(2)
+            #expect(report.steps.first { $0.name == "made" }?.status == .failed)
+            #expect(report.artifacts.allSatisfy { $0.step != "pack" })
+            #expect(report.findings.contains { $0.rule == "passed-undeclared" && $0.file == "hidden" })
+            #expect(report.findings.allSatisfy { $0.rule != "proof-wrong" })
+            #expect(try await bench.pipectl("proofs").output.contains("not believed") == false)
+
+            // What is left of the change is honest, so that its proofs count for its later heads.
+            try await amend(bench, 1, ["src/make": "echo better > dist/a\n"])
+            try await look(bench)
+            _ = try ran(bench)
+            try await amend(bench, 1, ["docs/c": "c2\n"])
+            try await look(bench)
+            try expect(bench, ran: ["all"])
+            #expect(try await bench.report(4).steps.first { $0.name == "made" }?.provedBy?.run == 3)
         }
     }
 

@@ -199,27 +199,7 @@ extension Index {
                 arguments: [repository, report.workflow])
         }
         for step in report.steps {
-            guard let refuted = step.refutes else { continue }
-            try db.execute(
-                sql: "DELETE FROM proof WHERE repository = ? AND definition = ?",
-                arguments: [repository, refuted.definition])
-            // What needs it has begun with what it made.
-            for dependant in dependants(of: step.name, in: report) {
-                try db.execute(
-                    sql: "DELETE FROM proof WHERE repository = ? AND workflow = ? AND step = ?",
-                    arguments: [repository, report.workflow, dependant])
-            }
-            try db.execute(
-                sql: """
-                    INSERT INTO distrust (repository, definition, workflow, step, run, provedBy, at, times)
-                    VALUES (?, ?, ?, ?, ?, ?, ?, 1)
-                    ON CONFLICT DO UPDATE SET times = times + (run <> excluded.run), run = excluded.run,
-                        provedBy = excluded.provedBy, at = excluded.at
-                    """,
-                arguments: [
-                    repository, refuted.definition, report.workflow, step.name, report.id, refuted.proof.run,
-                    report.endedAt.milliseconds,
-                ])
+            if let refuted = step.refutes { try drop(refuted, step.name, in: report, repository: repository, db) }
         }
         guard let trust = report.trust,
             let scope = ProofScope.own(trust, change: report.change?.name, ref: report.ref)
@@ -258,6 +238,36 @@ extension Index {
                 try ArchiveJSON.compactText(steps), report.endedAt.milliseconds - distrustLasts, first,
             ])
         }
+    }
+
+    /// Takes the proofs of a step away that a failure shows to be wrong, and those of the steps that need it.
+    private static func drop(
+        _ refuted: ProofRefutation, _ step: String, in report: Report, repository: Int64, _ db: Database
+    ) throws {
+        try db.execute(
+            sql: "DELETE FROM proof WHERE repository = ?1 AND definition = ?2 AND (?3 IS NULL OR scope = ?3)",
+            arguments: [repository, refuted.definition, refuted.scope])
+        // What needs it has begun with what it made.
+        for dependant in dependants(of: step, in: report) {
+            try db.execute(
+                sql: """
+                    DELETE FROM proof
+                    WHERE repository = ?1 AND workflow = ?2 AND step = ?3 AND (?4 IS NULL OR scope = ?4)
+                    """,
+                arguments: [repository, report.workflow, dependant, refuted.scope])
+        }
+        guard refuted.scope == nil else { return }
+        try db.execute(
+            sql: """
+                INSERT INTO distrust (repository, definition, workflow, step, run, provedBy, at, times)
+                VALUES (?, ?, ?, ?, ?, ?, ?, 1)
+                ON CONFLICT DO UPDATE SET times = times + (run <> excluded.run), run = excluded.run,
+                    provedBy = excluded.provedBy, at = excluded.at
+                """,
+            arguments: [
+                repository, refuted.definition, report.workflow, step, report.id, refuted.proof.run,
+                report.endedAt.milliseconds,
+            ])
     }
 
     /// The steps that need this one, or one that needs it.

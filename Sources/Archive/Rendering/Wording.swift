@@ -107,9 +107,14 @@ enum Wording {
 
     static func title(_ status: StepStatus) -> String { status == .timedOut ? "timed out" : status.rawValue }
 
-    /// `proved by run 12` or `passed in run 12`, for a step that was not run because of it; nil for all others.
+    /// `proved by run 12 of 1a2b3c4d5e` or `passed in run 12`, for a step that was not run because of it; nil for all others.
     static func proof(_ step: StepRecord) -> String? {
-        step.provedBy.map { "proved by run \($0.run)" } ?? step.carriedFrom.map { "passed in run \($0.run)" }
+        step.provedBy.map { "proved by \(run($0))" } ?? step.carriedFrom.map { "passed in run \($0.run)" }
+    }
+
+    /// `run 12 of 1a2b3c4d5e`: the run, and the pushed commit where the report has it.
+    static func run(_ proof: ProofCitation) -> String {
+        "run \(proof.run)" + (proof.head.map { " of \(TerminalText.name(short($0)))" } ?? "")
     }
 
     static func title(_ status: TestResult.Status) -> String {

@@ -19,7 +19,8 @@ struct ProofReasoning: Sendable {
             return prepared.plan.steps.map { StepReasoning(step: $0.name, standing: .never, reason: reason) }
         }
         let keyed = try await search.keys(prepared, request, in: repository)
-        let found = try await search.found(keyed, prepared, request)
+        let claims = try await search.claimed(keyed, prepared, request)
+        let found = try await search.believed(claims, keyed, prepared, request, in: repository)
         let uses = ProofSelection.make(
             prepared.plan, proved: Set(found.keys), restorable: Set(found.filter { $0.value.outputs != nil }.keys))
         var reasons: [StepReasoning] = []
@@ -30,7 +31,12 @@ struct ProofReasoning: Sendable {
                 if let proof = found[step.name], let use = uses[step.name] {
                     reasons.append(reason(step, proof.step.citation, use))
                 } else {
-                    reasons.append(try await change(step, key))
+                    let unbelieved = try await unbelieved(step, claims[step.name])
+                    if let unbelieved {
+                        reasons.append(unbelieved)
+                    } else {
+                        reasons.append(try await change(step, key))
+                    }
                 }
             case nil: reasons.append(StepReasoning(step: step.name, standing: .unproved, reason: "it has no key"))
             }
@@ -54,6 +60,17 @@ struct ProofReasoning: Sendable {
                         ? step.outputs.isEmpty ? "it declares no .outputs(…)" : "its outputs were not kept, or are gone"
                         : "it publishes values"))
         }
+    }
+
+    /// Why a proof of the very key does not count; nil where there is none, or it says nothing of itself.
+    private func unbelieved(_ step: PlannedStep, _ claim: ProofSearch.Found?) async throws -> StepReasoning? {
+        guard let claim, claim.scope != ProofScope.merged,
+            let breach = try await search.breaches(of: [step.name: claim], prepared, request, in: repository)[step.name]
+        else { return nil }
+        let run = claim.step.citation.run
+        return StepReasoning(
+            step: step.name, standing: .unproved, run: run,
+            reason: "run \(run) passed it with the same inputs, but \(breach)")
     }
 
     /// Holds the step against the newest run that proved a step of its name.

@@ -12,7 +12,7 @@ struct RunProofs: Sendable {
     /// Steps that are not run.
     var proved: [String: ProvedStep] = [:]
     /// All that is claimed of the plan's steps, whether this run believes it or not; nothing where it asks for no proofs.
-    var claims: [String: ProvedStep] = [:]
+    var claims: [String: ProofSearch.Found] = [:]
 
     /// The keys of steps that may become proofs.
     var keys: [String: StepKey] {
@@ -29,34 +29,56 @@ struct RunProofs: Sendable {
         plan.steps.allSatisfy { proved[$0.name] == nil || $0.leavesNothing }
     }
 
-    /// Holds whatever was run against what was proved of it, whyever it was run: as a sample, or because proofs were
-    /// not wanted.
+    /// The claims that a run's outcome shows to be wrong: the step ran there and failed by itself.
     ///
-    /// Only a step that ran and failed by itself says something; what a person, the clock, a limit or the system's lack of
-    /// memory ended does not.
-    func judge(_ outcome: inout RunOutcome, of run: RunID) {
+    /// A step that a person, the clock, a limit or the system's lack of memory ended says nothing.
+    func wrongClaims(_ outcome: RunOutcome) -> [String: ProofSearch.Found] {
+        let failed = outcome.steps.filter {
+            $0.status == .failed && $0.provedBy == nil && !($0.attempts.last?.endedFromOutside ?? false)
+        }
+        return claims.filter { claim in failed.contains { $0.name == claim.key } }
+    }
+
+    /// Notes in the outcome which claims are wrong, whatever the reason was to run the step.
+    ///
+    /// - Parameter breaches: By step, why the claim of a change tells nothing about the step itself.
+    func judge(_ outcome: inout RunOutcome, of run: RunID, _ breaches: [String: ProofConfinement.Breach] = [:]) {
+        let wrong = wrongClaims(outcome)
         for index in outcome.steps.indices {
             let step = outcome.steps[index]
-            guard let proof = claims[step.name], step.status == .failed, step.provedBy == nil,
-                !(step.attempts.last?.endedFromOutside ?? false)
-            else { continue }
-            outcome.steps[index].refutes = ProofRefutation(proof: proof.citation, definition: proof.key.definition)
-            let was = proof.citation
+            guard let claim = wrong[step.name] else { continue }
+            let (proof, breach) = (claim.step, breaches[step.name])
+            outcome.steps[index].refutes = ProofRefutation(
+                proof: proof.citation, definition: proof.key.definition, scope: breach.map { _ in claim.scope })
             outcome.findings.insert(
-                Finding(
-                    rule: "proof-wrong", severity: .error,
-                    message:
-                        "step \"\(step.name)\" failed although run \(was.run) had proved it: its inputs, command and box "
-                        + "were the same there, and it passed. Its result depends on something that it does not declare, "
-                        + "or on chance. All proofs of this step are dropped, and none is believed for a week; after "
-                        + "another one that is wrong, none until it is declared in another way",
-                    file: nil, line: nil, column: nil,
-                    suggestion:
-                        "compare `pipectl logs \(was.run)` with `pipectl logs \(run)`, declare what it reads in "
-                        + ".inputs(…) or say .neverProved(); to believe it again as it is: pipectl proofs trust "
-                        + step.name.shellQuoted),
-                at: 0)
+                breach.map { Self.finding(step.name, proof.citation, $0) }
+                    ?? Self.finding(step.name, proof.citation, in: run), at: 0)
         }
+    }
+
+    private static func finding(_ step: String, _ was: ProofCitation, in run: RunID) -> Finding {
+        Finding(
+            rule: "proof-wrong", severity: .error,
+            message:
+                "step \"\(step)\" failed although run \(was.run) had proved it: its inputs, command and box "
+                + "were the same there, and it passed. Its result depends on something that it does not declare, "
+                + "or on chance. All proofs of this step are dropped, and none is believed for a week; after "
+                + "another one that is wrong, none until it is declared in another way",
+            file: nil, line: nil, column: nil,
+            suggestion:
+                "compare `pipectl logs \(was.run)` with `pipectl logs \(run)`, declare what it reads in "
+                + ".inputs(…) or say .neverProved(); to believe it again as it is: pipectl proofs trust "
+                + step.shellQuoted)
+    }
+
+    private static func finding(_ step: String, _ was: ProofCitation, _ breach: ProofConfinement.Breach) -> Finding {
+        Finding(
+            rule: "passed-undeclared", severity: .warning,
+            message:
+                "step \"\(step)\" passed in run \(was.run) with the same inputs, but \(breach). The proofs of this step "
+                + "that the change has are dropped",
+            file: breach.path, line: nil, column: nil,
+            suggestion: "if the step reads such files, declare them in .inputs(…)")
     }
 }
 
@@ -75,9 +97,9 @@ struct ProofSearch: Sendable {
             var proofs = RunProofs(keyed: try await keys(prepared, run.request, in: repository))
             guard Self.isWanted(run.request, options) else { return proofs }
             let claimed = try await claimed(proofs.keyed, prepared, run.request)
-            proofs.claims = claimed.mapValues(\.step)
+            proofs.claims = claimed
             guard !claimed.isEmpty else { return proofs }
-            let found = try await believed(claimed, proofs.keyed, prepared, run.request)
+            let found = try await believed(claimed, proofs.keyed, prepared, run.request, in: repository)
             let plan = prepared.plan
             let sampled = found.keys.sorted().filter { _ in isSample() }
             let uses = ProofSelection.make(
@@ -100,24 +122,27 @@ struct ProofSearch: Sendable {
         }
     }
 
-    /// Holds what was run against what was proved of it; see ``RunProofs/judge(_:of:)``.
+    /// Notes which proofs the outcome shows to be wrong; see ``RunProofs/judge(_:of:_:)``.
     ///
     /// A run that asks for no proofs has not read them: reports of many steps take a while, and only a failure needs them.
     /// What later runs have proved meanwhile is not held against it.
     func judge(
-        _ outcome: inout RunOutcome, by proofs: RunProofs, _ prepared: RunPreparation, _ run: QueuedRun
+        _ outcome: inout RunOutcome, by proofs: RunProofs, _ prepared: RunPreparation, _ run: QueuedRun,
+        in repository: WatchedRepository
     ) async {
         guard outcome.steps.contains(where: { $0.status == .failed }) else { return }
         var proofs = proofs
-        if !Self.isWanted(run.request, options) {
-            do {
-                proofs.claims = try await claimed(proofs.keyed, prepared, run.request).mapValues(\.step)
-                    .filter { $0.value.citation.run < run.id }
-            } catch {
-                log.warning("run \(run.id): whether what failed was proved could not be found out: \(error)")
+        do {
+            if !Self.isWanted(run.request, options) {
+                proofs.claims = try await claimed(proofs.keyed, prepared, run.request)
+                    .filter { $0.value.step.citation.run < run.id }
             }
+            let wrong = proofs.wrongClaims(outcome).filter { $0.value.scope != ProofScope.merged }
+            let breaches = try await breaches(of: wrong, prepared, run.request, in: repository)
+            proofs.judge(&outcome, of: run.id, breaches)
+        } catch {
+            log.warning("run \(run.id): whether what failed was proved could not be found out: \(error)")
         }
-        proofs.judge(&outcome, of: run.id)
     }
 
     /// A run by the clock is there to find out what changed without a push, and one of the box's own to leave a whole
@@ -189,32 +214,46 @@ struct ProofSearch: Sendable {
         var scope: String
         /// The tree that was tested in the run that proved it.
         var tree: String?
+        /// The change that was tested in that run; nil for a branch.
+        var change: Change?
         /// What the step made, if it says what that is and all of it was kept.
         var outputs: KeptOutputs?
     }
 
-    /// The proofs that a run may use.
-    func found(
-        _ keyed: KeyedPlan, _ prepared: RunPreparation, _ request: RunRequest
-    ) async throws -> [String: Found] {
-        try await believed(try await claimed(keyed, prepared, request), keyed, prepared, request)
-    }
-
     /// Of what is claimed, what the run believes.
     ///
-    /// A run from nothing believes only what was proved from nothing. Merged code believes a change only where the change
-    /// was tested with the whole of the same tree: what it says of its inputs binds nobody else.
-    private func believed(
-        _ claimed: [String: Found], _ keyed: KeyedPlan, _ prepared: RunPreparation, _ request: RunRequest
+    /// A run from nothing believes only what was proved from nothing. What a change says of its inputs binds nobody:
+    /// merged code believes a change only where that was tested with the whole of the same tree, and the change itself is
+    /// believed for another tree only where it brought nothing but what is in the key.
+    func believed(
+        _ claimed: [String: Found], _ keyed: KeyedPlan, _ prepared: RunPreparation, _ request: RunRequest,
+        in repository: WatchedRepository
     ) async throws -> [String: Found] {
         let found =
             request.beginsFromNothing ? try await self.claimed(keyed, prepared, request, fromNothing: true) : claimed
-        guard prepared.trust == .merged else { return found }
-        return found.filter { $0.value.scope == ProofScope.merged || $0.value.tree == prepared.tree.hex }
+        let others = found.filter { $0.value.scope != ProofScope.merged && $0.value.tree != prepared.tree.hex }
+        guard !others.isEmpty else { return found }
+        guard prepared.trust != .merged else { return found.filter { others[$0.key] == nil } }
+        let breaches = try await breaches(of: others, prepared, request, in: repository)
+        return found.filter { breaches[$0.key] == nil }
+    }
+
+    /// Why proofs of a change count for no other tree, by step; nothing for those that do.
+    func breaches(
+        of proofs: [String: Found], _ prepared: RunPreparation, _ request: RunRequest,
+        in repository: WatchedRepository
+    ) async throws -> [String: ProofConfinement.Breach] {
+        guard !proofs.isEmpty else { return [:] }
+        let target = request.change?.target ?? request.branch
+        let plan = prepared.plan
+        return try await withRepository(at: repository.store) { store in
+            let confinement = ProofConfinement(repository: store, plan: plan, target: target)
+            return confinement.breaches(of: proofs)
+        }
     }
 
     /// The proofs that there are: their reports and files are there.
-    private func claimed(
+    func claimed(
         _ keyed: KeyedPlan, _ prepared: RunPreparation, _ request: RunRequest, fromNothing: Bool = false
     ) async throws -> [String: Found] {
         let keys = Dictionary(
@@ -246,7 +285,8 @@ struct ProofSearch: Sendable {
     private func found(
         _ step: PlannedStep, _ key: StepKey, _ proof: StepProof, _ report: Report, _ tests: [TestResult]
     ) -> Found? {
-        let citation = proof.citation
+        var citation = proof.citation
+        citation.head = report.head
         let record = report.steps.first {
             $0.name == citation.step && $0.key?.value == key.value && $0.status == .passed && $0.provedBy == nil
         }
@@ -257,7 +297,7 @@ struct ProofSearch: Sendable {
             step: ProvedStep(
                 citation: citation, key: key, tests: record.tests?.of(tests) ?? [], testCounts: record.testCounts,
                 findings: report.findings.filter { $0.step == record.name }, artifacts: artifacts),
-            scope: proof.scope, tree: report.testedTree)
+            scope: proof.scope, tree: report.testedTree, change: report.change)
         // What it published for others is not kept.
         if step.publishes.isEmpty, let made = record.outputs,
             let path = store.wantedArtifact(made.sha256, bytes: made.bytes)

@@ -32,6 +32,11 @@ struct TreeInputs {
         try inputs(patterns).map(\.line)
     }
 
+    /// The paths of what ``read(_:)`` counts, as bytes; a folder stands for all in it.
+    func paths(_ patterns: [String]) throws -> Set<[UInt8]> {
+        Set(try inputs(patterns).map { Array($0.path.utf8) })
+    }
+
     /// What is in the tree where `outputs` go: a step finds it there, and may change it.
     ///
     /// - Throws: ``TreeTooLarge``, ``TreeTooDeep``.

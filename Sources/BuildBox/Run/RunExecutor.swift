@@ -295,7 +295,7 @@ struct RunExecutor: Sendable {
             )
         }
         outcome.findings = (notResumed.map { [$0] } ?? []) + secrets.findings(for: prepared.plan) + outcome.findings
-        if resumption == nil { await proofSearch.judge(&outcome, by: proofs, prepared, run) }
+        if resumption == nil { await proofSearch.judge(&outcome, by: proofs, prepared, run, in: repository) }
         return (outcome, await review, remains)
     }
 

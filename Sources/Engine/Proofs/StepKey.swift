@@ -51,11 +51,14 @@ public struct ProofCitation: Sendable, Hashable, Codable {
     public var attempt: Int
     /// The step's name there.
     public var step: String
+    /// The commit that was pushed for that run; nil in reports from before it was noted.
+    public var head: String?
 
-    public init(run: Int64, attempt: Int, step: String) {
+    public init(run: Int64, attempt: Int, step: String, head: String? = nil) {
         self.run = run
         self.attempt = attempt
         self.step = step
+        self.head = head
     }
 }
 
@@ -64,10 +67,15 @@ public struct ProofRefutation: Sendable, Equatable, Codable {
     public var proof: ProofCitation
     /// ``StepKey/definition`` of the steps whose proofs are no longer believed.
     public var definition: String
+    /// The only scope that loses its proofs of the step; nil where everybody does, and the step is not believed for a while.
+    ///
+    /// A change that brings files which the step does not declare says something about itself, not about the step.
+    public var scope: String?
 
-    public init(proof: ProofCitation, definition: String) {
+    public init(proof: ProofCitation, definition: String, scope: String? = nil) {
         self.proof = proof
         self.definition = definition
+        self.scope = scope
     }
 }
 

@@ -187,17 +187,28 @@ public struct Runner: Sendable {
             return (.cancelled, "steps were cancelled")
         }
         let passed = records.count { $0.status == .passed }
-        let proved = records.count { $0.provedBy != nil }
+        let proofs = records.compactMap(\.provedBy)
         let carried = records.compactMap(\.carriedFrom)
         let excused = records.reduce(0) { $0 + ($1.attempts.last?.quarantinedTests ?? 0) }
         return (
             .passed,
             "\(passed) of \(records.count) steps passed"
-                + (proved > 0 ? ", \(proved == passed ? "all" : "\(proved)") proved by earlier runs" : "")
+                + (proofs.isEmpty
+                    ? "" : ", \(proofs.count == passed ? "all" : "\(proofs.count)") proved by \(Self.runs(of: proofs))")
                 + (carried.first.map { ", \(carried.count) of them in run \($0.run)" } ?? "")
                 + (excused > 0 ? "; \(excused) failure\(excused == 1 ? "" : "s") in quarantine" : "")
                 + (records.contains { $0.status.isFailure } ? "; a failure was allowed" : "")
         )
+    }
+
+    /// `run 12`, `runs 12 and 14`, or `run 12 and 3 other runs`.
+    private static func runs(of proofs: [ProofCitation]) -> String {
+        let runs = Set(proofs.map(\.run)).sorted()
+        return switch runs.count {
+        case 1: "run \(runs[0])"
+        case 2: "runs \(runs[0]) and \(runs[1])"
+        default: "run \(runs[0]) and \(runs.count - 1) other runs"
+        }
     }
 
     private func unstartable(_ records: [StepRecord], _ reason: String) -> RunOutcome {

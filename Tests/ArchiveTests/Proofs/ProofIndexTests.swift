@@ -262,6 +262,20 @@ import Testing
         #expect(try await proof(room, 1, .change, request) != nil)
     }
 
+    @Test func aWrongProofOfOneChangeMayCostThatChangeAlone() async throws {
+        let room = try ArchiveRoom()
+        let (seven, eight) = (Sample.request(change: "7", head: 1), Sample.request(change: "8", head: 2))
+        let first = try await run(room, seven, .change, [Self.step("a", Self.key(1, definition: "lying"))])
+        try await run(room, eight, .change, [Self.step("a", Self.key(1, definition: "lying"))])
+        var failed = Self.step("a", nil, .failed)
+        failed.refutes = ProofRefutation(
+            proof: ProofCitation(run: first, attempt: 1, step: "a"), definition: "lying", scope: ProofScope.change("7"))
+        try await run(room, Sample.request(change: "7", head: 3), .change, [failed], verdict: .failed)
+        #expect(try await proof(room, 1, .change, seven) == nil)
+        #expect(try await proof(room, 1, .change, eight) != nil)
+        #expect(try await room.index.distrustedSteps(of: "alpha").isEmpty)
+    }
+
     @Test func oneProofThatWasWrongIsHeldAgainstItsStepForAWeekAndASecondOneForGood() async throws {
         let room = try ArchiveRoom()
         func wrong(_ head: Int, _ day: Double) async throws {

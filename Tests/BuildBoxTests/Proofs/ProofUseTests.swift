@@ -31,11 +31,35 @@ struct ProofUseTests {
         #expect(!ProofSearch.isWanted(request(), options))
     }
 
+    private static func claim(_ proof: ProvedStep, scope: String = ProofScope.merged) -> ProofSearch.Found {
+        ProofSearch.Found(step: proof, scope: scope)
+    }
+
+    @Test func aProofOfAChangeThatBroughtUndeclaredFilesIsHeldAgainstThatChangeAlone() throws {
+        let proof = ProvedStep(
+            citation: ProofCitation(run: 3, attempt: 1, step: "s"),
+            key: StepKey(value: "k", definition: "d", parts: [:]))
+        let plan = Plan(workflow: "w", steps: [PlannedStep(name: "s", action: .shell("x"))])
+        let scope = ProofScope.change("7")
+        let proofs = RunProofs(
+            keyed: KeyedPlan(plan, KeyFacts()), claims: ["s": Self.claim(proof, scope: scope)])
+        var outcome = try #require(Runner.settled(plan, by: ["s": proof]))
+        outcome.steps[0].provedBy = nil
+        outcome.steps[0].status = .failed
+        var confined = outcome
+        proofs.judge(&outcome, of: 9, ["s": .undeclared(path: "GNUmakefile")])
+        #expect(outcome.steps[0].refutes?.scope == scope)
+        #expect(outcome.findings.map(\.rule) == ["passed-undeclared"])
+        #expect(outcome.findings.first?.file == "GNUmakefile")
+        proofs.judge(&confined, of: 9)
+        #expect(confined.steps[0].refutes != nil && confined.steps[0].refutes?.scope == nil)
+    }
+
     @Test(arguments: StepStatus.allCases) func onlyAStepThatFailedByItselfRefutesItsProof(status: StepStatus) throws {
         let key = StepKey(value: "k", definition: "d", parts: [:])
         let proof = ProvedStep(citation: ProofCitation(run: 3, attempt: 1, step: "it's"), key: key)
         let proofs = RunProofs(
-            keyed: KeyedPlan(Plan(workflow: "w", steps: []), KeyFacts()), claims: ["it's": proof])
+            keyed: KeyedPlan(Plan(workflow: "w", steps: []), KeyFacts()), claims: ["it's": Self.claim(proof)])
         let plan = Plan(workflow: "w", steps: [PlannedStep(name: "it's", action: .shell("x"))])
         var outcome = try #require(Runner.settled(plan, by: ["it's": proof]))
         outcome.steps[0].status = status
@@ -56,7 +80,7 @@ struct ProofUseTests {
             citation: ProofCitation(run: 3, attempt: 1, step: "s"),
             key: StepKey(value: "k", definition: "d", parts: [:]))
         let plan = Plan(workflow: "w", steps: [PlannedStep(name: "s", action: .shell("x"))])
-        let proofs = RunProofs(keyed: KeyedPlan(plan, KeyFacts()), claims: ["s": proof])
+        let proofs = RunProofs(keyed: KeyedPlan(plan, KeyFacts()), claims: ["s": Self.claim(proof)])
         var failed = try #require(Runner.settled(plan, by: ["s": proof]))
         failed.steps[0].provedBy = nil
         failed.steps[0].status = .failed

@@ -63,7 +63,7 @@ import Testing
         let plan = Plan(workflow: "w", steps: steps)
         let outcome = try #require(Runner.settled(plan, by: ["a": Self.proof("a"), "b": Self.proof("b", run: 13)]))
         #expect(outcome.verdict == .passed)
-        #expect(outcome.reason == "2 of 3 steps passed, all proved by earlier runs")
+        #expect(outcome.reason == "2 of 3 steps passed, all proved by runs 12 and 13")
         #expect(outcome.steps.map(\.status) == [.passed, .passed, .skipped])
         #expect(outcome.steps.map(\.provedBy?.run) == [12, 13, nil])
         #expect(outcome.steps.map(\.tests) == [TestSpan(first: 0, count: 1), TestSpan(first: 1, count: 1), nil])

@@ -43,7 +43,7 @@ import Testing
             [build("echo must not run; exit 1"), use],
             setting: room.setting { $0.proved = ["build": proved] }, events: events)
         #expect(outcome.verdict == .passed)
-        #expect(outcome.reason == "2 of 2 steps passed, 1 proved by earlier runs")
+        #expect(outcome.reason == "2 of 2 steps passed, 1 proved by run 7")
         #expect(outcome["build"].provedBy?.run == 7)
         #expect(outcome["build"].attempts.isEmpty)
         #expect(room.log(outcome["use"]) == "made\n")

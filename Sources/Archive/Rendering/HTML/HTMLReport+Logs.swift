@@ -50,7 +50,7 @@ extension HTMLReport {
         if let reason = step.reason { html += "<p class=\"meta\">\(text: reason)</p>\n" }
         if let proof = step.provedBy {
             html +=
-                "<p class=\"meta\">It did not run: run \(proof.run) proved it, with the same inputs, command and box. "
+                "<p class=\"meta\">It did not run: \(Wording.run(proof)) proved it, with the same inputs, command and box. "
             html += "Its tests and artifacts are those of that run: "
             html += "<code class=\"all\">\(ReportFacts.logsCommand(proof.run, proof.step))</code></p>\n"
         } else if let earlier = step.carriedFrom {

@@ -1,0 +1,34 @@
+import Pipeline
+import Testing
+
+@testable import Engine
+
+/// Which files the key of a step holds.
+struct FilesInKeyTests {
+    private static func step(
+        _ name: String, _ inputs: [String], needs: [String] = [], only: Bool = false,
+        action: PlannedStep.Action = .shell("x")
+    ) -> PlannedStep {
+        var step = PlannedStep(name: name, action: action)
+        (step.inputs, step.needs, step.inputsCoverNeeds) = (inputs, needs, only)
+        return step
+    }
+
+    @Test func theFilesOfAllThatAStepNeedsAreInItsKeyUnlessItsOwnCoverThem() {
+        let plan = Plan(
+            workflow: "w",
+            steps: [
+                Self.step("build", ["src"]), Self.step("gate", [], needs: ["build"], action: .approval),
+                Self.step("unit", ["tests"], needs: ["gate"]),
+                Self.step("one", ["tests/one"], needs: ["build"], only: true),
+                Self.step("after", ["docs"], needs: ["one"]), Self.step("all", []),
+                Self.step("late", ["x"], needs: ["all"]),
+            ])
+        #expect(plan.filesInKey(of: "build") == ["src"])
+        #expect(plan.filesInKey(of: "unit") == ["src", "tests"])
+        #expect(plan.filesInKey(of: "one") == ["tests/one"])
+        #expect(plan.filesInKey(of: "after") == ["docs", "src", "tests/one"])
+        #expect(plan.filesInKey(of: "all") == nil)
+        #expect(plan.filesInKey(of: "late") == nil)
+    }
+}
