@@ -4,6 +4,7 @@ import Foundation
 import Git
 import Logging
 import Pipeline
+import SystemPackage
 
 extension RunExecutor {
     /// Bytes of the difference, and of the rules together, that a reviewer is handed.
@@ -21,8 +22,15 @@ extension RunExecutor {
             guard let plan = step.review else { continue }
             let last = await lastReview(step.name, of: run)
             let request = run.request
+            let room = ReviewRoom(FilePath("\(folder)/reviews/\(inputs.count)"))
             let (input, prompt) = try await withRepository(at: repository.store) { store in
-                try Self.material(plan, prepared, request, last, in: store)
+                var (input, prompt) = try Self.material(plan, prepared, request, last, in: store)
+                guard !input.isKnown else { return (input, prompt) }
+                try FileManager.default.createDirectory(
+                    atPath: room.folder.string, withIntermediateDirectories: true)
+                try store.checkout(prepared.tested, into: room.workspace.string)
+                input.room = room
+                return (input, prompt)
             }
             inputs[step.name] = input
             let data = try JSONEncoder().encode(input.earlier)

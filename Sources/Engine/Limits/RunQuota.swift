@@ -25,7 +25,8 @@ final class RunQuota: Sendable {
         meter = WorkspaceMeter(
             folders: [(setting.workspaceMount?.upper ?? setting.workspace).string]
                 + (setting.enclosure == nil
-                    ? [] : [setting.home.string, setting.temporary.string, setting.published.string]))
+                    ? [] : [setting.home.string, setting.temporary.string, setting.published.string])
+                + setting.rooms.map(\.folder.string))
     }
 
     /// To be called when the run's last process has ended.

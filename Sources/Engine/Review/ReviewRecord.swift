@@ -56,6 +56,8 @@ public struct ReviewInput: Sendable, Equatable {
     public var earlier: [ReviewFinding]
     /// Whether the head was looked at before: then nothing is run, and what was found stands.
     public var isKnown: Bool
+    /// Where it works, with the tested files in it; nil where nothing is run.
+    public var room: ReviewRoom?
 
     public init(head: String, since: String?, earlier: [ReviewFinding], isKnown: Bool) {
         self.head = head

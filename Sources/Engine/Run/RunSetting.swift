@@ -45,6 +45,8 @@ public struct RunSetting: Sendable {
     public var proved: [String: ProvedStep] = [:]
     /// What steps that review begin with, by the step.
     public var reviews: [String: ReviewInput] = [:]
+    /// The folders of one step alone, instead of those that the run's other steps share: see ``ReviewRoom``.
+    var room: ReviewRoom?
     /// Steps that passed in the run whose workspace this one goes on with, and that are not run.
     public var carried: [String: CarriedStep] = [:]
     /// Bytes of what a step makes that are kept at most: see `Step.outputs(_:)`.
@@ -95,15 +97,15 @@ public struct RunSetting: Sendable {
     /// Where steps leave values for one another.
     var values: FilePath { FilePath(RunSetting.values(in: folder.string)) }
     /// Where each attempt writes the values that it publishes, in a folder of its own.
-    var published: FilePath { shown.appending("published") }
+    var published: FilePath { room?.published ?? shown.appending("published") }
 
     /// Where the folder of a run has what its steps may read of it; nothing else belongs in there.
     public static func shown(in folder: String) -> String { "\(folder)/shown" }
     public static func values(in folder: String) -> String { "\(shown(in: folder))/values" }
 
     /// The steps' home, and what they see as /tmp; both are the run's own.
-    var home: FilePath { folder.appending("home") }
-    var temporary: FilePath { folder.appending("tmp") }
+    var home: FilePath { room?.home ?? folder.appending("home") }
+    var temporary: FilePath { room?.temporary ?? folder.appending("tmp") }
 
     /// Where steps see a path of this setting.
     func seen(_ path: FilePath) -> FilePath {

@@ -38,7 +38,8 @@ extension Runner {
             defer { allowance.close() }
             command.limits = allowance.processLimits
             command.group = allowance.group
-            let host = hosts.host(for: setting.policy(of: step, hasSecrets: setting.secrets.areGiven(to: step)))
+            let host = hosts.host(
+                for: setting.policy(of: step, hasSecrets: setting.secrets.areGiven(to: step)), in: setting)
             defer { setting.removeSecretsFolder(of: command) }
             let before =
                 step.testResults.isEmpty && step.findings == nil

@@ -29,7 +29,8 @@ extension Runner {
         _ index: Int, of plan: Plan, on hosts: StepHosts, within quota: RunQuota, place: StepLine.Place,
         stop: StopSignal
     ) async -> StepOutcome {
-        let outcome = await runAttempts(index, of: plan, on: hosts, within: quota, place: place, stop: stop)
+        let outcome = await runner(of: plan.steps[index]).runAttempts(
+            index, of: plan, on: hosts, within: quota, place: place, stop: stop)
         // What a step chose (a file's name, a test's) may be in any sentence about it.
         return setting.secrets.masker.map { outcome.masked(by: $0) } ?? outcome
     }

@@ -55,6 +55,7 @@ public struct Runner: Sendable {
             quota = try await StepLoop.block(loop) {
                 try setting.makeFolders(for: plan)
                 try setting.prepareEnclosure(for: plan)
+                try setting.prepareRooms(for: plan)
                 return try RunQuota(setting: setting, plan: plan)
             }
         } catch {

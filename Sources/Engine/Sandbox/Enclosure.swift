@@ -33,10 +33,11 @@ public struct Enclosure: Sendable {
 }
 
 extension RunSetting {
-    /// The policy of a step; steps with secrets have a sandbox for themselves.
+    /// The policy of a step; those with secrets and those that review have a sandbox for themselves.
     func policy(of step: PlannedStep, hasSecrets: Bool) -> SandboxPolicy {
         SandboxPolicy(
-            network: step.network, permissions: Set(step.permissions), owner: hasSecrets ? step.name : nil)
+            network: step.network, permissions: Set(step.permissions),
+            owner: hasSecrets || step.review != nil ? step.name : nil)
     }
 
     /// The words that start `stepinit` for steps of this policy.
@@ -114,7 +115,7 @@ extension RunSetting {
     }
 
     /// In a home that is still empty; steps find their caches there as links.
-    private func linkCaches(of plan: Plan, _ enclosure: Enclosure) throws {
+    func linkCaches(of plan: Plan, _ enclosure: Enclosure) throws {
         for use in plan.steps.flatMap(\.caches) where use.path.hasPrefix("~/") {
             guard let cache = enclosure.caches[use.name] else { continue }
             let link = home.appending(String(use.path.dropFirst(2)))
@@ -142,7 +143,8 @@ final class StepHosts: Sendable {
         self.loop = loop
     }
 
-    func host(for policy: SandboxPolicy) -> StepHost {
+    /// - Parameter setting: That of the step, which may have folders of its own.
+    func host(for policy: SandboxPolicy, in setting: RunSetting) -> StepHost {
         // Without a sandbox there is nothing that policies could differ in.
         let key = setting.enclosure == nil ? SandboxPolicy() : policy
         return hosts.withLock { hosts in

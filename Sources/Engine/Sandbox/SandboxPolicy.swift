@@ -10,7 +10,8 @@ public import Pipeline
 public struct SandboxPolicy: Sendable, Hashable {
     public var network: NetworkAccess
     public var permissions: Set<SandboxPermission>
-    /// The step that has the sandbox for itself, because it is given secrets: others could read them from its processes.
+    /// The step that has the sandbox for itself: because it is given secrets, which others could read from its processes,
+    /// or because it judges what the others run.
     public var owner: String?
 
     public init(
