@@ -101,24 +101,61 @@ static int inflate_object(
     return result;
 }
 
-static int read_object(
-    void **out, size_t *size, git_object_t *kind, git_odb_backend *backend, const git_oid *id) {
+static char *path_of(git_odb_backend *backend, const git_oid *id) {
     const char *folder = ((loose_reader *)backend)->folder;
     char hex[GIT_OID_HEXSZ + 1];
     git_oid_tostr(hex, sizeof hex, id);
-    size_t room = strlen(folder) + sizeof hex + 3, count = 0;
+    size_t room = strlen(folder) + sizeof hex + 3;
     char *path = malloc(room);
+    if (path) snprintf(path, room, "%s/%.2s/%s", folder, hex, hex + 2);
+    return path;
+}
+
+static void say_damaged(const char *path) {
+    char words[512];
+    snprintf(words, sizeof words, "the object \"%s\" is damaged: its file is cut or has other bytes. "
+        "`git fsck` finds all such; fetch them again", path);
+    git_error_set_str(GIT_ERROR_ODB, words);
+}
+
+static int read_object(
+    void **out, size_t *size, git_object_t *kind, git_odb_backend *backend, const git_oid *id) {
+    size_t count = 0;
+    char *path = path_of(backend, id);
     if (!path) return GIT_PASSTHROUGH;
-    snprintf(path, room, "%s/%.2s/%s", folder, hex, hex + 2);
     unsigned char *bytes = read_file(path, &count);
     int result = bytes ? inflate_object(out, size, kind, backend, bytes, count) : GIT_PASSTHROUGH;
-    if (result == -1) {
-        char words[512];
-        snprintf(words, sizeof words, "the object \"%s\" is damaged: its file is cut or has other bytes. "
-            "`git fsck` finds all such; fetch them again", path);
-        git_error_set_str(GIT_ERROR_ODB, words);
-    }
+    if (result == -1) say_damaged(path);
     free(bytes);
+    free(path);
+    return result;
+}
+
+// The kind and the size alone: a few bytes are read, however large the object is.
+static int read_object_header(size_t *size, git_object_t *kind, git_odb_backend *backend, const git_oid *id) {
+    char *path = path_of(backend, id);
+    int file = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    unsigned char bytes[256];
+    ssize_t count = file < 0 ? -1 : read(file, bytes, sizeof bytes);
+    int result = GIT_PASSTHROUGH;
+    z_stream stream;
+    memset(&stream, 0, sizeof stream);
+    stream.next_in = bytes;
+    stream.avail_in = count > 0 ? (uInt)count : 0;
+    if (count >= 0 && inflateInit(&stream) == Z_OK) {
+        char head[64];
+        stream.next_out = (Bytef *)head;
+        stream.avail_out = sizeof head;
+        int state = inflate(&stream, Z_SYNC_FLUSH);
+        uint64_t length = 0;
+        size_t taken = sizeof head - stream.avail_out;
+        int is_read = (state == Z_OK || state == Z_STREAM_END) && read_header(head, taken, kind, &length) > 0;
+        inflateEnd(&stream);
+        result = is_read ? 0 : -1;
+        if (is_read) *size = (size_t)length;
+        else say_damaged(path);
+    }
+    if (file >= 0) close(file);
     free(path);
     return result;
 }
@@ -137,6 +174,7 @@ int loose_objects_read(void *repository, const char *folder) {
     }
     int failed = git_odb_init_backend(&reader->parent, GIT_ODB_BACKEND_VERSION);
     reader->parent.read = read_object;
+    reader->parent.read_header = read_object_header;
     reader->parent.free = free_reader;
     if (!failed) failed = git_repository_odb(&odb, repository);
     // Packs have 2, loose objects 1; of those with the same number an alternate comes first.

@@ -27,6 +27,8 @@ public struct GitError: Error, Sendable, Equatable {
         public static let owner = Code(rawValue: -36)
         /// Ours, not libgit2's: the repository has a form that we refuse to work on.
         public static let unsupported = Code(rawValue: -1001)
+        /// Ours, too: an object or a difference has more than is read into memory.
+        public static let tooLarge = Code(rawValue: -1002)
     }
 
     /// The libgit2 function, or our own method, that failed.
@@ -43,8 +45,9 @@ public struct GitError: Error, Sendable, Equatable {
 }
 
 extension GitError {
-    /// Whether an object is missing, is of another kind, or can't be parsed: that stays so until it is pushed again.
-    public var isAboutObjects: Bool { [.failed, .notFound, .invalid].contains(code) }
+    /// Whether an object is missing, is of another kind, can't be parsed or is too large to be read: that stays so until it
+    /// is pushed again.
+    public var isAboutObjects: Bool { [.failed, .notFound, .invalid, .tooLarge].contains(code) }
 }
 
 extension GitError: CustomStringConvertible {

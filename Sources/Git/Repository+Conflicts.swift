@@ -21,6 +21,11 @@ extension Repository {
             if code == GIT_ITEROVER.rawValue { break }
             try git("git_index_conflict_next") { code }
             guard let ours, let theirs, let path = ours.pointee.path else { continue }
+            // A file of gigabytes is not merged again for a line number.
+            let sides = [base, ours, theirs].compactMap { $0.map { OID($0.pointee.id) } }
+            guard sides.allSatisfy({ ((try? size(of: $0)) ?? .max) <= ObjectBounds.mergedFile }) else {
+                continue
+            }
             var result = git_merge_file_result()
             // A file that can't be merged by lines has no line; that is not this caller's trouble.
             guard git_merge_file_from_index(&result, pointer, base, ours, theirs, nil) == 0 else {

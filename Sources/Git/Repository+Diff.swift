@@ -2,10 +2,20 @@ internal import CGit
 
 extension Repository {
     /// The files that differ between two commits, renames detected, in path order; `nil` stands for an empty tree.
+    ///
+    /// Files of more than 2 MiB count as binary, and where all that are compared have more than 256 MiB together the later
+    /// ones have no counts of lines. Throws `.tooLarge` where more than 500,000 entries of trees differ.
     public func diff(from old: OID?, to new: OID) throws(GitError) -> [FileChange] {
         let diff = try diffHandle(from: old, to: new, contextLines: 0)
         var changes: [FileChange] = []
+        var compared = 0
         for number in 0..<git_diff_num_deltas(diff.pointer) {
+            if compared < ObjectBounds.compared { compared += comparedBytes(diff.pointer, number) }
+            guard compared < ObjectBounds.compared else {
+                let raw = git_diff_get_delta(diff.pointer, number)?.pointee
+                if let raw { changes.append(FileChange(raw, additions: 0, deletions: 0)) }
+                continue
+            }
             let patch = try patchHandle(diff, number)
             guard let patch else { continue }
             defer { git_patch_free(patch) }
@@ -15,6 +25,18 @@ extension Repository {
             changes.append(FileChange(delta.pointee, additions: additions, deletions: deletions))
         }
         return changes
+    }
+
+    /// Bytes of both sides of a delta, as far as they are read to compare them.
+    private func comparedBytes(_ diff: OpaquePointer, _ number: Int) -> Int {
+        guard let delta = git_diff_get_delta(diff, number)?.pointee else { return 0 }
+        let none = OID(git_oid())
+        let sizes = [delta.old_file, delta.new_file].map { file in
+            let id = OID(file.id)
+            return id == none ? 0 : (try? size(of: id)) ?? 0
+        }
+        // One that counts as binary is not read.
+        return sizes.contains { $0 > ObjectBounds.comparedFile } ? 0 : sizes.reduce(0, +)
     }
 
     /// How many entries of two trees differ; only folders that differ are read.
@@ -54,12 +76,15 @@ extension Repository {
     public func patchID(of commit: OID) throws(GitError) -> OID? {
         let value = try self.commit(commit)
         guard value.parents.count < 2 else { return nil }
-        return try patchID(of: diffHandle(from: value.parents.first, to: commit, contextLines: 3, renames: false))
+        return try patchID(
+            of: diffHandle(
+                from: value.parents.first, to: commit, contextLines: 3, renames: false, maximumFileBytes: 8 << 20))
     }
 
     /// The same for everything between two commits, taken as one difference.
     public func patchID(from old: OID, to new: OID) throws(GitError) -> OID? {
-        try patchID(of: diffHandle(from: old, to: new, contextLines: 3, renames: false))
+        try patchID(
+            of: diffHandle(from: old, to: new, contextLines: 3, renames: false, maximumFileBytes: 8 << 20))
     }
 
     private func patchID(of diff: borrowing Handle) throws(GitError) -> OID? {
@@ -79,18 +104,19 @@ extension Repository {
     }
 
     func diffHandle(
-        from old: OID?, to new: OID, contextLines: UInt32, renames: Bool = true, maximumFileBytes: Int = 64 << 20
+        from old: OID?, to new: OID, contextLines: UInt32, renames: Bool = true,
+        maximumFileBytes: Int = ObjectBounds.comparedFile
     ) throws(GitError) -> Handle {
         var options = git_diff_options()
         try git("git_diff_options_init") { git_diff_options_init(&options, UInt32(GIT_DIFF_OPTIONS_VERSION)) }
         options.context_lines = contextLines
-        // A larger file counts as binary: its difference would not fit in memory at need.
+        // A larger file counts as binary, and is not read.
         options.max_size = git_off_t(maximumFileBytes)
         options.flags |= GIT_DIFF_INCLUDE_TYPECHANGE.rawValue
         var oldTree: OID?
         if let old { oldTree = try treeID(of: old) }
         let diff = try treeDiff(from: oldTree, to: treeID(of: new), &options)
-        guard renames else { return diff }
+        guard renames, mayFindRenames(diff.pointer) else { return diff }
         var find = git_diff_find_options()
         try git("git_diff_find_options_init") {
             git_diff_find_options_init(&find, UInt32(GIT_DIFF_FIND_OPTIONS_VERSION))
@@ -98,6 +124,23 @@ extension Repository {
         find.flags = GIT_DIFF_FIND_RENAMES.rawValue
         try git("git_diff_find_similar") { git_diff_find_similar(diff.pointer, &find) }
         return diff
+    }
+
+    /// Whether renames are looked for: libgit2 compares each file that is gone with each new one, and reads all of them
+    /// whole. Only where that is little.
+    private func mayFindRenames(_ diff: OpaquePointer) -> Bool {
+        var (gone, new, bytes) = (0, 0, 0)
+        for number in 0..<git_diff_num_deltas(diff) {
+            guard let delta = git_diff_get_delta(diff, number)?.pointee,
+                delta.status == GIT_DELTA_ADDED || delta.status == GIT_DELTA_DELETED
+            else { continue }
+            let isNew = delta.status == GIT_DELTA_ADDED
+            if isNew { new += 1 } else { gone += 1 }
+            let size = (try? size(of: OID(isNew ? delta.new_file.id : delta.old_file.id))) ?? 0
+            bytes += size
+            if size > ObjectBounds.renamedFile || bytes > ObjectBounds.renamed { return false }
+        }
+        return gone > 0 && new > 0 && gone * new <= ObjectBounds.renamePairs
     }
 
     /// The difference of two trees; `nil` stands for an empty one. Only folders that differ are read.
@@ -108,8 +151,9 @@ extension Repository {
         from old: OID?, to new: OID, _ options: inout git_diff_options
     ) throws(GitError) -> Handle {
         var paths: [[UInt8]] = []
-        // One that is too deep to be compared is libgit2's alone.
-        if let old, let found = try? changedPaths(fromTree: old, to: new) {
+        // libgit2 has no bound of its own: what is too deep or too much must not come to it.
+        let found = try changedPaths(fromTree: old, to: new, limit: ObjectBounds.differingEntries)
+        if old != nil, let found {
             paths = found
             guard !paths.isEmpty else {
                 return try Handle("git_diff_tree_to_tree", free: git_diff_free) {

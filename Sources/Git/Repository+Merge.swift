@@ -34,6 +34,7 @@ extension Repository {
     }
 
     func mergedIndex(_ head: OID, into target: OID) throws(GitError) -> Handle {
+        try requireMergeable(head, into: target)
         let (ours, theirs) = (try commitHandle(target).take(), try commitHandle(head).take())
         defer {
             git_commit_free(ours)

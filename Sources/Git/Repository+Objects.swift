@@ -52,14 +52,17 @@ extension Repository {
     }
 
     /// The lines of a tree in Git's order; recursive, each folder is followed by what it holds.
+    ///
+    /// Throws `.tooLarge` for more than 3,000,000 of them.
     public func entries(ofTree id: OID, recursive: Bool) throws(GitError) -> [TreeEntry] {
         var entries: [TreeEntry] = []
-        try collect(id, under: "", recursive: recursive, into: &entries)
+        var pathBytes = 0
+        try collect(id, under: "", recursive: recursive, into: &entries, &pathBytes)
         return entries
     }
 
     private func collect(
-        _ id: OID, under prefix: String, recursive: Bool, into entries: inout [TreeEntry]
+        _ id: OID, under prefix: String, recursive: Bool, into entries: inout [TreeEntry], _ pathBytes: inout Int
     ) throws(GitError) {
         let tree = try treeHandle(id)
         for number in 0..<git_tree_entrycount(tree.pointer) {
@@ -70,15 +73,21 @@ extension Repository {
             let entry = TreeEntry(
                 name: text, path: prefix + text, kind: TreeEntry.Kind(git_tree_entry_filemode(raw)),
                 id: OID(git_tree_entry_id(raw).pointee))
+            pathBytes += entry.path.utf8.count
+            try TreeLine.check(count: entries.count, pathBytes: pathBytes)
             entries.append(entry)
             if recursive, entry.kind == .tree {
-                try collect(entry.id, under: entry.path + "/", recursive: true, into: &entries)
+                try TreeLine.check(depthOf: entry.path.utf8.count)
+                try collect(entry.id, under: entry.path + "/", recursive: true, into: &entries, &pathBytes)
             }
         }
     }
 
     /// A file's whole content, in memory.
-    public func blob(_ id: OID) throws(GitError) -> [UInt8] {
+    ///
+    /// - Parameter most: Throws `.tooLarge` for a file of more bytes; `.max` for those that this box wrote itself.
+    public func blob(_ id: OID, atMost most: Int = 64 << 20) throws(GitError) -> [UInt8] {
+        if most < .max { try requireSize(of: id, atMost: most) }
         var raw = id.raw
         let blob = try Handle("git_blob_lookup", free: git_blob_free) { git_blob_lookup(&$0, pointer, &raw) }
         let bytes = UnsafeRawBufferPointer(
@@ -95,9 +104,19 @@ extension Repository {
     }
 
     /// The content of the file, or the text of the symlink, that a commit has at `path`; `nil` if it has no file there.
-    public func file(_ path: String, at commit: OID) throws(GitError) -> [UInt8]? {
+    ///
+    /// - Parameter most: As for ``blob(_:atMost:)``.
+    public func file(_ path: String, at commit: OID, atMost most: Int = 64 << 20) throws(GitError) -> [UInt8]? {
         guard let entry = try entry(path, at: commit), entry.kind != .tree, entry.kind != .submodule else { return nil }
-        return try blob(entry.id)
+        return try blob(entry.id, atMost: most)
+    }
+
+    /// The same for a file of at most `most` bytes; `nil` for a larger one, which is not read.
+    public func smallFile(_ path: String, at commit: OID, atMost most: Int) throws(GitError) -> [UInt8]? {
+        do { return try file(path, at: commit, atMost: most) } catch {
+            if error.code == .tooLarge { return nil }
+            throw error
+        }
     }
 
     /// What a commit has at `path`.
@@ -117,23 +136,26 @@ extension Repository {
     }
 
     func commitHandle(_ id: OID) throws(GitError) -> Handle {
+        try requireSize(of: id, atMost: ObjectBounds.commit)
         var raw = id.raw
         return try Handle("git_commit_lookup", free: git_commit_free) { git_commit_lookup(&$0, pointer, &raw) }
     }
 
     func treeHandle(_ id: OID) throws(GitError) -> Handle {
+        try requireSize(of: id, atMost: ObjectBounds.tree)
         var raw = id.raw
         return try Handle("git_tree_lookup", free: git_tree_free) { git_tree_lookup(&$0, pointer, &raw) }
     }
 
     func treeID(of commit: OID) throws(GitError) -> OID {
-        // A handle that has no name would be freed before the id is read.
-        let tree = try commitTree(commit)
-        return OID(git_tree_id(tree.pointer).pointee)
+        let commit = try commitHandle(commit)
+        guard let id = git_commit_tree_id(commit.pointer) else {
+            throw GitError(call: "git_commit_tree_id", code: .failed, message: nil)
+        }
+        return OID(id.pointee)
     }
 
     func commitTree(_ commit: OID) throws(GitError) -> Handle {
-        let commit = try commitHandle(commit)
-        return try Handle("git_commit_tree", free: git_tree_free) { git_commit_tree(&$0, commit.pointer) }
+        try treeHandle(treeID(of: commit))
     }
 }

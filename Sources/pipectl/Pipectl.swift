@@ -38,7 +38,7 @@ struct Pipectl: AsyncParsableCommand {
     /// Parses, runs, and ends with the exit code that the error or verdict asks for.
     static func main() async {
         // The hidden commands of our own children are answered before anything else is set up.
-        if let code = FetchMirror.run(CommandLine.arguments) ?? SearchLines.run(CommandLine.arguments) {
+        if let code = BoxChild.run(CommandLine.arguments) ?? SearchLines.run(CommandLine.arguments) {
             Foundation.exit(code)
         }
         Memory.prepare()

@@ -293,8 +293,8 @@ import Testing
         let bomb = try #require(OID(hex: make(["commit-tree", "-m", "m", tree], "")))
         let small = try commit("small", LayerTests.kinds[1].replacingOccurrences(of: "%", with: "a"))
         let trees = try [small, bomb].map { try repository.commit($0).tree }
-        #expect(code { try repository.difference(fromTree: trees[0], to: trees[1]) } == .invalid)
-        #expect(code { try repository.checkout(bomb, into: fixture["whole"]) } == .invalid)
+        #expect(code { try repository.difference(fromTree: trees[0], to: trees[1]) } == .tooLarge)
+        #expect(code { try repository.checkout(bomb, into: fixture["whole"]) } == .tooLarge)
     }
 
     @Test func aDamagedIndexIsAnError() throws {

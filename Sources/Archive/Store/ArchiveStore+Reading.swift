@@ -105,7 +105,7 @@ extension ArchiveStore {
 
     /// A file's bytes, their hash compared by libgit2; nil if the run's tree names no such file.
     static func read(_ path: String, _ id: RunID, _ commit: OID, _ repository: Repository) throws -> [UInt8]? {
-        try reading(id, path) { try repository.file(path, at: commit) }
+        try reading(id, path) { try repository.file(path, at: commit, atMost: .max) }
     }
 
     /// Does `body`; a Git error becomes one that names the run.

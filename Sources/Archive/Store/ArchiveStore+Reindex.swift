@@ -109,7 +109,7 @@ extension ArchiveStore {
             var bytes = 0
             for entry in try Self.reading(id, "The tree", { try repository.entries(ofTree: tree, recursive: true) })
             where entry.kind == .blob {
-                bytes += try Self.reading(id, entry.path) { try repository.blob(entry.id) }.count
+                bytes += try Self.reading(id, entry.path) { try repository.blob(entry.id, atMost: .max) }.count
             }
             return Index.Restored(
                 report: report, request: try Self.request(id, commit, repository),

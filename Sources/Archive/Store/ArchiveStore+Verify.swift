@@ -60,7 +60,7 @@ extension ArchiveStore {
                 let tree = try Self.reading(id, "The tree") { try repository.commit(commit).tree }
                 let entries = try Self.reading(id, "The tree") { try repository.entries(ofTree: tree, recursive: true) }
                 for entry in entries where entry.kind == .blob || entry.kind == .executable {
-                    _ = try Self.reading(id, entry.path) { try repository.blob(entry.id) }
+                    _ = try Self.reading(id, entry.path) { try repository.blob(entry.id, atMost: .max) }
                 }
                 report = try Self.report(id, commit, repository)
                 _ = try Self.request(id, commit, repository)

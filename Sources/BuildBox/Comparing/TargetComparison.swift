@@ -64,7 +64,7 @@ struct TargetComparison: Sendable {
         var bytes = 0
         for change in try git.diff(from: from, to: to).prefix(500) where !change.isBinary && bytes < 16 << 20 {
             for (path, commit, isOld) in [(change.oldPath ?? change.path, from, true), (change.path, to, false)] {
-                guard let file = try git.file(path, at: commit), file.count <= 1 << 20 else { continue }
+                guard let file = try git.smallFile(path, at: commit, atMost: 1 << 20) else { continue }
                 bytes += file.count
                 let text = String(decoding: file, as: UTF8.self)
                 if isOld { sources.before.append(text) } else { sources.after.append(text) }

@@ -26,7 +26,7 @@ struct TestLocator {
         var bytes = 0
         for path in try candidates(for: wanted.map(\.parts.suite)) {
             guard !wanted.isEmpty, bytes < Self.maximumBytes else { break }
-            guard let file = try repository.file(path, at: commit), file.count <= 1 << 20 else { continue }
+            guard let file = try repository.smallFile(path, at: commit, atMost: 1 << 20) else { continue }
             bytes += file.count
             let data = Data(file)
             for (id, parts) in wanted {

@@ -1,4 +1,5 @@
 public import Foundation
+public import Git
 public import Pipeline
 
 /// How a box works: what `pipectl watch` and `pipectl run` can set.
@@ -52,6 +53,8 @@ public struct BoxOptions: Sendable {
 
     /// Seven eighths of the machine's memory: what is left keeps the box alive.
     private static var mostMemory: Int { Int(ProcessInfo.processInfo.physicalMemory / 8 * 7) }
+    /// What the files of a commit may come to before anything of them is checked out.
+    public var treeLimits = TreeLimits()
 
     public init(slots: Int = ProcessInfo.processInfo.activeProcessorCount) {
         self.slots = max(slots, 1)

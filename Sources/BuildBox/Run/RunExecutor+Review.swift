@@ -93,8 +93,11 @@ extension RunExecutor {
                 rules += "\n(\(path) is not there)\n"
                 continue
             }
-            let text = String(
-                decoding: try store.blob(entry.id).prefix(max(ruleBytes - rules.utf8.count, 0)), as: UTF8.self)
+            guard let bytes = try store.smallFile(path, at: source, atMost: 1 << 20) else {
+                rules += "\n(\(path) is too large to be read)\n"
+                continue
+            }
+            let text = String(decoding: bytes.prefix(max(ruleBytes - rules.utf8.count, 0)), as: UTF8.self)
             rules += "\n### \(path)\n\n\(text)\n"
         }
         return (input, prompt(plan, request, input, rules: rules, diff: diff))

@@ -55,6 +55,7 @@ struct RunExecutor: Sendable {
         var remains: RunRemains?
         var bisectsWhenRed = false
         do {
+            try await TreeGate(options).check(run, in: repository)
             let prepared = try await RunPreparation.make(
                 run, in: repository, programs: programs, rules: rules,
                 tests: { await self.order.tests(of: run.request, $0, store: repository.store) }

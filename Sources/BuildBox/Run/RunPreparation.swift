@@ -59,7 +59,10 @@ extension RunPreparation {
         approved: @Sendable (_ binding: String) async throws -> Approval? = { _ in nil }
     ) async throws -> RunPreparation {
         let request = run.request
-        let facts = try await facts(run, repository, rules)
+        let facts: RunFacts
+        do { facts = try await self.facts(run, repository, rules) } catch let error as GitError
+            where error.code == .tooLarge
+        { throw EarlyVerdict(tooLarge: error) }
         let program = try await program(at: facts.definitionCommit, tree: facts.definitionTree, repository, programs)
         var context = PlanContext(
             repository: request.repository, event: request.event, commit: facts.tested.hex, ref: request.ref,
@@ -134,7 +137,7 @@ extension RunPreparation {
                 reason:
                     "the change and \(change.target) have no common history. Rebase the change onto \(change.target).")
         }
-        switch try store.merge(head, into: target) {
+        switch try outcome(of: head, into: target, change, store) {
         case .merged(let tree):
             // The newest of the two times and a fixed name: the same merge is the same commit, whoever makes it.
             let times = try [store.commit(head).committer.time, store.commit(target).committer.time]
@@ -151,6 +154,20 @@ extension RunPreparation {
                     "it conflicts with \(change.target) in \(conflicts.count == 1 ? files : "\(conflicts.count) files: \(files)")"
                     + ". Merge or rebase onto \(change.target) and push again.",
                 conflicts: conflicts.map { Report.Conflict(path: $0.path, kind: $0.kind) })
+        }
+    }
+
+    private static func outcome(
+        of head: OID, into target: OID, _ change: Change, _ store: Repository
+    ) throws -> MergeOutcome {
+        do {
+            return try store.merge(head, into: target)
+        } catch {
+            guard error.code == .tooLarge else { throw error }
+            throw EarlyVerdict(
+                verdict: .conflict,
+                reason: "it can't be merged into \(change.target): \(error) Merge \(change.target) into the change and "
+                    + "push again.")
         }
     }
 
@@ -182,10 +199,16 @@ extension RunPreparation {
         }
     }
 
+    /// What `workflows/` may come to: all of it is held in memory.
+    private static let sourceLimits = TreeLimits(entries: 10_000, bytes: 64 << 20, fileBytes: 16 << 20)
+
     /// The files of `workflows/` as the compiler gets them.
     static func sources(tree: OID, gitDirectory: String) async throws -> WorkflowSources {
         let files = try await withRepository(at: gitDirectory) { repository in
-            try repository.entries(ofTree: tree, recursive: true).compactMap { entry -> WorkflowFile? in
+            do { _ = try repository.measure(tree: tree, limits: sourceLimits) } catch let excess as TreeExcess {
+                throw DefinitionError(.invalid, "workflows/ is too large to be compiled: \(excess)")
+            }
+            return try repository.entries(ofTree: tree, recursive: true).compactMap { entry -> WorkflowFile? in
                 guard entry.kind == .blob || entry.kind == .executable else { return nil }
                 return WorkflowFile(
                     path: "workflows/\(entry.path)", bytes: try repository.blob(entry.id),

@@ -30,10 +30,11 @@ struct Decision: Sendable, Equatable {
     ///   - known: Changes as the index has them.
     ///   - definition: The workflows at a commit.
     ///   - refreshes: Whether bases of the branches that moved are wanted.
-    ///   - paths: The changed paths from one commit to another; asked only where a trigger filters by path.
+    ///   - paths: The changed paths from one commit to another; asked only where a trigger filters by path. Nil where they
+    ///     can't be told: then each filter lets it through.
     static func make(
         repository: String, sighting: Sighting, known: [ChangeRecord], refreshes: Bool = false,
-        definition: (OID) -> Definition, paths: (_ from: OID?, _ to: OID) -> [String]
+        definition: (OID) -> Definition, paths: (_ from: OID?, _ to: OID) -> [String]?
     ) -> Decision {
         var decision = Decision()
         let byName = Dictionary(known.map { ($0.name, $0) }, uniquingKeysWith: { $1 })
@@ -115,7 +116,7 @@ struct Decision: Sendable, Equatable {
     /// Updates the changes that a moved branch concerns: those that landed in it, those it made stale.
     private mutating func note(
         _ branch: Sighting.MovedBranch, _ sighting: Sighting, _ known: [String: ChangeRecord], _ repository: String,
-        _ definition: (OID) -> Definition, _ paths: (OID?, OID) -> [String]
+        _ definition: (OID) -> Definition, _ paths: (OID?, OID) -> [String]?
     ) {
         let moved = Set(sighting.changes.map(\.name))
         var landed: Set<String> = []
@@ -158,7 +159,7 @@ struct Decision: Sendable, Equatable {
 
     private static func requests(
         testing change: Sighting.MovedChange, repository: String, nonce: String,
-        definition: (OID) -> Definition, paths: (OID?, OID) -> [String],
+        definition: (OID) -> Definition, paths: (OID?, OID) -> [String]?,
         where condition: (WorkflowDeclaration) -> Bool
     ) -> [RunRequest] {
         let found = definition(change.targetCommit)
@@ -200,8 +201,8 @@ struct Decision: Sendable, Equatable {
 
 extension Trigger {
     /// Asks for the changed paths only when the trigger filters by path.
-    fileprivate func matches(pathsOf changed: () -> [String]) -> Bool {
-        paths.isEmpty && ignoredPaths.isEmpty || matches(paths: changed())
+    fileprivate func matches(pathsOf changed: () -> [String]?) -> Bool {
+        paths.isEmpty && ignoredPaths.isEmpty || changed().map { matches(paths: $0) } ?? true
     }
 }
 

@@ -313,7 +313,7 @@ actor RepositoryWatcher {
         let definitions = try await definitions(sighting, kept)
         let name = repository.name
         let refreshes = await box.keepsBases
-        @Sendable func decision(_ paths: (_ from: OID?, _ to: OID) -> [String]) -> Decision {
+        @Sendable func decision(_ paths: (_ from: OID?, _ to: OID) -> [String]?) -> Decision {
             Decision.make(
                 repository: name, sighting: sighting, known: news.known, refreshes: refreshes,
                 definition: { commit in definitions[commit] ?? .none }, paths: paths)
@@ -324,7 +324,8 @@ actor RepositoryWatcher {
                 decision { from, to in
                     // What the change itself does: from where it left the target.
                     let base = from.flatMap { (try? repository.mergeBase($0, to)) ?? $0 }
-                    return ((try? repository.diff(from: base, to: to)) ?? []).flatMap {
+                    // Too many, or not readable: the run says so.
+                    return (try? repository.diff(from: base, to: to))?.flatMap {
                         [$0.path] + [$0.oldPath].compactMap { $0 }
                     }
                 }

@@ -34,37 +34,82 @@ extension Workspace {
         at folder: String, commit: OID, store: String, base: WorkspaceBase?, user: StepUser?, layering: Layering,
         opened: LayerHolder?
     ) async throws -> Workspace {
-        try await withRepository(at: store) { repository in
+        let gitDirectory = "\(folder)/git/.git"
+        let tree = Layer(path: "\(folder)/tree", owner: StepUser.box.user, group: StepUser.box.group)
+        let below = base.map { CheckedOut(tree: $0.tree, index: $0.index) }
+        let begun = try await withRepository(at: store) { repository -> BegunLayers in
             let holder = try opened ?? open(at: folder, user: user, layering: layering)
-            let gitDirectory = "\(folder)/git/.git"
-            let tree = Layer(path: "\(folder)/tree", owner: StepUser.box.user, group: StepUser.box.group)
-            let below = base.map { CheckedOut(tree: $0.tree, index: $0.index) }
             var layers = [tree]
-            let difference: TreeDifference?
-            let made: LayeredCheckout
             do {
-                difference = try repository.layerDifference(commit, over: below)
+                let difference = try repository.layerDifference(commit, over: below)
                 if let difference { layers = (difference.isEmpty ? [] : [tree]) + (base?.layers ?? []) }
                 // It takes the layers up while their files are written.
                 holder.take([Layer(path: "\(folder)/git", owner: tree.owner, group: tree.group)] + layers)
-                made = try repository.checkoutLayer(
-                    commit, files: tree.path, gitDirectory: gitDirectory, over: below, writing: difference)
-                try Whiteouts.put(at: (difference?.removed ?? []).map(\.path), in: tree.path)
-                try Whiteouts.empty(difference?.emptied ?? [], in: tree.path)
+                let cost = try repository.checkoutCost(commit, writing: difference, limits: .none)
+                var begun = BegunLayers(
+                    holder: holder, layers: layers, tree: try repository.commit(commit).tree, difference: difference,
+                    cost: cost)
+                if cost.isSmall {
+                    _ = try repository.checkoutLayer(
+                        commit, files: tree.path, gitDirectory: gitDirectory, over: below, writing: difference)
+                    try begun.finish(tree.path)
+                }
+                return begun
             } catch {
                 holder.close()
                 throw error
             }
-            try holder.mount()
-            let owner = user ?? .box
-            return Workspace(
-                folder: folder, holder: holder, tree: made.tree, isOverBase: difference != nil,
-                upper: Layer(path: "\(folder)/upper", owner: owner.user, group: owner.group), layers: layers,
-                index: "\(gitDirectory)/index",
-                written: difference.map { difference in
-                    (difference.written + difference.removed.map(\.path)).map { String(decoding: $0, as: UTF8.self) }
-                } ?? [])
         }
+        if !begun.isMounted {
+            do {
+                try await CheckoutProcess(
+                    commit, of: store,
+                    to: .layer(
+                        files: tree.path, gitDirectory: gitDirectory, baseTree: below?.tree.hex,
+                        baseIndex: below?.index), cost: begun.cost
+                ).run()
+                try await offThread {
+                    var begun = begun
+                    try begun.finish(tree.path)
+                }
+            } catch {
+                try? await offThread { begun.holder.close() }
+                throw error
+            }
+        }
+        let (owner, difference) = (user ?? .box, begun.difference)
+        return Workspace(
+            folder: folder, holder: begun.holder, tree: begun.tree, isOverBase: difference != nil,
+            upper: Layer(path: "\(folder)/upper", owner: owner.user, group: owner.group), layers: begun.layers,
+            index: "\(gitDirectory)/index",
+            written: difference.map { difference in
+                (difference.written + difference.removed.map(\.path)).map { String(decoding: $0, as: UTF8.self) }
+            } ?? [])
+    }
+}
+
+/// A layered workspace whose layers are known.
+private struct BegunLayers: Sendable {
+    let holder: LayerHolder
+    /// Newest first.
+    let layers: [Layer]
+    /// The commit's.
+    let tree: OID
+    /// What of it is written; nil for all.
+    let difference: TreeDifference?
+    let cost: TreeSize
+    private(set) var isMounted = false
+
+    /// Once the files are written: marks what is gone, and mounts. Blocks.
+    mutating func finish(_ files: String) throws {
+        try Whiteouts.put(at: (difference?.removed ?? []).map(\.path), in: files)
+        try Whiteouts.empty(difference?.emptied ?? [], in: files)
+        try holder.mount()
+        isMounted = true
+    }
+
+    init(holder: LayerHolder, layers: [Layer], tree: OID, difference: TreeDifference?, cost: TreeSize) {
+        (self.holder, self.layers, self.tree, self.difference, self.cost) = (holder, layers, tree, difference, cost)
     }
 }
 

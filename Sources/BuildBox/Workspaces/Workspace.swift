@@ -81,6 +81,9 @@ struct Workspace: Sendable {
                         opened: holder)
                 } catch let error as CancellationError {
                     throw error
+                } catch let error as CheckoutProblem {
+                    // Another checkout would take as long, and as much.
+                    throw error
                 } catch {
                     // Slow is better than not at all; a commit that is missing is missing below, too.
                     problem = "\(error)"
@@ -89,14 +92,17 @@ struct Workspace: Sendable {
             }
         }
         let isNew = !stays || problem != nil
-        try await withRepository(at: store) { repository in
+        let cost = try await withRepository(at: store) { repository in
             if isNew {
                 try FileManager.default.createDirectory(
                     atPath: URL(fileURLWithPath: folder).deletingLastPathComponent().path,
                     withIntermediateDirectories: true)
             }
-            try repository.checkout(commit, into: folder)
+            let cost = try repository.checkoutCost(commit, writing: nil, limits: .none)
+            if cost.isSmall { try repository.checkout(commit, into: folder) }
+            return cost
         }
+        if !cost.isSmall { try await CheckoutProcess(commit, of: store, to: .folder(folder), cost: cost).run() }
         var made = Workspace(plain: folder)
         made.problem = problem
         return made

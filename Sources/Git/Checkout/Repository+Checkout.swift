@@ -86,7 +86,7 @@ extension Repository {
         var found: [AttributeFile] = []
         func look(_ entry: TreeLine, _ looked: inout Int) throws(GitError) {
             looked += 1
-            try TreeLine.checkCount(looked)
+            try TreeLine.check(count: looked)
             if entry.isFolder {
                 found += try attributeFiles(in: treeHandle(entry.id), at: path(entry.name), only: ways, &looked)
             } else if entry.isAttributes {

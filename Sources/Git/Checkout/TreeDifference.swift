@@ -27,11 +27,17 @@ public struct TreeDifference: Sendable {
 
     /// Entries of trees that were looked at.
     private var looked = 0
+    private var pathBytes = 0
+    private var most = TreeLine.most
+
+    /// - Parameter most: Entries that may be looked at.
+    fileprivate init(looking most: Int) { self.most = most }
 
     /// Counts one more entry: trees that hold each other many times have more paths than anybody could count.
-    fileprivate mutating func look() throws(GitError) {
+    fileprivate mutating func look(_ path: Int) throws(GitError) {
         looked += 1
-        try TreeLine.checkCount(looked)
+        pathBytes += path
+        try TreeLine.check(count: looked, pathBytes: pathBytes, most: most)
     }
 
     public var isEmpty: Bool { written.isEmpty && removed.isEmpty }
@@ -60,8 +66,12 @@ public struct TreeDifference: Sendable {
 
 extension Repository {
     /// Compares two trees; only folders that differ are read.
-    public func difference(fromTree old: OID, to new: OID) throws(GitError) -> TreeDifference {
-        var difference = TreeDifference()
+    ///
+    /// - Parameter most: Throws `.tooLarge` where more entries would have to be looked at.
+    public func difference(
+        fromTree old: OID, to new: OID, looking most: Int = 3_000_000
+    ) throws(GitError) -> TreeDifference {
+        var difference = TreeDifference(looking: most)
         if old != new { try compare(old, new, under: [], &difference) }
         return difference
     }
@@ -69,7 +79,7 @@ extension Repository {
     private func compare(
         _ old: OID, _ new: OID, under prefix: [UInt8], _ difference: inout TreeDifference
     ) throws(GitError) {
-        try checkDepth(prefix)
+        try TreeLine.check(depthOf: prefix.count)
         let older = try treeHandle(old)
         let newer = try treeHandle(new)
         let counts = (old: git_tree_entrycount(older.pointer), new: git_tree_entrycount(newer.pointer))
@@ -77,7 +87,7 @@ extension Repository {
         while left < counts.old || right < counts.new {
             let before = left < counts.old ? TreeLine(git_tree_entry_byindex(older.pointer, left)) : nil
             let after = right < counts.new ? TreeLine(git_tree_entry_byindex(newer.pointer, right)) : nil
-            try difference.look()
+            try difference.look(prefix.count)
             let order = TreeLine.order(before, after)
             if order <= 0 { left += 1 }
             if order >= 0 { right += 1 }
@@ -112,8 +122,17 @@ extension Repository {
     /// Every file, link and submodule in which two trees differ; nil where libgit2 must find out by itself.
     ///
     /// What is one in one tree and a folder in the other can't be told as a path that is both.
-    func changedPaths(fromTree old: OID, to new: OID) throws(GitError) -> [[UInt8]]? {
-        var found = try difference(fromTree: old, to: new)
+    ///
+    /// - Parameters:
+    ///   - old: Nil for an empty tree.
+    ///   - limit: Throws `.tooLarge` where more entries would have to be looked at.
+    func changedPaths(fromTree old: OID?, to new: OID, limit: Int) throws(GitError) -> [[UInt8]]? {
+        guard let old else {
+            var found = TreeDifference(looking: limit)
+            try addContent(of: new, under: [], &found)
+            return found.hasOddSubmodule ? nil : found.written
+        }
+        var found = try difference(fromTree: old, to: new, looking: limit)
         guard found.replaced.isEmpty else { return nil }
         let root = try treeHandle(old)
         for removal in found.removed {
@@ -133,17 +152,23 @@ extension Repository {
 
     private func addAll(_ entry: TreeLine, under prefix: [UInt8], _ difference: inout TreeDifference) throws(GitError) {
         let path = prefix + entry.name
-        try difference.look()
+        try difference.look(path.count)
         note(entry, prefix, &difference)
         guard entry.isFolder else {
             if entry.mode == GIT_FILEMODE_COMMIT { difference.emptied.append(path) }
             return difference.written.append(path)
         }
-        try checkDepth(path)
-        let tree = try treeHandle(entry.id)
+        try TreeLine.check(depthOf: path.count)
+        try addContent(of: entry.id, under: path + [0x2F], &difference)
+    }
+
+    private func addContent(
+        of tree: OID, under prefix: [UInt8], _ difference: inout TreeDifference
+    ) throws(GitError) {
+        let tree = try treeHandle(tree)
         for number in 0..<git_tree_entrycount(tree.pointer) {
             guard let inner = TreeLine(git_tree_entry_byindex(tree.pointer, number)) else { continue }
-            try addAll(inner, under: path + [0x2F], &difference)
+            try addAll(inner, under: prefix, &difference)
         }
     }
 
@@ -163,13 +188,5 @@ extension Repository {
             return false
         }
         return try look(entry)
-    }
-
-    /// A path that no file system takes need not be compared, and costs stack.
-    private func checkDepth(_ path: [UInt8]) throws(GitError) {
-        guard path.count > 4_096 else { return }
-        throw GitError(
-            call: "git_tree_lookup", code: .invalid,
-            message: "the tree has a path of more than 4,096 bytes, which can't be checked out.")
     }
 }

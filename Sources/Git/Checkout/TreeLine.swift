@@ -25,12 +25,27 @@ struct TreeLine {
     /// Entries of a tree that are looked at for one checkout, at most: more than any repository has.
     static let most = 3_000_000
 
-    /// - Throws: `.invalid` for a tree that has more.
-    static func checkCount(_ count: Int) throws(GitError) {
-        guard count > most else { return }
+    /// Bytes of the paths that are held at a time, at most.
+    private static let mostPathBytes = 512 << 20
+
+    /// - Throws: `.tooLarge` for a tree that has more.
+    static func check(count: Int, pathBytes: Int = 0, most: Int = TreeLine.most) throws(GitError) {
+        guard count > most || pathBytes > mostPathBytes else { return }
         throw GitError(
-            call: "git_tree_lookup", code: .invalid,
-            message: "the tree has more than 3,000,000 files and folders, which can't be checked out.")
+            call: "git_tree_lookup", code: .tooLarge,
+            message: count > most
+                ? "a tree, or the difference of two, has more than \(most) files and folders."
+                : "the paths of a tree's files have more than \(mostPathBytes) bytes together.")
+    }
+
+    /// A path that no file system takes need not be looked at, and costs stack.
+    ///
+    /// - Throws: `.tooLarge`.
+    static func check(depthOf pathBytes: Int) throws(GitError) {
+        guard pathBytes > 4_096 else { return }
+        throw GitError(
+            call: "git_tree_lookup", code: .tooLarge,
+            message: "the tree has a path of more than 4,096 bytes, which can't be checked out.")
     }
 
     var id: OID { OID(git_tree_entry_id(raw).pointee) }

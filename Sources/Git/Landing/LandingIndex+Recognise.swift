@@ -35,8 +35,8 @@ extension LandingIndex {
         var base = 0
     }
 
-    /// A head fetched long ago may have lost objects to a clean-up, and anybody may push one that can't be parsed:
-    /// nothing can be said of it then, and the others still count.
+    /// A head fetched long ago may have lost objects to a clean-up, and anybody may push one that can't be parsed or that
+    /// is too large to be read: nothing can be said of it then, and the others still count.
     private func whatIsThere<T>(_ read: () throws(GitError) -> T?) throws(GitError) -> T? {
         do {
             return try read()

@@ -37,11 +37,19 @@ public final class LandingIndex {
             // A merge on the main line may land a rebased branch; one inside a branch lands nothing.
             guard entry.parents.count < 2 || history.isOnMainline(node) else { continue }
             let parent = entry.parents.first.map { history.entries[$0].id }
-            let delta = try repository.treeDelta(from: parent, to: entry.id)
-            guard !delta.files.isEmpty else { continue }
+            // What differs in more than can be compared is no change that a review brought.
+            guard let delta = try delta(from: parent, to: entry.id), !delta.files.isEmpty else { continue }
             deltas[node] = delta
             byPaths[delta.paths, default: []].append(node)
             for path in delta.files.keys { byPath[path, default: []].append(node) }
+        }
+    }
+
+    /// Nil where it is too large.
+    private func delta(from parent: OID?, to commit: OID) throws(GitError) -> TreeDelta? {
+        do { return try repository.treeDelta(from: parent, to: commit) } catch {
+            if error.code == .tooLarge { return nil }
+            throw error
         }
     }
 

@@ -133,6 +133,12 @@ struct BoxOptionGroup: ParsableArguments {
         name: .customLong("run-limit"),
         help: ArgumentHelp("The same for each run as a whole, and wall-time in seconds.", valueName: "name=number"))
     var runLimits: [String] = []
+    @Option(
+        name: .customLong("tree-limit"),
+        help: ArgumentHelp(
+            "What a commit's files may come to before any is checked out: entries (files and folders), size or file-size in MiB.",
+            valueName: "name=number"))
+    var treeLimits: [String] = []
 
     func validate() throws {
         for path in readable + writable + shared {
@@ -151,6 +157,8 @@ struct BoxOptionGroup: ParsableArguments {
         var limits = Limits()
         try LimitOptions.apply(stepLimits, to: &limits)
         try LimitOptions.apply(runLimits, to: &limits)
+        var trees = TreeLimits()
+        try LimitOptions.apply(treeLimits, to: &trees)
     }
 
     func options() throws -> BoxOptions {
@@ -164,6 +172,7 @@ struct BoxOptionGroup: ParsableArguments {
         (options.readable, options.writable, options.shared) = (readable, writable, shared)
         try LimitOptions.apply(stepLimits, to: &options.stepLimits)
         try LimitOptions.apply(runLimits, to: &options.runLimits)
+        try LimitOptions.apply(treeLimits, to: &options.treeLimits)
         options.trust = try trust.policy()
         return options
     }

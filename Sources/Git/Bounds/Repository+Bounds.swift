@@ -1,0 +1,70 @@
+internal import CGit
+
+/// What is read whole into memory, at most: an object that a change brings may come to gigabytes once it is unpacked.
+enum ObjectBounds {
+    /// Of a commit: its message.
+    static let commit = 16 << 20
+    /// Of a tree: a list of some 500,000 names.
+    static let tree = 64 << 20
+    /// Of each file that is compared by lines; as many empty lines take some 80 times that.
+    static let comparedFile = 2 << 20
+    /// Of each file that both sides of a merge have changed.
+    static let mergedFile = 8 << 20
+    /// Of the files that are compared by lines in one difference of two commits, together.
+    static let compared = 256 << 20
+    /// Of the files among which renames are looked for, each and together.
+    static let renamedFile = 16 << 20
+    static let renamed = 256 << 20
+    /// Pairs of a file that is gone and a new one, of which one may be the other renamed.
+    static let renamePairs = 1_000_000
+    /// Entries of trees that are looked at for one difference of two commits.
+    static let differingEntries = 500_000
+}
+
+extension Repository {
+    /// - Throws: `.tooLarge` for an object of more than `most` bytes, before it is unpacked.
+    func requireSize(of id: OID, atMost most: Int) throws(GitError) {
+        let bytes = try size(of: id)
+        guard bytes > most else { return }
+        throw GitError(
+            call: "git_odb_read_header", code: .tooLarge,
+            message: "object \(id.short) has \(bytes) bytes; at most \(most) are read into memory.")
+    }
+
+    /// Refuses a merge for which libgit2 would compare large files by lines: those that the change brings, and that both
+    /// sides have changed.
+    ///
+    /// - Throws: `.tooLarge`.
+    func requireMergeable(_ head: OID, into target: OID) throws(GitError) {
+        let limit = ObjectBounds.mergedFile
+        let (theirs, ours) = (try treeID(of: head), try treeID(of: target))
+        do {
+            guard try measure(tree: theirs).largestFile > limit else { return }
+        } catch let error as GitError {
+            throw error
+        } catch {
+            throw (error as? TreeExcess)?.asGitError ?? GitError(call: "tree", code: .failed, message: "\(error)")
+        }
+        let base: OID? = if let common = try mergeBase(head, target) { try treeID(of: common) } else { nil }
+        for path in try changedPaths(fromTree: base, to: theirs, limit: ObjectBounds.differingEntries) ?? [] {
+            guard let mine = try blobID(at: path, in: theirs), try size(of: mine) > limit,
+                let other = try blobID(at: path, in: ours), other != mine
+            else { continue }
+            if let base, try blobID(at: path, in: base) == other { continue }
+            throw GitError(
+                call: "git_merge_commits", code: .tooLarge,
+                message: "\"\(String(decoding: path, as: UTF8.self))\" was changed on both sides and has more than "
+                    + "\(limit) bytes, which are not merged line by line.")
+        }
+    }
+
+    func blobID(at path: [UInt8], in tree: OID) throws(GitError) -> OID? {
+        let root = try treeHandle(tree)
+        let name = path.map { CChar(bitPattern: $0) } + [0]
+        var found: OpaquePointer?
+        guard try gitFinds("git_tree_entry_bypath", { git_tree_entry_bypath(&found, root.pointer, name) }), let found
+        else { return nil }
+        defer { git_tree_entry_free(found) }
+        return git_tree_entry_type(found) == GIT_OBJECT_BLOB ? OID(git_tree_entry_id(found).pointee) : nil
+    }
+}

@@ -1,0 +1,144 @@
+import Foundation
+import Testing
+
+@testable import Git
+
+/// What a change brings is measured by ids, before anything of it is unpacked.
+@Suite(.timeLimit(.minutes(2))) struct TreeMeasureTests {
+    private let fixture: Fixture
+    private let repository: Repository
+
+    init() throws {
+        fixture = try Fixture()
+        repository = try fixture.store()
+    }
+
+    @Test func aTreeComesToWhatACheckoutWrites() throws {
+        let blobs = try [[UInt8](repeating: 1, count: 10), [UInt8](repeating: 2, count: 300)].map(repository.createBlob)
+        let tree = try repository.createTree(["a": .blob(blobs[0]), "b/c/d": .blob(blobs[1]), "b/e": .blob(blobs[0])])
+        var wanted = TreeSize()
+        (wanted.entries, wanted.depth, wanted.bytes) = (5, 2, 320)
+        (wanted.largestFile, wanted.longestPath) = (300, 5)
+        wanted.pathBytes = ["a", "b", "b/c", "b/c/d", "b/e"].joined().utf8.count
+        #expect(try repository.measure(tree: tree) == wanted)
+        // From a pack it is the same.
+        let commit = try repository.createCommit(tree: tree, parents: [], author: ada, committer: ada, message: "One\n")
+        try repository.setRef("refs/heads/main", to: commit, message: "test")
+        try fixture.git(["repack", "-adq"], in: fixture["store"])
+        #expect(try Repository(opening: fixture["store"]).measure(commit: commit) == wanted)
+    }
+
+    /// Folders that hold the folder before `width` times, `levels` of them: the widest has `width` to the power of that.
+    private func bomb(_ width: Int, _ levels: Int) throws -> OID {
+        var (id, kind) = (try repository.createBlob(Array("boom\n".utf8)).hex, "100644 blob")
+        for _ in 0..<levels {
+            let lines = (0..<width).map { "\(kind) \(id)\t\($0)" }.joined(separator: "\n")
+            (id, kind) = (try fixture.git(["mktree"], in: fixture["store"], input: lines + "\n"), "040000 tree")
+        }
+        return try #require(OID(hex: id))
+    }
+
+    @Test(arguments: [(10, 10), (10, 60), (9, 150)])
+    func aBombCostsAsMuchAsItHasObjects(_ width: Int, _ levels: Int) throws {
+        let tree = try bomb(width, levels)
+        let start = ContinuousClock.now
+        let excess = #expect(throws: TreeExcess.self) { try repository.measure(tree: tree) }
+        #expect(excess?.measure == .entries && excess?.limit == 1_000_000)
+        // All of them, the folders too; where no number holds them, the largest.
+        let count = levels == 10 ? 11_111_111_110 : Int.max
+        #expect(excess?.value == count)
+        #expect(ContinuousClock.now - start < .seconds(5))
+    }
+
+    /// Whoever compares two commits, or looks for a file, meets the same tree without the measuring.
+    @Test func aBombIsNotUnfoldedByWhoComparesIt() throws {
+        let small = try repository.createTree(["a": .blob(repository.createBlob([1]))])
+        func commit(_ tree: OID, _ parents: [OID]) throws -> OID {
+            try repository.createCommit(tree: tree, parents: parents, author: ada, committer: ada, message: "One\n")
+        }
+        let base = try commit(small, [])
+        let head = try commit(bomb(10, 10), [base])
+        #expect(code { try repository.diff(from: base, to: head) } == .tooLarge)
+        #expect(code { try repository.diff(from: nil, to: head) } == .tooLarge)
+        #expect(code { try repository.hunks(from: base, to: head, maximumBytes: 1_000, maximumHunks: 10) } == .tooLarge)
+        #expect(code { try repository.patch(from: base, to: head, maximumBytes: 1_000) } == .tooLarge)
+        #expect(code { try repository.merge(head, into: commit(small, [base])) } == .tooLarge)
+        #expect(code { try repository.entries(ofTree: repository.commit(head).tree, recursive: true) } == .tooLarge)
+        // Nor is a change that brings one in the way of others, or of the target itself.
+        let landed = try commit(repository.createTree(["a": .blob(repository.createBlob([2]))]), [base])
+        let changes = [ChangeHead(name: "1", head: head), ChangeHead(name: "2", head: landed)]
+        #expect(try Landings.recognise(changes, in: repository, from: base, to: landed).map(\.change) == ["2"])
+        #expect(try Landings.recognise(changes, in: repository, from: base, to: head).map(\.change).contains("1"))
+    }
+
+    @Test func whatNoWorkspaceHoldsIsNamed() throws {
+        let blob = try repository.createBlob([1])
+        func measure(_ path: String, _ limits: TreeLimits = TreeLimits()) throws -> TreeExcess? {
+            let tree = try repository.createTree([path: .blob(blob)])
+            do { _ = try repository.measure(tree: tree, limits: limits) } catch let excess as TreeExcess {
+                return excess
+            }
+            return nil
+        }
+        #expect(try measure("a/b") == nil)
+        #expect(try measure(Array(repeating: "d", count: 300).joined(separator: "/"))?.measure == .depth)
+        #expect(try measure(String(repeating: "n", count: 256))?.measure == .nameBytes)
+        let long = Array(repeating: String(repeating: "p", count: 200), count: 20).joined(separator: "/")
+        #expect(try measure(long)?.measure == .pathLength)
+        #expect(try measure("a/b/c", TreeLimits(entries: 2))?.measure == .entries)
+    }
+
+    @Test func aLargeFileIsNamedAndNotRead() throws {
+        let blob = try repository.createBlob([UInt8](repeating: 0, count: 3 << 20))
+        let tree = try repository.createTree(["a/zeros": .blob(blob), "small": .blob(repository.createBlob([1]))])
+        let excess = #expect(throws: TreeExcess.self) {
+            try repository.measure(tree: tree, limits: TreeLimits(fileBytes: 1 << 20))
+        }
+        #expect(excess?.measure == .fileBytes && excess?.path == "a/zeros")
+        #expect(excess?.value == 3 << 20 && excess?.limit == 1 << 20)
+        let sum = #expect(throws: TreeExcess.self) {
+            try repository.measure(tree: tree, limits: TreeLimits(bytes: 2 << 20))
+        }
+        #expect(sum?.measure == .bytes && sum?.value == 3 << 20 + 1)
+        #expect(code { try repository.blob(blob, atMost: 3 << 20 - 1) } == .tooLarge)
+        #expect(try repository.blob(blob, atMost: 3 << 20).count == 3 << 20)
+    }
+
+    /// A file of gigabytes that both sides have changed would be held three times, and each of its lines noted.
+    @Test func largeFilesOfBothSidesAreNotMergedByLines() throws {
+        func commit(_ bytes: Int, _ byte: UInt8, _ parents: [OID]) throws -> OID {
+            let blob = try repository.createBlob([UInt8](repeating: byte, count: bytes))
+            return try repository.createCommit(
+                tree: repository.createTree(["file": .blob(blob)]), parents: parents, author: ada, committer: ada,
+                message: "One\n")
+        }
+        let base = try commit(9 << 20, 1, [])
+        let (target, head, small) = try (commit(9 << 20, 2, [base]), commit(9 << 20, 3, [base]), commit(5, 4, [base]))
+        #expect(code { try repository.merge(head, into: target) } == .tooLarge)
+        // One side alone is a matter of ids.
+        #expect(try repository.merge(head, into: base) == .merged(tree: repository.commit(head).tree))
+        guard case .conflicts = try repository.merge(small, into: target) else {
+            Issue.record("a small file on both sides is a matter of its lines")
+            return
+        }
+    }
+
+    /// What a checkout writes decides who does it.
+    @Test func aCheckoutOverAnotherCostsTheDifference() throws {
+        let large = try repository.createBlob([UInt8](repeating: 0, count: 17 << 20))
+        func commit(_ text: String) throws -> OID {
+            let files: [String: TreeFile] = [
+                "large": .blob(large), "text": .blob(try repository.createBlob(Array(text.utf8))),
+            ]
+            return try repository.createCommit(
+                tree: repository.createTree(files), parents: [], author: ada, committer: ada, message: "One\n")
+        }
+        let (old, new) = try (commit("a"), commit("bcd"))
+        let difference = try repository.difference(
+            fromTree: repository.commit(old).tree, to: repository.commit(new).tree)
+        let whole = try repository.checkoutCost(new, writing: nil)
+        #expect(!whole.isSmall && whole.entries == 2)
+        let part = try repository.checkoutCost(new, writing: difference)
+        #expect(part.isSmall && part.bytes == 3 && part.entries == 1)
+    }
+}
