@@ -36,7 +36,7 @@ public struct ChangedSource: Sendable {
 
     /// Whether the rules read what is in it, and not only its path.
     public static func isRead(_ path: String) -> Bool {
-        TestPaths.isTest(path) || TestPaths.isSwiftManifest(path) || RunnerSettings.isSettings(path)
+        TestPaths.isTest(path) || TestPaths.isSwift(path) || RunnerSettings.isSettings(path)
     }
 }
 
@@ -64,6 +64,9 @@ public enum TestPaths {
     ]
 
     static func isSwift(_ path: String) -> Bool { path.hasSuffix(".swift") }
+
+    /// A file of Swift beside the tests, which may declare what these use.
+    static func isSwiftSource(_ path: String) -> Bool { isSwift(path) && !isTest(path) && !isSwiftManifest(path) }
 
     static func isSwiftManifest(_ path: String) -> Bool {
         let name = path.split(separator: "/").last ?? ""

@@ -53,6 +53,7 @@ public struct IntegrityCheck: Sendable {
         if rules.contains(.noLoneSnapshots) { found += PathRules.loneSnapshots(files) }
         var tests = TestsComparison(reading: reading, surroundings: surroundings)
         found += tests.breaches()
+        found += ShadowedNames.breaches(of: reading.outlines)
         found = found.filter { breach in Self.rule(of: breach.kind).map(rules.contains) ?? true }
         found.sort { ($0.file, $0.line ?? 0, $0.kind.rawValue) < ($1.file, $1.line ?? 0, $1.kind.rawValue) }
         if found.count > Self.breachLimit {

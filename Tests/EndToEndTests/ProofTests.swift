@@ -398,6 +398,9 @@ import Testing
         try await with { bench in
             try await bench.change(1, ["src/a": "a1\n"])
             try await look(bench)
+            // The newest run of an open change stays, so the proof must come from an earlier one.
+            try await amend(bench, 1)
+            try await look(bench)
             try await bench.change(2, ["src/a": "a2\n"])
             try await look(bench)
             _ = try ran(bench)

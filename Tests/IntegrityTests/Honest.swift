@@ -6,7 +6,38 @@ extension Weakening {
         file(name, suite(old), suite(new), .unseen, nil)
     }
 
+    private static let based =
+        "import XCTest\nclass Base: XCTestCase { override func setUp() { super.setUp(); start() } }\n"
+    private static func derived(_ base: String, more: String = "") -> String {
+        xctest("func testSums() { XCTAssertEqual(sum(1, 2), 3) }\n\(more)", head: "final class SumTests: \(base) {")
+    }
+
     static let honest: [Weakening] = [
+        files(
+            "a base class gets a file of its own",
+            ["Tests/SumTests/SumTests.swift": based + derived("Base")],
+            ["Tests/SumTests/SumTests.swift": derived("Base"), "Tests/SumTests/Base.swift": based], .unseen, nil),
+        files(
+            "a base class that was there and runs its tests",
+            ["Tests/SumTests/SumTests.swift": derived("XCTestCase"), "Tests/Support/Base.swift": based],
+            ["Tests/SumTests/SumTests.swift": derived("Base"), "Tests/Support/Base.swift": based], .unseen, nil),
+        files(
+            "a base class of another package stays", ["Tests/SumTests/SumTests.swift": derived("Foreign")],
+            ["Tests/SumTests/SumTests.swift": derived("Foreign", more: "func testMore() { XCTAssertTrue(ok) }")],
+            .unseen, nil),
+        files(
+            "sources that speak of XCTest", ["Sources/Sum/Sum.swift": "// XCTAssertEqual\n"],
+            [
+                "Sources/Sum/Sum.swift":
+                    "// XCTAssertEqual\nfunc == (one: Sum, other: Sum) -> Bool { true }\nfunc record(XCTestRun: Int) {}\nlet text = \"func XCTFail()\"\nfunc XCTAssertClose() { XCTAssertEqual(1, x) }\nstruct Test {}\nfunc expect() {}\n"
+            ], .unseen, nil),
+        files(
+            "an overload of an assertion moves to another file",
+            ["Tests/SumTests/A.swift": "func XCTAssertEqual(_ a: Sum, _ b: Sum) { XCTAssertEqual(a.n, b.n) }\n"],
+            [
+                "Tests/SumTests/A.swift": "// moved\n",
+                "Tests/SumTests/B.swift": "func XCTAssertEqual(_ a: Sum, _ b: Sum) { XCTAssertEqual(a.n, b.n) }\n",
+            ], .unseen, nil),
         honest(
             "assertions move into a closure that is called", "@Test func sums() { #expect(sum(1, 2) == 3) }",
             "@Test func sums() { let check = { #expect(sum(1, 2) == 3) }\ncheck() }"),

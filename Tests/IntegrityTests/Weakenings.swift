@@ -2,6 +2,7 @@ import Integrity
 
 /// The ways in which a change may weaken tests; docs/integrity.md has the same list in words.
 extension Weakening {
+    private static let plain = xctest("func testSums() { XCTAssertEqual(sum(1, 2), 3) }")
     private static let sums = "#expect(sum(1, 2) == 3)\n#expect(sum(0, 0) == 0)"
 
     static let inTests: [Weakening] = [
@@ -46,6 +47,25 @@ extension Weakening {
             "an assertion of XCTest is hidden", xctest("func testSums() { XCTAssertEqual(sum(1, 2), 3) }"),
             xctest("func testSums() { XCTAssertEqual(sum(1, 2), 3) }")
                 + "\nfunc XCTAssertEqual<T>(_ one: T, _ other: T) {}\n", .person, .weakerTest),
+        file(
+            "an assertion of XCTest is hidden in the test's own body",
+            xctest("func testSums() { XCTAssertEqual(sum(1, 2), 3) }"),
+            xctest("func testSums() { let XCTAssertEqual = { (a: Int, b: Int) in }; XCTAssertEqual(sum(1, 2), 3) }"),
+            .person, .weakerTest),
+        file(
+            "an operator that assertions compare with",
+            suite("@Test func sums() { #expect(sum(1, 2) == 3) }"),
+            suite("@Test func sums() { #expect(sum(1, 2) == 3) }")
+                + "\nfunc == (one: Int, other: Int) -> Bool { true }\n", .person, .weakerTest),
+        file(
+            "setUp ends the process", xctest("func testSums() { XCTAssertEqual(sum(1, 2), 3) }"),
+            xctest("override func setUp() { exit(0) }\nfunc testSums() { XCTAssertEqual(sum(1, 2), 3) }"), .caught,
+            .skippedTest),
+        file(
+            "failures are not recorded", xctest("func testSums() { XCTAssertEqual(sum(1, 2), 3) }"),
+            xctest(
+                "override func record(_ issue: XCTIssue) { print(super.name) }\nfunc testSums() { XCTAssertEqual(sum(1, 2), 3) }"
+            ), .caught, .skippedTest),
         file(
             "remove the attribute @Test", suite("@Test func sums() { #expect(sum(1, 2) == 3) }"),
             suite("func sums() { #expect(sum(1, 2) == 3) }")),
@@ -189,6 +209,64 @@ extension Weakening {
     ]
 
     static let inOtherFiles: [Weakening] = [
+        files(
+            "an assertion of XCTest is hidden by one in the sources", ["Tests/SumTests/SumTests.swift": plain],
+            [
+                "Tests/SumTests/SumTests.swift": plain,
+                "Sources/Sum/Sum.swift":
+                    "public func XCTAssertEqual<T: Equatable>(_ one: T, _ other: T) {}\npublic func sum(_ a: Int, _ b: Int) -> Int { 0 }\n",
+            ], .person, .weakerTest),
+        files(
+            "a type of XCTest is hidden by one in the sources", ["Tests/SumTests/SumTests.swift": plain],
+            [
+                "Tests/SumTests/SumTests.swift": plain,
+                "Sources/Sum/Sum.swift": "open class XCTestCase {\n    public init() {}\n}\n",
+            ], .person, .weakerTest),
+        files(
+            "a macro of Swift Testing is hidden by one in the sources", ["Tests/SumTests/SumTests.swift": plain],
+            [
+                "Tests/SumTests/SumTests.swift": plain,
+                "Sources/Sum/Macros.swift":
+                    "@freestanding(expression) public macro expect(_ x: Bool) = #externalMacro(module: \"M\", type: \"E\")\n",
+            ], .person, .weakerTest),
+        files(
+            "a base class in a new file invokes no test", ["Tests/SumTests/SumTests.swift": plain],
+            [
+                "Tests/SumTests/SumTests.swift": plain.replacing(": XCTestCase", with: ": Quiet"),
+                "Tests/SumTests/Quiet.swift":
+                    "import XCTest\nclass Quiet: XCTestCase { override func invokeTest() {} }\n",
+            ], .caught, .skippedTest),
+        files(
+            "a base class two files away runs no test", ["Tests/SumTests/SumTests.swift": plain],
+            [
+                "Tests/SumTests/SumTests.swift": plain.replacing(": XCTestCase", with: ": Calm"),
+                "Tests/SumTests/Calm.swift": "class Calm: Quiet {}\n",
+                "Tests/SumTests/Quiet.swift":
+                    "import XCTest\nclass Quiet: XCTestCase { override func run() {} }\n",
+            ], .caught, .skippedTest),
+        files(
+            "another base class, which was there before, skips in setUp",
+            [
+                "Tests/SumTests/SumTests.swift": plain,
+                "Tests/Support/Slow.swift":
+                    "import XCTest\nclass Slow: XCTestCase { override func setUpWithError() throws { try XCTSkipIf(isCI) } }\n",
+            ],
+            [
+                "Tests/SumTests/SumTests.swift": plain.replacing(": XCTestCase", with: ": Slow"),
+                "Tests/Support/Slow.swift":
+                    "import XCTest\nclass Slow: XCTestCase { override func setUpWithError() throws { try XCTSkipIf(isCI) } }\n",
+            ], .caught, .skippedTest),
+        files(
+            "a base class in the sources has no test suite", ["Tests/SumTests/SumTests.swift": plain],
+            [
+                "Tests/SumTests/SumTests.swift": plain.replacing(": XCTestCase", with: ": Quiet"),
+                "Sources/Support/Quiet.swift":
+                    "import XCTest\nopen class Quiet: XCTestCase { override open class var defaultTestSuite: XCTestSuite { XCTestSuite(name: \"x\") } }\n",
+            ], .caught, .skippedTest),
+        files(
+            "a base class that is not there", ["Tests/SumTests/SumTests.swift": plain],
+            ["Tests/SumTests/SumTests.swift": plain.replacing(": XCTestCase", with: ": Foreign")], .person,
+            .skippedTest),
         files(
             "a helper asserts less",
             [

@@ -12,6 +12,8 @@ public struct ChangeSources {
     /// Test files beside the change that are looked at for helpers.
     static let surroundingFiles = 2_000
     static let surroundingBytes = 16 << 20
+    /// Of all files of the change, both sides; twice what the check reads.
+    static let changedBytes = 64 << 20
 
     /// Holds one commit against another.
     public static func outcome(
@@ -22,9 +24,23 @@ public struct ChangeSources {
 
     func outcome(of rules: [IntegrityRule]) throws -> IntegrityOutcome {
         let differences = try store.diff(from: old, to: new)
-        let files = differences.map { difference in
+        // Tests first: what is large beside them must not keep them from being read.
+        let order = differences.indices.sorted { one, other in
+            let (first, second) = (TestPaths.isTest(differences[one].path), TestPaths.isTest(differences[other].path))
+            return first == second ? one < other : first
+        }
+        var left = Self.changedBytes
+        let files = order.map { place in
+            let difference = differences[place]
             let isRead = ChangedSource.isRead(difference.path) || difference.oldPath.map(ChangedSource.isRead) == true
             let oldPath = difference.oldPath ?? difference.path
+            func content(_ path: String, at commit: OID, isRead: Bool) -> ChangedSource.Content {
+                let content = self.content(path, at: commit, isRead: isRead)
+                guard case .bytes(let bytes) = content else { return content }
+                guard bytes.count <= left else { return .tooLarge(bytes.count) }
+                left -= bytes.count
+                return content
+            }
             return ChangedSource(
                 path: difference.path, oldPath: difference.status == .copied ? nil : difference.oldPath,
                 old: difference.status == .added ? .missing : content(oldPath, at: old, isRead: isRead),

@@ -7,10 +7,15 @@ struct SourceReading {
     var unreadable: [Breach] = []
     /// Files of the target's side that could be read: only of those it is known what is gone.
     private(set) var failedPaths: Set<String> = []
+    /// The files of Swift that could be read, tests and others.
+    private(set) var outlines: [ShadowedNames.File] = []
     private let deadline: ContinuousClock.Instant
     private var bytes = 0
 
     init(deadline: ContinuousClock.Instant) { self.deadline = deadline }
+
+    var oldOutlines: [SwiftOutline] { outlines.compactMap(\.old) }
+    var newOutlines: [SwiftOutline] { outlines.compactMap(\.new) }
 
     mutating func read(_ files: [ChangedSource]) {
         for file in files where TestPaths.isTest(file.path) || TestPaths.isTest(file.oldPath ?? "") {
@@ -30,6 +35,39 @@ struct SourceReading {
                 new += after.tests
                 if let before = before.swift { oldHelpers.append(before) }
                 if let after = after.swift { newHelpers.append(after) }
+                outlines.append(
+                    ShadowedNames.File(path: file.path, old: before.swift?.outline, new: after.swift?.outline))
+            }
+        }
+        for file in files where TestPaths.isSwiftSource(file.path) { readOutline(file) }
+    }
+
+    /// Reads what a file beside the tests declares, if a word in it may matter to them.
+    private mutating func readOutline(_ file: ChangedSource) {
+        do {
+            let (old, new) = (try outline(file.old), try outline(file.new))
+            if old != nil || new != nil {
+                outlines.append(ShadowedNames.File(path: file.path, old: old, new: new))
+            }
+        } catch {
+            report(file.path, "can't be looked through for names that tests use", error)
+        }
+    }
+
+    private mutating func outline(_ content: ChangedSource.Content) throws(Unreadable) -> SwiftOutline? {
+        switch content {
+        case .missing: return nil
+        case .unreadable: throw Unreadable(message: "it is no regular file with a name in UTF-8")
+        case .tooLarge(let count):
+            throw Unreadable(message: "\(count) bytes; more than \(ChangedSource.byteLimit) are not read")
+        case .bytes(let content):
+            guard TestWords.areIn(content) else { return nil }
+            bytes += content.count
+            guard content.count <= ChangedSource.byteLimit, bytes <= IntegrityCheck.byteLimit,
+                ContinuousClock.now < deadline
+            else { throw Unreadable(message: "the change is too large to be read in the time there is") }
+            do { return SwiftOutline(try SwiftWords(content)) } catch {
+                throw Unreadable(line: error.line, message: error.message)
             }
         }
     }
@@ -77,5 +115,20 @@ struct SourceReading {
         unreadable.append(
             Breach(
                 .unreadable, .unclear, message: "\(path) \(what): \(problem.message)", file: path, line: problem.line))
+    }
+}
+
+/// Words without which a file of Swift can't stand in the way of tests.
+enum TestWords {
+    private static let all = ["XCT", "macro", "withKnownIssue", "confirmation", "invokeTest", "defaultTestSuite"].map {
+        Array($0.utf8)
+    }
+
+    static func areIn(_ bytes: [UInt8]) -> Bool {
+        var isFirst = [Bool](repeating: false, count: 256)
+        for word in all { isFirst[Int(word[0])] = true }
+        return bytes.indices.contains { place in
+            isFirst[Int(bytes[place])] && all.contains { bytes[place...].starts(with: $0) }
+        }
     }
 }

@@ -137,14 +137,6 @@ extension Assertion {
         name.hasPrefix("#expect") || name.hasPrefix("#require") || name.hasPrefix("#assert")
     }
 
-    /// XCTest's own, which a function of the tests can hide.
-    static let ofXCTest: Set<String> = [
-        "XCTAssert", "XCTAssertEqual", "XCTAssertNotEqual", "XCTAssertTrue", "XCTAssertFalse", "XCTAssertNil",
-        "XCTAssertNotNil", "XCTAssertThrowsError", "XCTAssertNoThrow", "XCTAssertGreaterThan",
-        "XCTAssertGreaterThanOrEqual", "XCTAssertLessThan", "XCTAssertLessThanOrEqual", "XCTAssertIdentical",
-        "XCTAssertNotIdentical", "XCTFail", "XCTUnwrap",
-    ]
-
     /// Assertions of XCTest, by their names.
     static func isFramework(_ name: String) -> Bool {
         name.hasPrefix("XCTAssert") || name == "XCTFail" || name == "XCTUnwrap"

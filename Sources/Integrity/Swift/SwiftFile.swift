@@ -9,8 +9,7 @@ struct SwiftFile: Sendable {
     var path: String
     var tests: [TestShape] = []
     var helpers: [Helper] = []
-    /// Functions with the names of XCTest's own assertions: tests may call them instead.
-    var shadows: [Helper] = []
+    var outline: SwiftOutline
 
     init(path: String, bytes: [UInt8]) throws(SwiftLexer.Problem) {
         self.path = path
@@ -19,7 +18,7 @@ struct SwiftFile: Sendable {
         reader.read()
         tests = reader.tests
         helpers = reader.helpers
-        shadows = reader.shadows
+        outline = SwiftOutline(words)
     }
 }
 
@@ -29,9 +28,6 @@ private struct DeclarationReader {
     let path: String
     var tests: [TestShape] = []
     var helpers: [SwiftFile.Helper] = []
-    var shadows: [SwiftFile.Helper] = []
-    /// By suite, what keeps all its tests from running.
-    private var suiteSkips: [String: [String]] = [:]
     private var tokens: [SwiftToken] { words.tokens }
     private var literals: [String: LiteralCounts.Named]
     private let importsXCTest: Bool
@@ -103,12 +99,6 @@ private struct DeclarationReader {
                 while index < tokens.count, !tokens[index].startsLine, !tokens[index].isPunctuation(";") { index += 1 }
                 (attributes, modifiers) = ([], [])
                 continue
-            case "var" where index + 1 < tokens.count && tokens[index + 1].isWord("defaultTestSuite"):
-                if isWithoutSuper(after: index) {
-                    suiteSkips[scopes.map(\.name).joined(separator: "."), default: []].append(
-                        "its own defaultTestSuite")
-                }
-                modifiers = []
             case "func":
                 index = function(at: index, attributes, modifiers, in: scopes)
                 (attributes, modifiers) = ([], [])
@@ -124,17 +114,6 @@ private struct DeclarationReader {
             }
             index += 1
         }
-        for index in tests.indices where tests[index].framework == .xcTest {
-            tests[index].skips += suiteSkips[tests[index].suite] ?? []
-        }
-    }
-
-    /// Whether the next body does without what it overrides.
-    private func isWithoutSuper(after index: Int) -> Bool {
-        guard let brace = (index..<min(tokens.count, index + 30)).first(where: { tokens[$0].isPunctuation("{") }),
-            words.partner[brace] > brace
-        else { return false }
-        return !(brace..<words.partner[brace]).contains { tokens[$0].isWord("super") }
     }
 
     /// `@available(macOS 99, *)`, not what is deprecated only: such a test does not run everywhere.
@@ -222,12 +201,6 @@ private struct DeclarationReader {
         let body = (at + 1)..<end
         let shape = BodyReader(words: words, literals: literals).shape(of: body)
         let suite = scopes.map(\.name).joined(separator: ".")
-        if words.isAlive(index) {
-            noteSuite(name, suite, index, body, modifiers)
-            if Assertion.ofXCTest.contains(name) {
-                shadows.append(SwiftFile.Helper(name: name, line: tokens[index].line, body: shape))
-            }
-        }
         let available = scopes.flatMap(\.availability) + availability(attributes)
         if let attribute = attributes.first(where: { $0.name == "Test" }) {
             add(name, suite, index, body, shape, attribute, scopes, available, hasParameters: hasParameters)
@@ -244,19 +217,6 @@ private struct DeclarationReader {
             helpers.append(SwiftFile.Helper(name: name, line: tokens[index].line, body: shape))
         }
         return end + 1
-    }
-
-    /// Notes a function of a test class that keeps all its tests from running.
-    private mutating func noteSuite(
-        _ name: String, _ suite: String, _ index: Int, _ body: Range<Int>, _ modifiers: Set<String>
-    ) {
-        if ["setUp", "setUpWithError"].contains(name), let skip = skips(in: body, of: "XCTSkip").first {
-            suiteSkips[suite, default: []].append(skip)
-        }
-        if ["invokeTest", "run", "perform"].contains(name), modifiers.contains("override"), isWithoutSuper(after: index)
-        {
-            suiteSkips[suite, default: []].append("an override of \(name)() that runs no test")
-        }
     }
 
     private func test(

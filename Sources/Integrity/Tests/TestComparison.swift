@@ -34,6 +34,11 @@ struct TestComparison {
         if new.skips.count > old.skips.count || isHarder, let first = fresh.first {
             breaches.append(breach(.skippedTest, "newly skipped by \(first)"))
         }
+        if let base = new.unknownBase, old.unknownBase == nil {
+            breaches.append(
+                breach(
+                    .skippedTest, "its class derives from \(base) now, which can't be found: it may skip it", .unclear))
+        }
         let conditions = new.conditions.filter { !old.conditions.contains($0) }
         if !hasTwin, new.conditions.count > old.conditions.count, let first = conditions.first {
             let what = first.hasPrefix("@") ? "runs now only where \(first) holds" : "is now compiled only #if \(first)"

@@ -11,6 +11,8 @@ struct TestShape: Sendable, Equatable {
     var line: Int
     /// Why it may not run, as written: `.disabled("slow")`, `XCTSkip`.
     var skips: [String] = []
+    /// The base of its class, or of a class that this derives from, that is not among the sources.
+    var unknownBase: String?
     /// Conditions of `#if` around it.
     var conditions: [String] = []
     /// How many cases its arguments make; nil where that can't be counted or it takes none.

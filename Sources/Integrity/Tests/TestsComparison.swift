@@ -1,6 +1,6 @@
 /// The tests of the target held against those of the change, one by one, and those that have no other one.
 struct TestsComparison {
-    let reading: SourceReading
+    private(set) var reading: SourceReading
     let surroundings: IntegrityCheck.Surroundings
     private(set) var renamed: [String: String] = [:]
     private(set) var removed: Set<String> = []
@@ -11,6 +11,7 @@ struct TestsComparison {
     }
 
     mutating func breaches() -> [Breach] {
+        inherit()
         let (old, new) = (reading.old, reading.new)
         let matching = TestMatching(old, new)
         let (before, after) = (HelperIndex(), HelperIndex())
@@ -45,6 +46,44 @@ struct TestsComparison {
                     file: new[index].file, line: line))
         }
         return breaches + helpers()
+    }
+
+    /// Gives each test of XCTest what its class inherits.
+    private mutating func inherit() {
+        var before = InheritedSkips(reading.oldOutlines)
+        var after = InheritedSkips(reading.newOutlines)
+        func suites(_ tests: [TestShape]) -> Set<String> {
+            Set(tests.filter { $0.framework == .xcTest }.map(\.suite))
+        }
+        let (old, new) = (suites(reading.old), suites(reading.new))
+        // A base that stays, in a file that stays, is the same on both sides: such files are read only for another one.
+        let isChanged = new.contains { suite in
+            let base = after.inherited(by: suite).unknownBase
+            return base != nil && (!old.contains(suite) || base != before.inherited(by: suite).unknownBase)
+        }
+        if isChanged {
+            for (path, bytes) in surroundings.unchangedTests() where TestPaths.isSwift(path) {
+                guard let words = try? SwiftWords(bytes) else { continue }
+                let outline = SwiftOutline(words)
+                before.add(outline)
+                after.add(outline)
+            }
+        }
+        reading.old = Self.tests(reading.old, with: before, suites: old)
+        reading.new = Self.tests(reading.new, with: after, suites: new)
+    }
+
+    private static func tests(
+        _ tests: [TestShape], with inherited: InheritedSkips, suites: Set<String>
+    ) -> [TestShape] {
+        let known = Dictionary(uniqueKeysWithValues: suites.map { ($0, inherited.inherited(by: $0)) })
+        return tests.map { test in
+            guard test.framework == .xcTest, let own = known[test.suite] else { return test }
+            var test = test
+            test.skips += own.skips
+            test.unknownBase = own.unknownBase
+            return test
+        }
     }
 
     private func callsUnknown(_ matching: TestMatching, _ before: HelperIndex, _ after: HelperIndex) -> Bool {
@@ -117,16 +156,7 @@ struct TestsComparison {
             for helper in file.helpers { new["\(helper.name)", default: []].append(helper) }
         }
         let (before, after) = (HelperIndex(reading.oldHelpers), HelperIndex(reading.newHelpers))
-        let shadowed = Set(reading.oldHelpers.flatMap { $0.shadows.map(\.name) })
-        var breaches = reading.newHelpers.flatMap { file in
-            file.shadows.filter { !shadowed.contains($0.name) }.map { shadow in
-                Breach(
-                    .weakerTest, .unclear, test: shadow.name,
-                    message: "\(shadow.name)() is declared here: tests may call it instead of XCTest's",
-                    file: file.path,
-                    line: shadow.line)
-            }
-        }
+        var breaches: [Breach] = []
         for file in reading.oldHelpers {
             for helper in file.helpers {
                 let then = before.promise(of: helper.body)

@@ -9,7 +9,9 @@ extension FuzzTarget {
         "@Test ", "@Suite ", "#expect(", "#require(", "XCTAssertEqual(", "func test", "import Testing\n",
         "import XCTest\n",
         "#if false\n", "#elseif x\n", "#else\n", "#endif\n", "/*", "*/", "//", "\"\"\"", "#\"", "\"#", "\\(", "\\#(",
-        "`",
+        "`", "func XCTFail() {", "let XCTFail = {", "macro expect(", "override func invokeTest() {",
+        "super.invokeTest()",
+        "var defaultTestSuite: X {", "class B: A {", "func == (", "let (XCTFail, x) =",
         ".disabled(", "withKnownIssue {", "arguments: [", "for x in 0..<9 {", "guard x else { return }", "try? ",
         "catch {}", "return\n", "class A: XCTestCase {", "{", "}", "(", ")", "[", "]", "/x/", "#/", "\r\n",
         "if false {",
@@ -18,7 +20,8 @@ extension FuzzTarget {
 
     static let integrity: [FuzzTarget] = [
         .pure("swift-tests", words: swift, limit: 64 << 10, corpus: sources(".swift")) { bytes, random in
-            try hold(bytes, against: other(bytes, &random), at: "Tests/A/ATests.swift")
+            let path = random.pick(["Tests/A/ATests.swift", "Sources/A/A.swift"])
+            try hold(bytes, against: other(bytes, &random), at: path)
         },
         .pure(
             "manifest",
