@@ -19,6 +19,10 @@ static inline int cgit_enable_fsync_gitdir(int enabled) {
     return git_libgit2_opts(GIT_OPT_ENABLE_FSYNC_GITDIR, enabled);
 }
 
+static inline int cgit_verify_hashes(int enabled) {
+    return git_libgit2_opts(GIT_OPT_ENABLE_STRICT_HASH_VERIFICATION, enabled);
+}
+
 static inline int cgit_allow_extension(const char *name) {
     const char *names[] = {name};
     return git_libgit2_opts(GIT_OPT_SET_EXTENSIONS, names, (size_t)1);

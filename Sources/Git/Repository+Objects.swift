@@ -3,14 +3,43 @@ internal import Foundation
 
 extension Repository {
     /// The commit that `revision` names, as `git rev-parse <revision>^{commit}` would.
+    ///
+    /// Throws `.notFound` for what names nothing, `.ambiguous` for the beginning of several ids, and `.invalid` for what
+    /// is no revision, or one of something else than a commit.
     public func resolve(_ revision: String) throws(GitError) -> OID {
-        let object = try Handle("git_revparse_single", free: git_object_free) {
-            git_revparse_single(&$0, pointer, revision)
+        do throws(GitError) {
+            let object = try Handle("git_revparse_single", free: git_object_free) {
+                git_revparse_single(&$0, pointer, revision)
+            }
+            let commit = try Handle("git_object_peel", free: git_object_free) {
+                git_object_peel(&$0, object.pointer, GIT_OBJECT_COMMIT)
+            }
+            return OID(git_object_id(commit.pointer).pointee)
+        } catch {
+            throw Self.unresolved(revision, error)
         }
-        let commit = try Handle("git_object_peel", free: git_object_free) {
-            git_object_peel(&$0, object.pointer, GIT_OBJECT_COMMIT)
+    }
+
+    /// libgit2's reason in words that say what to do.
+    private static func unresolved(_ revision: String, _ error: GitError) -> GitError {
+        let isShort = revision.count < 4
+        switch error.code {
+        case .ambiguous where !isShort:
+            return GitError(
+                call: error.call, code: .ambiguous,
+                message: "\"\(revision)\" is the beginning of more than one commit's id. Give more digits of it.")
+        case .notFound, .ambiguous:
+            return GitError(
+                call: error.call, code: .notFound,
+                message: "there is no branch, tag or commit \"\(revision)\" in this repository. "
+                    + "`git branch --all` and `git tag` list the names.")
+        // -10: what is there is no commit (GIT_EPEEL).
+        case .invalidName, .invalid, GitError.Code(rawValue: -10):
+            return GitError(
+                call: error.call, code: .invalid,
+                message: "\"\(revision)\" does not name a commit. Give a branch, a tag of a commit, or a commit's id.")
+        default: return error
         }
-        return OID(git_object_id(commit.pointer).pointee)
     }
 
     /// The commit with this id; throws `.notFound` when there is none.

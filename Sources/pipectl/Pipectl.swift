@@ -26,7 +26,7 @@ struct Pipectl: AsyncParsableCommand {
                 name: "Reports",
                 subcommands: [
                     Runs.self, Show.self, Logs.self, ReportCommand.self, Compare.self, Bisect.self, Landed.self,
-                    Results.self,
+                    Results.self, MergeTree.self,
                     History.self, Flaky.self, Slowest.self, Schema.self,
                 ]),
             CommandGroup(name: "Agents", subcommands: [MCPCommand.self, AgentsCommand.self]),

@@ -100,6 +100,7 @@ import Testing
         try fixture.git("merge", "-q", "--squash", "change/2")
         let squash = try fixture.commit([:], "Both (#2)")
         #expect(try landings([lower, upper]).map(\.commit) == [squash, squash])
+        #expect(try landings([lower, upper]).map(\.how) == [.inside, .squash])
         #expect(try landings([lower]) == [], "alone it is one of two parts")
     }
 
@@ -136,6 +137,52 @@ import Testing
         try fixture.git("merge", "-q", "--squash", "change/1")
         let squash = try fixture.commit([:], "X (#1)")
         #expect(try landings([real, ChangeHead(name: "2", head: squash)]).map(\.change) == ["1"])
+    }
+
+    @Test func aHeadOnAnothersLandingInsideABranchBroughtNothing() throws {
+        // "Merge pull request #2" on a branch that is merged later; somebody's change 1 was moved onto that merge.
+        let real = try change("2", [["x": "1"]])
+        try fixture.git("checkout", "-q", "-b", "development")
+        try fixture.git("merge", "-q", "--no-ff", "-m", "Merge pull request #2 from x/y", "change/2")
+        let landing = try fixture.id("HEAD")
+        try fixture.git("checkout", "-q", "main")
+        try fixture.git("merge", "-q", "--no-ff", "-m", "Merge branch 'development'", "development")
+        #expect(try landings([ChangeHead(name: "1", head: landing), real]).map(\.change) == ["2"])
+    }
+
+    @Test func aChangeThatTookAnotherInIsMergedByItsName() throws {
+        let inner = try change("2", [["x": "1"]])
+        try fixture.git("checkout", "-q", "-b", "outer")
+        try fixture.git("merge", "-q", "--no-ff", "-m", "Merge pull request #2 from x/y", "change/2")
+        let outer = ChangeHead(name: "1", head: try fixture.id("HEAD"))
+        try fixture.git("checkout", "-q", "main")
+        try fixture.git("merge", "-q", "--no-ff", "-m", "Merge pull request #1 from x/outer", "outer")
+        #expect(try landings([outer, inner]).map(\.change) == ["1", "2"])
+    }
+
+    @Test(arguments: ["X (#2)", "X"]) func ofTwoChangesWithOneHeadTheNamedOneLanded(message: String) throws {
+        let second = try change("2", [["x": "1"], ["y": "1"]])
+        let first = ChangeHead(name: "1", head: second.head)
+        try fixture.git("merge", "-q", "--squash", "change/2")
+        try fixture.commit([:], message)
+        #expect(try landings([first, second]).map(\.change) == (message == "X" ? ["1", "2"] : ["2"]))
+    }
+
+    @Test func aTwinOfAMergedChangeDidNotLand() throws {
+        let second = try change("2", [["x": "1"]])
+        try fixture.git("merge", "-q", "--no-ff", "-m", "Merge pull request #2 from x/y", "change/2")
+        #expect(try landings([ChangeHead(name: "1", head: second.head), second]).map(\.change) == ["2"])
+    }
+
+    @Test func aBlobThatCannotBeReadLosesNoChangeWhoseTreesAreEqual() throws {
+        // Content that is nowhere else: the difference of lines can't be read, the ids in the trees still can.
+        let head = try change("1", [["a": text([30: "thirty"])]])
+        try fixture.git("merge", "-q", "--squash", "change/1")
+        let squash = try fixture.commit([:], "Squash (#1)")
+        let blob = try fixture.git("rev-parse", "HEAD:a").trimmingCharacters(in: .whitespacesAndNewlines)
+        try FileManager.default.removeItem(
+            atPath: "\(fixture["work"])/.git/objects/\(blob.prefix(2))/\(blob.dropFirst(2))")
+        #expect(try landings([head]) == [Landing(change: "1", head: head.head, commit: squash, how: .squash)])
     }
 
     @Test func binaryContentsCount() throws {

@@ -20,6 +20,10 @@ import Testing
         #expect(!repository.contains(try #require(OID(hex: String(repeating: "1", count: 40)))))
         #expect(code { try repository.commit(commit.tree) } == .notFound)
         #expect(code { try repository.resolve("nonsense") } == .notFound)
+        #expect(code { try repository.resolve("1") } == .notFound)
+        #expect(code { try repository.resolve("HEAD^{tree}") } == .invalid)
+        #expect(code { try repository.resolve("a..b") } == .invalid)
+        #expect(code { try repository.resolve("") } == .invalid)
     }
 
     @Test func readsTreesWithEveryKindOfEntry() throws {

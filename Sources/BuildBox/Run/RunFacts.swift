@@ -26,6 +26,8 @@ struct RunFacts: Sendable {
     var mergedInto: String?
     var defaultBranch: String?
     var author: Signature
+    /// What a reader of the report must know of how the tested commit was made.
+    var notes: [Finding] = []
 
     func trust(_ request: RunRequest, _ declaration: WorkflowDeclaration) -> TrustFacts {
         TrustFacts(
@@ -49,6 +51,7 @@ extension RunPreparation {
             throw EarlyVerdict(verdict: .infrastructure, reason: "the run names no commit")
         }
         let watched = repository.gitDirectory
+        let merged = try await TestedCommit.make(request, store: repository.store)
         return try await withRepository(at: repository.store) { store in
             guard store.contains(head), store.contains(definitionCommit) else {
                 let gone = store.contains(head) ? request.definitionCommit : request.head
@@ -57,10 +60,7 @@ extension RunPreparation {
                     reason: "commit \(gone.prefix(10)) is no longer in the repository: \(request.ref) was deleted or "
                         + "rewritten and its objects are gone. Push it again.")
             }
-            var tested = head
-            if let change = request.change, let target = OID(hex: change.targetCommit) {
-                tested = try merge(head, into: target, change, store)
-            }
+            let tested = merged?.commit ?? head
             // What is theirs, a ref of ours would not keep.
             if try tested != head || !lendRepository(at: watched, { $0.contains(head) }) {
                 try store.keep(tested, as: pin(run.id))
@@ -112,7 +112,7 @@ extension RunPreparation {
                 // A fix is its change's: who may bring the one may bring the other.
                 author: try store.commit(
                     request.fix?.isMaking == false ? store.commit(head).parents.first ?? head : head
-                ).author)
+                ).author, notes: merged?.notes ?? [])
         }
     }
 

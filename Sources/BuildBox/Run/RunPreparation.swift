@@ -96,7 +96,7 @@ extension RunPreparation {
                 }
                 plan = FixMaterial.plan(fix, workflow: request.workflow)
             }
-            var notes: [Finding] = []
+            var notes = facts.notes
             let edited = facts.changedFiles.filter { $0.path.hasPrefix("workflows/") }
             if request.change != nil, !edited.isEmpty {
                 notes.append(
@@ -119,55 +119,6 @@ extension RunPreparation {
                 editsDefinition: request.change != nil && !edited.isEmpty && request.fix == nil, notes: notes)
         } catch let error as DefinitionError {
             throw EarlyVerdict(error, tested: facts.tested)
-        }
-    }
-
-    /// The commit that the change would become: its merge with the target, or the head itself where it is ahead.
-    static func merge(_ head: OID, into target: OID, _ change: Change, _ store: Repository) throws -> OID {
-        guard store.contains(target) else {
-            throw EarlyVerdict(
-                verdict: .infrastructure,
-                reason: "commit \(change.targetCommit.prefix(10)) of \(change.target) is no longer in the repository. "
-                    + "`pipectl rerun` tests the change against the new tip.")
-        }
-        if try store.isAncestor(target, of: head) { return head }
-        guard try store.mergeBase(head, target) != nil else {
-            throw EarlyVerdict(
-                verdict: .conflict,
-                reason:
-                    "the change and \(change.target) have no common history. Rebase the change onto \(change.target).")
-        }
-        switch try outcome(of: head, into: target, change, store) {
-        case .merged(let tree):
-            // The newest of the two times and a fixed name: the same merge is the same commit, whoever makes it.
-            let times = try [store.commit(head).committer.time, store.commit(target).committer.time]
-            let author = Signature(
-                name: "pipectl", email: "pipectl@localhost", time: times.max() ?? Date(timeIntervalSince1970: 0))
-            return try store.createCommit(
-                tree: tree, parents: [target, head], author: author, committer: author,
-                message: "Merge change \(change.name) into \(change.target)\n")
-        case .conflicts(let conflicts):
-            let files = conflicts.prefix(3).map(\.path).joined(separator: ", ")
-            throw EarlyVerdict(
-                verdict: .conflict,
-                reason:
-                    "it conflicts with \(change.target) in \(conflicts.count == 1 ? files : "\(conflicts.count) files: \(files)")"
-                    + ". Merge or rebase onto \(change.target) and push again.",
-                conflicts: conflicts.map { Report.Conflict(path: $0.path, kind: $0.kind) })
-        }
-    }
-
-    private static func outcome(
-        of head: OID, into target: OID, _ change: Change, _ store: Repository
-    ) throws -> MergeOutcome {
-        do {
-            return try store.merge(head, into: target)
-        } catch {
-            guard error.code == .tooLarge else { throw error }
-            throw EarlyVerdict(
-                verdict: .conflict,
-                reason: "it can't be merged into \(change.target): \(error) Merge \(change.target) into the change and "
-                    + "push again.")
         }
     }
 

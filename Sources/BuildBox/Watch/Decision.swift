@@ -214,6 +214,7 @@ extension Landing {
         case .fastForward: .fastForward
         case .squash: .squash
         case .rebase: .rebase
+        case .inside: .inside
         }
     }
 }

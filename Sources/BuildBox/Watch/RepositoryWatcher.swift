@@ -304,11 +304,12 @@ actor RepositoryWatcher {
     ) async throws -> [QueuedRun] {
         await box.lookAtSettings()
         let programs = try? await box.programs()
-        let (sighting, kept) = try await withRepository(at: repository.gitDirectory) { repository in
+        let (gathered, kept) = try await withRepository(at: repository.gitDirectory) { repository in
             let sighting = try Sighting.gather(
                 repository, snapshot: snapshot, refChanges: news.moves, rules: trust)
             return (sighting, programs.map { Self.kept(sighting, $0) } ?? [:])
         }
+        let sighting = try await gathered.recognised(in: repository)
         say(sighting.unreadable)
         let definitions = try await definitions(sighting, kept)
         let name = repository.name

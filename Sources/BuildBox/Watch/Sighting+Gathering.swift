@@ -126,8 +126,7 @@ private struct SightingGathering {
             let branch = sighting.branches[index]
             guard let old = branch.old, repository.contains(old) else { continue }
             do {
-                sighting.branches[index].landings = try Landings.recognise(
-                    candidates, in: repository, from: old, to: branch.new)
+                sighting.drafts[index] = try Landings.draft(candidates, in: repository, from: old, to: branch.new)
             } catch {
                 note(branch.ref, branch.new, "what it brought can't be told: \(error)")
             }

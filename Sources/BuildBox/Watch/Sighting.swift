@@ -54,6 +54,8 @@ struct Sighting: Sendable {
     var moved: [RefMove] = []
     var changes: [MovedChange] = []
     var branches: [MovedBranch] = []
+    /// What is known of the changes that landed in ``branches``, by their place in there, before ``recognised(in:)``.
+    var drafts: [Int: LandingDraft] = [:]
     var tags: [MovedTag] = []
     /// Names of changes whose ref is gone.
     var closed: [String] = []
@@ -69,6 +71,21 @@ struct Sighting: Sendable {
     var definitions: [OID: OID] = [:]
     /// What moved and can't be read; it starts nothing, or a run that says so, and everything else goes on.
     var unreadable: [UnreadableRef] = []
+
+    /// Finds out which changes landed in the branches that moved.
+    func recognised(in repository: WatchedRepository) async throws -> Sighting {
+        guard !drafts.isEmpty else { return self }
+        var sighting = self
+        let merger = try await ChangeMerger.find()
+        for (index, draft) in drafts {
+            let confirmed = try await merger.confirmed(
+                draft.questions, objects: repository.gitDirectory,
+                scratch: ChangeMerger.scratchFolder(repository.store))
+            sighting.branches[index].landings = draft.landings(confirmed: confirmed)
+        }
+        sighting.drafts = [:]
+        return sighting
+    }
 
     /// The target of each change that moved.
     var targets: [String: String] { Dictionary(changes.map { ($0.name, $0.target) }, uniquingKeysWith: { $1 }) }

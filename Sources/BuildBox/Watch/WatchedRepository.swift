@@ -50,6 +50,7 @@ public struct WatchedRepository: Sendable, Equatable {
             // Opening also renews the alternates, should the repository have moved.
             let own = try Repository.create(bareAt: store, borrowing: watched.gitDirectory)
             own.forgetTorn(under: RunPreparation.pins)
+            MergeScratch.clear(ChangeMerger.scratchFolder(store))
             return watched.gitDirectory
         }
         return WatchedRepository(

@@ -4,14 +4,59 @@ import Foundation
 struct ChangeShape {
     var change: ChangeHead
     /// The head's commits that the target lacks, parents before children.
-    var own: [Commit]
+    let own: [Commit]
     /// Where its history meets the target's: one commit, or several after merges in both directions.
     var bases: [TargetHistory.Node]
-    /// From the base to the head, one for each of ``bases``.
-    var deltas: [TreeDelta]
-
+    /// From the base to the head, one for each of ``bases``; none where nobody of its authors landed anything.
+    var deltas: [TreeDelta] = []
     /// The own commits that do something: merges of the target are not work.
-    var work: [Commit] { own.filter { $0.parents.count < 2 } }
+    let work: [Commit]
+    /// Who wrote them, and their titles.
+    let makers: Makers
+
+    init(change: ChangeHead, own: [Commit], bases: [TargetHistory.Node]) {
+        (self.change, self.own, self.bases) = (change, own, bases)
+        work = own.filter { $0.parents.count < 2 }
+        var makers = Makers()
+        for commit in work { makers.add(Maker(commit)) }
+        self.makers = makers
+    }
+}
+
+/// Who wrote a commit, and its title.
+struct Maker {
+    var email: String
+    var name: String
+    var title: String
+
+    init(_ commit: Commit) {
+        (email, name, title) = (commit.author.email.lowercased(), commit.author.name, commit.summary)
+    }
+}
+
+/// The authors and titles of some commits.
+struct Makers {
+    private var emails: Set<String> = []
+    private var names: Set<String> = []
+    private var titles: Set<String> = []
+
+    var isEmpty: Bool { titles.isEmpty }
+
+    mutating func add(_ maker: Maker) {
+        emails.insert(maker.email)
+        names.insert(maker.name)
+        titles.insert(maker.title)
+    }
+
+    /// Whether one of the commits has this author or title.
+    func share(_ maker: Maker) -> Bool {
+        emails.contains(maker.email) || names.contains(maker.name) || titles.contains(maker.title)
+    }
+
+    func sharesAny(with other: Makers) -> Bool {
+        !emails.isDisjoint(with: other.emails) || !names.isDisjoint(with: other.names)
+            || !titles.isDisjoint(with: other.titles)
+    }
 }
 
 /// The change that a landing commit's message names, as forges write it.

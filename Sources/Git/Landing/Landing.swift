@@ -21,6 +21,8 @@ public struct Landing: Sendable, Equatable, Codable {
         case squash
         /// A row of commits repeats the change's own, one by one.
         case rebase
+        /// Its head is inside another change, which landed as one commit or as a row.
+        case inside
     }
 
     public var change: String
@@ -39,16 +41,30 @@ public struct Landing: Sendable, Equatable, Codable {
 
 /// Recognition of changes in a target's history by their content, whatever the forge did to land them.
 public enum Landings {
-    /// Which of `changes` landed in the target when it went from `old` to `new` (`nil`: in all its history), in order.
-    ///
-    /// A claim rests on ancestry, on equal differences or on an equal merge result, never on a commit message alone. A
-    /// change that landed in parts, that was edited while it landed, or whose head moved afterwards is not claimed, nor
-    /// is a head that `old` already contained. Heads missing from the store are passed over. Takes seconds for 1,000
-    /// changes and 3,000 commits; keep a ``LandingIndex`` to ask about the same commits again.
+    /// Which of `changes` landed in the target when it went from `old` to `new` (`nil`: in all its history), in order,
+    /// by libgit2's merges. ``draft(_:in:from:to:)`` leaves the merges to others.
     public static func recognise(
         _ changes: [ChangeHead], in repository: Repository, from old: OID?, to new: OID
     ) throws(GitError) -> [Landing] {
-        let index = try LandingIndex(repository, from: old, to: new)
-        return try index.recognise(changes)
+        try draft(changes, in: repository, from: old, to: new).landings { question throws(GitError) in
+            do throws(GitError) {
+                return try repository.confirms(question)
+            } catch {
+                guard error.isAboutObjects else { throw error }
+                return false
+            }
+        }
+    }
+
+    /// What is known of `changes` in the target's way from `old` to `new` (`nil`: all its history) without a merge.
+    ///
+    /// A claim rests on ancestry, on equal differences or on an equal merge result, never on a commit message alone. A
+    /// change that landed in parts, that was edited while it landed, or whose head moved afterwards is not claimed, nor
+    /// is a head that `old` already contained. Heads missing from the store are passed over.
+    public static func draft(
+        _ changes: [ChangeHead], in repository: Repository, from old: OID?, to new: OID
+    ) throws(GitError) -> LandingDraft {
+        if let old, let draft = try LandingStretch(repository, from: old, to: new)?.draft(changes) { return draft }
+        return try LandingIndex(repository, from: old, to: new).draft(changes)
     }
 }

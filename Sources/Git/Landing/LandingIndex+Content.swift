@@ -1,28 +1,35 @@
 internal import CGit
 
 extension LandingIndex {
-    /// The commit that landed the change by doing what it does, as one commit or as the last of a row.
-    func byContent(_ shape: ChangeShape, except merged: Set<Node>) throws(GitError) -> Claim? {
-        if let claim = try byEqualLines(shape, except: merged) { return claim }
-        if let claim = try byRow(shape, except: merged) { return claim }
-        return try byMergeResult(shape, except: merged)
+    /// The commits that may have landed the change by doing what it does, as one commit or as the last of a row, in the
+    /// order in which they are tried. The list ends at the first that needs no merge to be certain.
+    func options(for shape: ChangeShape) throws(GitError) -> [LandingDraft.Option] {
+        guard !shape.deltas.isEmpty else { return [] }
+        // Where a file can't be read, as in a clone that lacks some, the ids in trees still say what was merged.
+        if let claim = try whatIsThere({ () throws(GitError) in try byEqualLines(shape) }) {
+            return [LandingDraft.Option(claim: claim)]
+        }
+        if let claim = try whatIsThere({ () throws(GitError) in try byRow(shape) }) {
+            return [LandingDraft.Option(claim: claim)]
+        }
+        return try byMergeResult(shape)
     }
 
     /// One commit that takes and gives the same lines as the whole change.
-    private func byEqualLines(_ shape: ChangeShape, except merged: Set<Node>) throws(GitError) -> Claim? {
+    private func byEqualLines(_ shape: ChangeShape) throws(GitError) -> LandingClaim? {
         let number = NamedChange.number(of: shape.change.name)
         for (base, delta) in zip(shape.bases, shape.deltas) where !delta.files.isEmpty {
-            var candidates = commits(changing: delta).filter { !merged.contains($0) }
+            var candidates = commits(changing: delta)
             // Where several commits do the same (a change, its revert, its return), the one that names it comes first.
             if let number {
                 candidates = candidates.filter { named[$0] == number } + candidates.filter { named[$0] != number }
             }
             var wanted: Fingerprint?
-            for node in candidates where isAfter(base, node) {
+            for node in candidates where isItsWork(shape, node) && isAfter(base, node) {
                 if wanted == nil {
                     wanted = try repository.fingerprint(from: history.entries[base].id, to: shape.change.head)
                 }
-                guard try fingerprint(of: node) == wanted, try isItsWork(shape, node) else { continue }
+                guard try fingerprint(of: node) == wanted else { continue }
                 return try claim(shape, base, node)
             }
         }
@@ -30,29 +37,12 @@ extension LandingIndex {
     }
 
     /// The last of a row of commits that repeat the change's own.
-    private func byRow(_ shape: ChangeShape, except merged: Set<Node>) throws(GitError) -> Claim? {
+    private func byRow(_ shape: ChangeShape) throws(GitError) -> LandingClaim? {
         let work = shape.work
         guard work.count > 1, let base = shape.bases.first, let last = work.last else { return nil }
         let delta = try repository.treeDelta(from: last.parents.first, to: last.id)
-        for node in commits(changing: delta) where isAfter(base, node) {
-            var next: Node? = node
-            var matches = true
-            // From the last to the first: nearly every wrong row ends the comparison at once.
-            for commit in work.reversed() where matches {
-                if try tree(of: commit.parents.first) == commit.tree { continue }
-                guard let node = next, !merged.contains(node), history.entries[node].parents.count < 2 else {
-                    matches = false
-                    continue
-                }
-                let own = try repository.treeDelta(from: commit.parents.first, to: commit.id)
-                matches = deltas[node]?.paths == own.paths
-                if matches {
-                    let lines = try repository.fingerprint(from: commit.parents.first, to: commit.id)
-                    matches = try fingerprint(of: node) == lines
-                }
-                next = history.entries[node].parents.first
-            }
-            guard matches, try isItsWork(shape, node) else { continue }
+        for node in commits(changing: delta) where isItsWork(shape, node) && isAfter(base, node) {
+            guard try isRow(of: work, endingAt: node) else { continue }
             var claim = try claim(shape, base, node)
             claim.how = .rebase
             return claim
@@ -60,27 +50,50 @@ extension LandingIndex {
         return nil
     }
 
+    /// Whether the commits up to `end` repeat `work` one by one.
+    private func isRow(of work: [Commit], endingAt end: Node) throws(GitError) -> Bool {
+        var next: Node? = end
+        // From the last to the first: nearly every wrong row ends the comparison at once.
+        for commit in work.reversed() {
+            if try tree(of: commit.parents.first) == commit.tree { continue }
+            guard let node = next, !isMerged(node), history.entries[node].parents.count < 2 else { return false }
+            let own = try repository.treeDelta(from: commit.parents.first, to: commit.id)
+            guard deltas[node]?.paths == own.paths else { return false }
+            let lines = try repository.fingerprint(from: commit.parents.first, to: commit.id)
+            guard try fingerprint(of: node) == lines else { return false }
+            next = history.entries[node].parents.first
+        }
+        return true
+    }
+
     private func tree(of commit: OID?) throws(GitError) -> OID? {
         guard let commit else { return nil }
         return try repository.commit(commit).tree
     }
 
-    /// One commit whose tree is what merging the change into the commit's parent gives.
-    private func byMergeResult(_ shape: ChangeShape, except merged: Set<Node>) throws(GitError) -> Claim? {
+    /// Commits whose tree may be what merging the change into the commit's parent gives.
+    private func byMergeResult(_ shape: ChangeShape) throws(GitError) -> [LandingDraft.Option] {
         let number = NamedChange.number(of: shape.change.name)
+        var options: [LandingDraft.Option] = []
         for (base, delta) in zip(shape.bases, shape.deltas) where !delta.files.isEmpty {
-            for node in commits(touching: delta) where !merged.contains(node) && mayBeIts(shape, node) {
-                guard isPossible(delta, node), isAfter(base, node), try isItsWork(shape, node),
-                    try hasMergeResult(shape, delta, node)
-                else { continue }
-                return try claim(shape, base, node)
+            for node in commits(touching: delta)
+            where isItsWork(shape, node) && isPossible(delta, node) && isAfter(base, node) {
+                let need = try mergeNeed(shape, delta, node)
+                guard need != .impossible else { continue }
+                guard need == .merge else {
+                    options.append(LandingDraft.Option(claim: try claim(shape, base, node)))
+                    return options
+                }
+                guard let question = try question(shape, from: base, delta, node) else { continue }
+                options.append(LandingDraft.Option(claim: try claim(shape, base, node), question: question))
             }
-            // Renames hide a file from the comparison by path; Git's own merge sees them, but is slow.
-            for node in number.map(commits(naming:)) ?? [] where isAfter(base, node) && !merged.contains(node) {
-                if try hasWholeMergeResult(shape.change.head, node) { return try claim(shape, base, node) }
+            // Renames hide a file from the comparison by path; a merge sees them.
+            for node in number.map(commits(naming:)) ?? [] where isAfter(base, node) {
+                guard let question = try question(shape, from: base, delta, node) else { continue }
+                options.append(LandingDraft.Option(claim: try claim(shape, base, node), question: question))
             }
         }
-        return nil
+        return options
     }
 
     /// A commit that the change's base contains cannot have landed it.
@@ -88,31 +101,24 @@ extension LandingIndex {
         node > base && !history.isAncestor(node, of: base)
     }
 
-    /// Whether a commit's message allows that it landed the change: it may not name another one we know of.
-    private func mayBeIts(_ shape: ChangeShape, _ node: Node) -> Bool {
-        guard let name = named[node], name != NamedChange.number(of: shape.change.name) else { return true }
-        return !known.contains(name)
-    }
-
     /// Whether a commit with the change's effect comes from the change: two people may make the same small edit.
     ///
-    /// The commit names it, or names no other change we know of and shares an author or its summary.
-    private func isItsWork(_ shape: ChangeShape, _ node: Node) throws(GitError) -> Bool {
-        guard mayBeIts(shape, node) else { return false }
-        if let name = named[node], name == NamedChange.number(of: shape.change.name) { return true }
-        let landed = try repository.commit(history.entries[node].id)
-        return shape.work.contains { commit in
-            commit.author.email.lowercased() == landed.author.email.lowercased()
-                || commit.author.name == landed.author.name || commit.summary == landed.summary
+    /// The commit names it, or names no other change we know of and shares an author or its title.
+    private func isItsWork(_ shape: ChangeShape, _ node: Node) -> Bool {
+        if let name = named[node] {
+            if name == NamedChange.number(of: shape.change.name) { return true }
+            if known.contains(name) { return false }
         }
+        return maker(of: node).map { shape.makers.share($0) } ?? false
     }
 
-    private func claim(_ shape: ChangeShape, _ base: Node, _ node: Node) throws(GitError) -> Claim {
+    private func claim(_ shape: ChangeShape, _ base: Node, _ node: Node) throws(GitError) -> LandingClaim {
         // A rebase keeps when its last commit was written; a squash is written anew.
-        let landed = try repository.commit(history.entries[node].id)
-        let isSame = shape.work.last?.author.time == landed.author.time
-        return Claim(
-            change: shape.change, node: node, how: isSame ? .rebase : .squash, own: shape.own, base: base)
+        let id = history.entries[node].id
+        let isSame = try shape.work.last?.author.time == repository.commit(id).author.time
+        return LandingClaim(
+            change: shape.change, commit: id, names: named[node], how: isSame ? .rebase : .squash,
+            own: shape.own.map(\.id), base: base)
     }
 
     /// Whether a commit can be the change's merge result as far as its own files tell, without reading anything.
@@ -124,33 +130,42 @@ extension LandingIndex {
         }
     }
 
-    /// Whether merging the change into the commit's parent gives the commit, decided file by file.
+    private enum MergeNeed { case impossible, none, merge }
+
+    /// Whether merging the change into the commit's parent can give the commit, decided file by file.
     ///
-    /// Files that only one side changed are compared by id. The rest is left to Git's merge, which therefore runs for
-    /// the few commits that fit so far.
-    private func hasMergeResult(_ shape: ChangeShape, _ change: TreeDelta, _ node: Node) throws(GitError) -> Bool {
-        guard let landed = deltas[node], let parent = history.entries[node].parents.first else { return false }
+    /// Files that only one side changed are compared by id. The rest is left to a merge, which therefore runs for the
+    /// few commits that fit so far.
+    private func mergeNeed(_ shape: ChangeShape, _ change: TreeDelta, _ node: Node) throws(GitError) -> MergeNeed {
+        guard let landed = deltas[node], let parent = history.entries[node].parents.first else { return .impossible }
         var needsMerge = landed.files.contains { path, file in file.old != change.files[path]?.old }
         let tree = try repository.commitTree(history.entries[parent].id)
         for (path, wanted) in change.files where landed.files[path] == nil {
             let now = repository.side(path, in: tree)
             if now == wanted.new { continue }
-            guard now != wanted.old else { return false }
+            guard now != wanted.old else { return .impossible }
             needsMerge = true
         }
-        return needsMerge ? try hasWholeMergeResult(shape.change.head, node) : true
+        return needsMerge ? .merge : .none
     }
 
-    /// Whether Git merges `head` into the commit's first parent without conflict to exactly the commit's tree.
-    private func hasWholeMergeResult(_ head: OID, _ node: Node) throws(GitError) -> Bool {
-        guard let parent = history.entries[node].parents.first else { return false }
-        let index = try repository.mergedIndex(head, into: history.entries[parent].id)
-        guard git_index_has_conflicts(index.pointer) == 0 else { return false }
-        let tree = try repository.commitTree(history.entries[node].id)
-        let diff = try Handle("git_diff_tree_to_index", free: git_diff_free) {
-            git_diff_tree_to_index(&$0, repository.pointer, tree.pointer, index.pointer, nil)
+    /// What is asked of a merge; `nil` where the files' lines tell already that the commit is none.
+    private func question(
+        _ shape: ChangeShape, from base: Node, _ change: TreeDelta, _ node: Node
+    ) throws(GitError) -> LandingQuestion? {
+        guard let parent = parent(of: node) else { return nil }
+        let baseTree = try repository.commitTree(history.entries[base].id)
+        let headTree = try repository.commitTree(shape.change.head)
+        // None where the commit changes nothing: what it names may have been there already.
+        for (path, file) in deltas[node]?.files ?? [:] {
+            let own = change.files[path]
+            let versions = Repository.Versions(
+                base: own?.old ?? repository.side(path, in: baseTree), target: file.old,
+                change: own?.new ?? repository.side(path, in: headTree), merged: file.new)
+            guard try repository.mayBeMerge(versions) else { return nil }
         }
-        return git_diff_num_deltas(diff.pointer) == 0
+        return LandingQuestion(
+            pair: MergePair(shape.change.head, into: parent), tree: try repository.treeID(of: history.entries[node].id))
     }
 }
 

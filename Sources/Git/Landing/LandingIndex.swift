@@ -18,6 +18,12 @@ public final class LandingIndex {
     private var byPath: [String: [Node]] = [:]
     private var byName: [Int: [Node]] = [:]
     private var fingerprints: [Node: Fingerprint] = [:]
+    /// Commits that landed something by being merged, and so nothing by what they do.
+    private var merged: Set<Node> = []
+    /// Who wrote each commit after the old tip, and its title.
+    private var makers: [Node: Maker] = [:]
+    /// What is in ``makers`` of all commits that may have landed a change that they don't name.
+    private var unnamed = Makers()
 
     /// Reads the history of `new`, and what every commit in it that `old` does not contain changed.
     public init(_ repository: Repository, from old: OID?, to new: OID) throws(GitError) {
@@ -30,7 +36,8 @@ public final class LandingIndex {
         let known = if let old { try repository.mergeBase(old, new) } else { OID?.none }
         history = TargetHistory(commits: commits, from: known, to: new)
         for (node, entry) in history.entries.enumerated() where !entry.isOld {
-            if let number = NamedChange.number(in: try repository.message(of: entry.id)) {
+            let commit = try repository.commit(entry.id)
+            if let number = NamedChange.number(in: commit.message) {
                 named[node] = number
                 byName[number, default: []].append(node)
             }
@@ -40,6 +47,7 @@ public final class LandingIndex {
             // What differs in more than can be compared is no change that a review brought.
             guard let delta = try delta(from: parent, to: entry.id), !delta.files.isEmpty else { continue }
             deltas[node] = delta
+            makers[node] = Maker(commit)
             byPaths[delta.paths, default: []].append(node)
             for path in delta.files.keys { byPath[path, default: []].append(node) }
         }
@@ -62,18 +70,49 @@ public final class LandingIndex {
         return value
     }
 
+    /// Leaves commits out that landed something by being merged.
+    func setAside(_ nodes: Set<Node>) {
+        merged = nodes
+        unnamed = Makers()
+        for (node, maker) in makers where !nodes.contains(node) {
+            if let name = named[node], known.contains(name) { continue }
+            unnamed.add(maker)
+        }
+    }
+
+    /// Whether there is a commit that may have landed a change by what it does.
+    var hasCandidates: Bool {
+        deltas.keys.contains { !merged.contains($0) } || named.keys.contains { !merged.contains($0) }
+    }
+
+    /// Whether there is a commit that names the change, or one that names none.
+    func mayHaveLanded(_ change: ChangeHead) -> Bool {
+        if let number = NamedChange.number(of: change.name), byName[number] != nil { return true }
+        return !unnamed.isEmpty
+    }
+
+    /// Whether a commit here names the change, or has an author or a title of it and names no other one.
+    func mayHaveLanded(_ shape: ChangeShape) -> Bool {
+        if let number = NamedChange.number(of: shape.change.name), byName[number] != nil { return true }
+        return unnamed.sharesAny(with: shape.makers)
+    }
+
+    func maker(of node: Node) -> Maker? { makers[node] }
+
     /// The commits that change exactly these files, oldest first.
-    func commits(changing delta: TreeDelta) -> [Node] { byPaths[delta.paths] ?? [] }
+    func commits(changing delta: TreeDelta) -> [Node] { (byPaths[delta.paths] ?? []).filter { !merged.contains($0) } }
 
     /// The commits that change at least one of these files, oldest first.
     func commits(touching delta: TreeDelta) -> [Node] {
         var found: Set<Node> = []
         for path in delta.files.keys { found.formUnion(byPath[path] ?? []) }
-        return found.sorted()
+        return found.subtracting(merged).sorted()
     }
 
     /// The commits whose message names this change, oldest first.
-    func commits(naming number: Int) -> [Node] { byName[number] ?? [] }
+    func commits(naming number: Int) -> [Node] { (byName[number] ?? []).filter { !merged.contains($0) } }
+
+    func isMerged(_ node: Node) -> Bool { merged.contains(node) }
 }
 
 extension Repository {
@@ -82,10 +121,5 @@ extension Repository {
         return (0..<git_commit_parentcount(handle.pointer)).compactMap { number in
             git_commit_parent_id(handle.pointer, number).map { OID($0.pointee) }
         }
-    }
-
-    func message(of id: OID) throws(GitError) -> String {
-        let handle = try commitHandle(id)
-        return git_commit_message(handle.pointer).map { String(cString: $0) } ?? ""
     }
 }

@@ -111,7 +111,7 @@ public struct ChangedFile: Sendable, Equatable, Codable {
 /// A change that landed in the target, and how that was seen.
 public struct MergedChange: Sendable, Equatable, Codable {
     /// How a landed change was recognised in the target's history.
-    public enum Recognition: String, Sendable, Codable { case merge, fastForward, squash, rebase }
+    public enum Recognition: String, Sendable, Codable { case merge, fastForward, squash, rebase, inside }
 
     public var name: String
     public var head: String

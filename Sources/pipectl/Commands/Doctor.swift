@@ -43,9 +43,8 @@ struct Doctor: AsyncParsableCommand {
             return "\(LibGit2.version) (\(LibGit2.features.joined(separator: ", ")))"
         }
         await check("git") {
-            let result = try await Tool("git", ["--version"], deadline: .seconds(10)).run()
-            guard result.succeeded else { throw CommandEnd(code: 3, message: "git --version failed; install git") }
-            return result.text.trimmingCharacters(in: .whitespacesAndNewlines)
+            let git = try await MergingGit.find()
+            return "\(git.version), merges changes (\(git.path))"
         }
         await check("state folder") {
             let folder = try state.folder()

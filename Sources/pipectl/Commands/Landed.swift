@@ -6,7 +6,17 @@ import Git
 struct Landed: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "landed", abstract: "Lists which changes landed in the target, and how each was recognised.",
-        discussion: "RANGE is OLD..NEW, or one revision for its whole history; default: the default branch.")
+        discussion: """
+            RANGE is OLD..NEW, or one revision for its whole history; default: the default branch.
+
+            Examples:
+              pipectl landed v1.0..v1.1 --notes     release notes between two tags
+              pipectl landed main~1..main           what the newest commit brought
+              pipectl landed --changes 'agent/*'    branches count as changes, too
+
+            How a change was recognised: merge, fastForward, squash (one commit has its effect), rebase (a row of \
+            commits repeats its own), inside (its head is part of another change that landed).
+            """)
 
     @Argument(help: "OLD..NEW, or a revision.") var range: String?
     @Option(help: "The repository.") var folder = "."
@@ -18,27 +28,36 @@ struct Landed: AsyncParsableCommand {
         var change: String, head: String, commit: String, how: String, title: String, author: String
     }
 
+    private struct Facts: Sendable {
+        var draft: LandingDraft
+        var objects: String
+    }
+
     func run() async throws {
+        // A process of its own that only reads: hashing each object again would take a fifth of its time.
+        LibGit2.trustStoredObjects()
         let rules = try ChangeRefs(branchPatterns: changes)
-        let (range, folder) = (range, folder)
-        let rows = try await withRepository(at: folder) { repository in
-            let snapshot = try repository.snapshot()
-            let ends = range.map { $0.split(separator: ".", omittingEmptySubsequences: true).map(String.init) } ?? []
-            let isRange = range?.contains("..") ?? false
-            let newName = isRange ? (range?.hasSuffix("..") == true ? "HEAD" : ends.last) : range
-            let new = try repository.resolve(newName ?? "HEAD")
-            let old = isRange ? try ends.first.map { try repository.resolve($0) } : nil
-            let heads = snapshot.refs.compactMap { ref, head -> ChangeHead? in
+        let range = try RevisionRange(range ?? "HEAD")
+        let folder = folder
+        let facts = try await withRepository(at: folder) { repository in
+            let new = try repository.resolve(range.new)
+            let old = try range.old.map { try repository.resolve($0) }
+            let heads = try repository.snapshot().refs.compactMap { ref, head -> ChangeHead? in
                 if case .change(let name) = rules.kind(of: ref) { ChangeHead(name: name, head: head) } else { nil }
             }
             guard !heads.isEmpty else {
                 throw CommandEnd(
                     code: 2,
                     message:
-                        "\(folder) has no refs of changes. Fetch them: git fetch origin '+refs/pull/*/head:refs/pull/*/head', or name branches with --changes"
-                )
+                        "no pull request refs found in \(folder). Fetch them: "
+                        + "git fetch origin '+refs/pull/*/head:refs/pull/*/head', or name branches with --changes")
             }
-            return try Landings.recognise(heads, in: repository, from: old, to: new).map { landing in
+            let draft = try Landings.draft(heads, in: repository, from: old, to: new)
+            return Facts(draft: draft, objects: repository.gitDirectory)
+        }
+        let landings = try await landings(facts)
+        let rows = try await withRepository(at: folder) { repository in
+            landings.map { landing in
                 let head = try? repository.commit(landing.head)
                 return Row(
                     change: landing.change, head: landing.head.hex, commit: landing.commit.hex,
@@ -46,15 +65,25 @@ struct Landed: AsyncParsableCommand {
             }
         }
         if json { return try JSONOutput.print(rows) }
-        for row in rows {
-            if notes {
-                let number = Int(row.change) != nil ? "#\(row.change)" : "`\(row.change)`"
-                Terminal.print("- \(markdown(row.title)) (\(number), \(markdown(row.author)))")
-            } else {
-                Terminal.print(TerminalNames.row([row.change, row.how, String(row.commit.prefix(10)), row.title]))
-            }
+        for row in rows { print(row) }
+        Terminal.say(rows.count == 1 ? "1 change landed" : "\(rows.count) changes landed")
+    }
+
+    private func landings(_ facts: Facts) async throws -> [Landing] {
+        let merger = try await ChangeMerger.find()
+        let scratch = FileManager.default.temporaryDirectory.appendingPathComponent("pipectl-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: scratch) }
+        let confirmed = try await merger.confirmed(facts.draft.questions, objects: facts.objects, scratch: scratch)
+        return facts.draft.landings(confirmed: confirmed)
+    }
+
+    private func print(_ row: Row) {
+        guard notes else {
+            return Terminal.print(
+                TerminalNames.row([row.change, row.how, String(row.commit.prefix(10)), row.title]))
         }
-        Terminal.say("\(rows.count) changes landed")
+        let number = Int(row.change) != nil ? "#\(row.change)" : "`\(row.change)`"
+        Terminal.print("- \(markdown(row.title)) (\(number), \(markdown(row.author)))")
     }
 
     private func markdown(_ text: String) -> String {

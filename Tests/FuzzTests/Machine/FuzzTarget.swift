@@ -43,7 +43,8 @@ struct FuzzTarget: Sendable, CustomTestStringConvertible {
     }
 
     static let all: [FuzzTarget] =
-        results + plans + patterns + [refs] + logs + [report, archive, journal, object] + sockets + processes + findings
+        results + plans + patterns + [refs, merges] + logs + [report, archive, journal, object] + sockets + processes
+        + findings
         + agents
         + integrity
 }

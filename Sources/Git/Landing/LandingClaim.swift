@@ -1,0 +1,82 @@
+/// A change and the commit that is believed to have landed it.
+struct LandingClaim: Sendable {
+    var change: ChangeHead
+    /// The commit on the target.
+    var commit: OID
+    /// The change that the commit's message names.
+    var names: Int?
+    var how: Landing.How
+    /// Of a merge: the change that the message of the head itself names.
+    var headNames: Int?
+    /// The own commits of a change that landed by content.
+    var own: [OID] = []
+    /// How late the change forked off: the nearer of two equal ones is the one that landed.
+    var base = 0
+
+    var number: Int? { NamedChange.number(of: change.name) }
+    /// Whether the commit's message names this very change.
+    var isNamed: Bool { names != nil && names == number }
+    var isByContent: Bool { how == .squash || how == .rebase }
+    var landing: Landing { Landing(change: change.name, head: change.head, commit: commit, how: how) }
+}
+
+/// Claims for a set of changes, of which some contradict each other.
+struct LandingClaims {
+    var claims: [LandingClaim]
+    /// The numbers of the changes that are asked about.
+    let known: Set<Int>
+
+    /// Drops claims that another one explains better.
+    mutating func settle() {
+        let rivals = Dictionary(grouping: claims, by: \.commit)
+        claims = claims.filter { claim in holds(claim, among: rivals[claim.commit] ?? []) }
+        dropTwins()
+    }
+
+    private func holds(_ claim: LandingClaim, among rivals: [LandingClaim]) -> Bool {
+        let others = rivals.filter { $0.change.head != claim.change.head }
+        switch claim.how {
+        case .inside: return true
+        case .merge:
+            // A head put onto the commit that landed another change, which then came inside a branch, brought nothing.
+            guard let name = claim.headNames, name != claim.number, known.contains(name) else { return true }
+            return claim.isNamed
+        case .fastForward:
+            // A head put back onto the target's own commit, which landed something else, brought nothing.
+            return others.isEmpty && (claim.names == nil || claim.isNamed)
+        case .squash, .rebase:
+            let equals = others.filter(\.isByContent)
+            guard !equals.isEmpty, !claim.isNamed else { return true }
+            if equals.contains(where: \.isNamed) { return false }
+            return !equals.contains { $0.base > claim.base }
+        }
+    }
+
+    /// Of changes with one head, those go that did not land where the commit names another of them.
+    private mutating func dropTwins() {
+        let named = Set(claims.filter(\.isNamed).map { Landed($0) })
+        claims = claims.filter { $0.isNamed || !named.contains(Landed($0)) }
+    }
+
+    private struct Landed: Hashable {
+        var head: OID
+        var commit: OID
+        init(_ claim: LandingClaim) { (head, commit) = (claim.change.head, claim.commit) }
+    }
+
+    /// Adds changes whose head is inside another that landed by content: what the other brought includes them.
+    mutating func add(inside changes: [ChangeHead]) {
+        let landed = Set(claims.map(\.change))
+        let heads = Set(claims.map(\.change.head))
+        var hosts: [OID: LandingClaim] = [:]
+        for claim in claims {
+            for commit in claim.own where hosts[commit] == nil { hosts[commit] = claim }
+        }
+        for change in changes where !landed.contains(change) {
+            // One with the head of a change that landed is that one's twin: it landed with it, or was dropped.
+            guard !heads.contains(change.head), var claim = hosts[change.head] else { continue }
+            (claim.change, claim.how) = (change, .inside)
+            claims.append(claim)
+        }
+    }
+}

@@ -1,0 +1,26 @@
+internal import CGit
+
+/// Whether merging a change into a commit's first parent gives that commit's tree: then the commit landed the change.
+public struct LandingQuestion: Sendable, Hashable {
+    public var pair: MergePair
+    /// The tree that the merge must have.
+    public var tree: OID
+
+    public init(pair: MergePair, tree: OID) {
+        self.pair = pair
+        self.tree = tree
+    }
+}
+
+extension Repository {
+    /// libgit2's answer, for machines whose Git can't merge.
+    public func confirms(_ question: LandingQuestion) throws(GitError) -> Bool {
+        let index = try mergedIndex(question.pair.head, into: question.pair.target)
+        guard git_index_has_conflicts(index.pointer) == 0 else { return false }
+        let tree = try treeHandle(question.tree)
+        let diff = try Handle("git_diff_tree_to_index", free: git_diff_free) {
+            git_diff_tree_to_index(&$0, pointer, tree.pointer, index.pointer, nil)
+        }
+        return git_diff_num_deltas(diff.pointer) == 0
+    }
+}

@@ -1,0 +1,24 @@
+/// `OLD..NEW`, or one revision for its whole history. Names may have single dots, as `v1.0` has.
+struct RevisionRange: Equatable {
+    /// Nil for a whole history.
+    var old: String?
+    var new: String
+
+    /// Reads `text` as Git does: an end that is left out is `HEAD`. No name can have two dots in a row.
+    init(_ text: String) throws(CommandEnd) {
+        guard !text.contains("...") else {
+            throw CommandEnd(
+                code: 2,
+                message: "\"\(text)\": with three dots Git means what only one side has. Write OLD..NEW with two dots.")
+        }
+        let parts = text.split(separator: "..", omittingEmptySubsequences: false).map(String.init)
+        switch parts.count {
+        case 1 where !text.isEmpty: (old, new) = (nil, text)
+        case 2 where parts != ["", ""]:
+            (old, new) = (parts[0].isEmpty ? "HEAD" : parts[0], parts[1].isEmpty ? "HEAD" : parts[1])
+        default:
+            throw CommandEnd(
+                code: 2, message: "\"\(text)\" is no range. Write OLD..NEW, as v1.0..v1.1, or one revision.")
+        }
+    }
+}
