@@ -26,7 +26,9 @@ int filter_calls(int allowed) { (void)allowed; return 0; }
 #include <stddef.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/mman.h>
 #include <sys/ptrace.h>
+#include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
@@ -46,6 +48,14 @@ int drop_privileges(uint32_t user, uint32_t group) {
 #ifndef TIOCSTI
 #define TIOCSTI 0x5412
 #endif
+#ifndef TIOCSETD
+#define TIOCSETD 0x5423
+#endif
+#ifndef MFD_HUGETLB
+#define MFD_HUGETLB 4U
+#endif
+// A segment of System V's shared memory where nothing counts them: there may be 4,096.
+#define most_shared_segment (64 << 10)
 #define TIOCLINUX_REQUEST 0x541C
 #ifndef CLONE_NEWTIME
 #define CLONE_NEWTIME 0x00000080
@@ -82,7 +92,7 @@ static const int of_mounting[] = {
 static const int of_tracing[] = {SYS_process_vm_readv, SYS_process_vm_writev, SYS_pidfd_getfd};
 
 struct program {
-    struct sock_filter code[256];
+    struct sock_filter code[320];
     unsigned short length;
 };
 
@@ -111,6 +121,31 @@ static void refuse_argument(struct program *program, int number, int index, uint
     load(program, offsetof(struct seccomp_data, nr));
 }
 
+// Of all families of sockets only those that programs use to speak with each other and with the network. Each other one is
+// more kernel that can be reached, and some of them no network namespace holds back.
+static void allow_families(struct program *program, int number) {
+    static const int families[] = {AF_UNIX, AF_INET, AF_INET6, AF_NETLINK};
+    enum { count = sizeof families / sizeof *families };
+    add(program, BPF_JMP | BPF_JEQ | BPF_K, 0, count + 3, (uint32_t)number);
+    load(program, offsetof(struct seccomp_data, args));
+    for (int i = 0; i < count; i++)
+        add(program, BPF_JMP | BPF_JEQ | BPF_K, (uint8_t)(count - i), 0, (uint32_t)families[i]);
+    add(program, BPF_RET | BPF_K, 0, 0, refuse);
+    load(program, offsetof(struct seccomp_data, nr));
+}
+
+// Refuses `number` when its argument `index`, of 64 bits, is larger than `most`.
+static void refuse_above(struct program *program, int number, int index, uint32_t most) {
+    size_t place = offsetof(struct seccomp_data, args) + 8 * (size_t)index;
+    add(program, BPF_JMP | BPF_JEQ | BPF_K, 0, 6, (uint32_t)number);
+    load(program, place + 4);  // the upper half, on machines that are little-endian
+    add(program, BPF_JMP | BPF_JEQ | BPF_K, 0, 2, 0);
+    load(program, place);
+    add(program, BPF_JMP | BPF_JGT | BPF_K, 0, 1, most);
+    add(program, BPF_RET | BPF_K, 0, 0, refuse);
+    load(program, offsetof(struct seccomp_data, nr));
+}
+
 int filter_calls(int allowed) {
 #ifndef OWN_ARCHITECTURE
     (void)allowed;
@@ -131,10 +166,16 @@ int filter_calls(int allowed) {
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) refuse_call(&program, refused[i]);
     refuse_argument(&program, SYS_ioctl, 1, TIOCSTI, 0);
     refuse_argument(&program, SYS_ioctl, 1, TIOCLINUX_REQUEST, 0);
-    // A family that no network namespace holds back, or with more kernel behind it than a build needs.
-    static const int families[] = {AF_VSOCK, AF_PACKET, AF_ALG, 44 /* AF_XDP */, AF_BLUETOOTH, AF_CAN, AF_KEY};
-    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
-        refuse_argument(&program, SYS_socket, 0, (uint32_t)families[i], 0);
+    // It would load the module of any line discipline that the kernel has.
+    refuse_argument(&program, SYS_ioctl, 1, TIOCSETD, 0);
+    allow_families(&program, SYS_socket);
+    allow_families(&program, SYS_socketpair);
+    // Huge pages are set aside for the whole machine, and no limit of memory counts them.
+    refuse_argument(&program, SYS_mmap, 3, MAP_HUGETLB, 1);
+    refuse_argument(&program, SYS_memfd_create, 1, MFD_HUGETLB, 1);
+    refuse_argument(&program, SYS_shmget, 2, SHM_HUGETLB, 1);
+    // Such a segment stays although no process has it mapped, where only a control group counts it.
+    if (allowed & uncounted_memory) refuse_above(&program, SYS_shmget, 1, most_shared_segment);
     if (!(allowed & allow_nested)) {
         static const uint32_t namespaces = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC |
                                            CLONE_NEWUTS | CLONE_NEWCGROUP;

@@ -6,6 +6,7 @@ enum confine_allow {
     allow_nothing = 0,
     allow_nested = 1,   // user namespaces and mounts inside them: a sandbox in the sandbox
     allow_tracing = 2,  // attaching a debugger to other processes of the sandbox
+    uncounted_memory = 4,  // no control group counts the memory: shared segments are small
 };
 
 // Becomes `user` and `group` for good, without supplementary groups and capabilities. Returns 0, or -1 with errno.

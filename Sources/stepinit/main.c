@@ -11,7 +11,7 @@
 // than all the rest of an attempt but its command. In a sandbox it is the first process of its namespace: nothing in there can
 // signal or trace it, and with its end the kernel ends everything else.
 //
-//   stepinit [--enter COUNT] [--user UID:GID] [--filter[-nested][-tracing]] [--processes MOST] [--chdir FOLDER]
+//   stepinit [--enter COUNT] [--user UID:GID] [--filter[-nested][-tracing][-uncounted]] [--processes MOST] [--chdir FOLDER]
 //       --enter: the descriptors from 3 on are the entrances of control groups to be in, `tasks` or `cgroup.procs`
 //   stepinit … -- COMMAND…     starts one command instead, and ends as it did
 //   stepinit --enclose …, stepinit --enclosures    the same in a sandbox: see enclose.h
@@ -240,7 +240,8 @@ static char **confine(char **words) {
             failed = chdir(*++words);
         } else if (strncmp(*words, "--filter", 8) == 0) {
             failed = filter_calls((strstr(*words, "nested") ? allow_nested : 0) |
-                                  (strstr(*words, "tracing") ? allow_tracing : 0));
+                                  (strstr(*words, "tracing") ? allow_tracing : 0) |
+                                  (strstr(*words, "uncounted") ? uncounted_memory : 0));
         } else {
             dprintf(2, "stepinit: unknown option %s\n", *words);
             _exit(2);
@@ -253,7 +254,19 @@ static char **confine(char **words) {
     return *words ? words + 1 : NULL;
 }
 
+// A core has whatever the process had in its memory, secrets too, and may go to a program outside of every sandbox
+// (core(5)): Linux asks that only for the limit 1, which takes it from files and from programs.
+static void forbid_cores(void) {
+#ifdef __linux__
+    struct rlimit none = {1, 1};
+#else
+    struct rlimit none = {0, 0};
+#endif
+    setrlimit(RLIMIT_CORE, &none);
+}
+
 int main(int count, char **arguments) {
+    forbid_cores();
     // Neither starts steps: none of what follows is theirs.
     if (count > 1 && strcmp(arguments[1], "--layers") == 0) return hold_layers(arguments + 2);
     if (count > 1 && strcmp(arguments[1], "--within") == 0) {

@@ -281,7 +281,7 @@ static const char *below(char *path, const char *folder, const char *name) {
 static void put_terminals(const char *folder) {
     char path[PATH_MAX];
     static const char *const options[][2] = {
-        {"newinstance", NULL}, {"ptmxmode", "0666"}, {"mode", "620"}, {NULL, NULL}};
+        {"newinstance", NULL}, {"ptmxmode", "0666"}, {"mode", "620"}, {"max", "64"}, {NULL, NULL}};
     put(new_file_system("devpts", options, mount_nosuid | mount_noexec), below(path, folder, "pts"), 1);
 }
 

@@ -50,7 +50,7 @@
             build.words += ["--", build.stepInit]
             // Only the user that owns it may enter it.
             if case .withSocket(let groups) = lifetime, groups > 0 { build.words += ["--enter", String(groups)] }
-            build.words += build.confinement
+            build.words += build.confinement(lifetime)
             // Steps have limits of their own; a compiler or a workflow program has only its deadline.
             if lifetime.isOfParent { build.words += ["--processes", String(Sandbox.mostProcesses)] }
             build.words += ["--chdir", directory]
@@ -220,7 +220,7 @@
             }
         }
 
-        private var confinement: [String] {
+        private func confinement(_ lifetime: Sandbox.Lifetime) -> [String] {
             var options: [String] = []
             if let user { options += ["--user", "\(user.user):\(user.group)"] }
             let allowed = SandboxPermission.allCases.filter(policy.permissions.contains).map {
@@ -229,7 +229,7 @@
                 case .tracing: "-tracing"
                 }
             }
-            return options + ["--filter" + allowed.joined()]
+            return options + ["--filter" + allowed.joined() + (lifetime.hasGroups ? "" : "-uncounted")]
         }
 
         private func link(at path: String) -> String? {
@@ -240,6 +240,9 @@
     }
 
     extension Sandbox.Lifetime {
+        /// Whether control groups count what is in the sandbox.
+        fileprivate var hasGroups: Bool { if case .withSocket(let groups) = self { groups > 0 } else { false } }
+
         fileprivate var isOfParent: Bool {
             switch self {
             case .withSocket: false

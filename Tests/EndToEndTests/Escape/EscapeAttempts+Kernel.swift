@@ -22,6 +22,7 @@ enum KernelAttempts {
         probes("machine", .root, ["syslog", "mknod", "sethostname"]),
         probes("ranks", .root, ["setuid", "setgroups"]),
         probes("terminal", .root, ["tiocsti"]),
+        probes("line-disciplines", .anyone, ["tiocsetd"]),
         // Not tried outside: they would change this machine, or its kernel lacks them.
         probes(
             "machine-wide", .none,
@@ -30,6 +31,8 @@ enum KernelAttempts {
                 "alg",
                 "key-socket",
             ]),
+        // Refused by the filter, whatever the kernel has: another one may have more.
+        probes("filtered", .none, ["families", "huge-pages"]),
         EscapeAttempt(
             "first-process",
             """
@@ -75,6 +78,7 @@ enum KernelAttempts {
             holds user [ "$(id -u)" != 0 ]
             holds groups sh -c '! id -G | tr " " "\\n" | grep -qx 0'
             holds processes [ "$(ls -d /proc/[0-9]* | wc -l)" -lt 40 ]
+            holds no-core grep -Eq '^Max core file size +1 +1 ' /proc/self/limits
             holds host [ "$(uname -n)" = pipectl ]
             """),
         EscapeAttempt(

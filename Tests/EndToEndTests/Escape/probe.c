@@ -158,6 +158,33 @@ static long push_into_terminal(void) {
     return ioctl(other, TIOCSTI, "x");
 }
 
+static long set_line_discipline(void) {
+    int terminal = posix_openpt(O_RDWR | O_NOCTTY), discipline = 0;
+    if (terminal < 0 || grantpt(terminal) || unlockpt(terminal)) return -1;
+    int other = open(ptsname(terminal), O_RDWR | O_NOCTTY);
+    return other < 0 ? -1 : ioctl(other, TIOCSETD, &discipline);
+}
+
+// Succeeds when one of them is refused for any other reason than that it may not be asked for.
+static int other_families(void) {
+    for (int family = 0; family < 64; family++) {
+        if (family == AF_UNIX || family == AF_INET || family == AF_INET6 || family == AF_NETLINK) continue;
+        int pair[2];
+        if (socket(family, SOCK_DGRAM, 0) < 0 && errno == EPERM && socketpair(family, SOCK_DGRAM, 0, pair) < 0
+            && errno == EPERM) continue;
+        printf("family %d: %s\n", family, strerror(errno));
+        return 0;
+    }
+    return outcome(-1);
+}
+
+static int huge_pages(void) {
+    void *pages = mmap(NULL, 2 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
+    if (pages == MAP_FAILED && errno == EPERM) return outcome(-1);
+    printf("%s\n", pages == MAP_FAILED ? strerror(errno) : "mapped");
+    return 0;
+}
+
 static long by_handle(void) {
     union { struct file_handle handle; char room[sizeof(struct file_handle) + 128]; } file = {0};
     int mount_id;
@@ -214,6 +241,7 @@ static const struct { const char *name; long (*attempt)(void); } calls[] = {
     {"umount", unmount}, {"chroot", change_root}, {"pivot-root", pivot}, {"fsopen", open_filesystem},
     {"open-tree", clone_tree}, {"mount-setattr", make_writable}, {"setuid", become_root}, {"setgroups", join_group},
     {"sethostname", rename_host}, {"int80", old_call}, {"x32", x32_call}, {"tiocsti", push_into_terminal},
+    {"tiocsetd", set_line_discipline},
     {"by-handle", by_handle}, {"io-uring", new_ring}, {"perf", watch_kernel}, {"bpf", load_bpf},
     {"userfaultfd", handle_faults}, {"keyctl", read_keyring}, {"add-key", add_key}, {"syslog", read_kernel_log},
     {"kcmp", compare_kernel}, {"init-module", load_module}, {"kexec", load_kernel}, {"swapon", swap_on},
@@ -359,6 +387,56 @@ static int fill_memory(int mebibytes) {
     return 0;
 }
 
+static int fill_file(int file, int mebibytes) {
+    static char piece[1 << 20];
+    memset(piece, 1, sizeof piece);
+    for (int i = 0; i < mebibytes; i++)
+        if (write(file, piece, sizeof piece) != sizeof piece) return -1;
+    return 0;
+}
+
+// Files that are open and have no name, of 8 MiB each.
+static int unlinked_files(int count) {
+    for (int i = 0; i < count; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "unlinked-%d", i);
+        int file = open(name, O_RDWR | O_CREAT | O_EXCL, 0600);
+        if (file < 0 || unlink(name) != 0 || fill_file(file, 8) != 0) return outcome(-1);
+    }
+    printf("unlinked: %d MiB\n", count * 8);
+    fflush(stdout);
+    for (;;) pause();
+}
+
+// Files in memory, of 10 MiB each, which no process has mapped.
+static int memory_files(int count) {
+    for (int i = 0; i < count; i++) {
+        int file = memfd_create("probe", 0);
+        if (file < 0 || fill_file(file, 10) != 0) return outcome(-1);
+    }
+    printf("memfd: %d MiB\n", count * 10);
+    fflush(stdout);
+    for (;;) pause();
+}
+
+// Ends when one is refused.
+static int open_terminals(int most) {
+    int refused[2];
+    if (pipe(refused) != 0) return outcome(-1);
+    for (int i = 0; i < most / 40; i++) {
+        if (fork() != 0) continue;
+        for (int j = 0; j < 40; j++)
+            if (open("/dev/ptmx", O_RDWR | O_NOCTTY) < 0) dprintf(refused[1], "%s\n", strerror(errno));
+        for (;;) pause();
+    }
+    printf("terminals: %d wanted\n", most);
+    fflush(stdout);
+    char text[64] = "";
+    ssize_t count = read(refused[0], text, sizeof text - 1);
+    printf("refused: %s\n", count > 0 ? text : "");
+    return 1;
+}
+
 static int open_files(int most) {
     int count = 0;
     while (count < most && open("/dev/null", O_RDONLY) >= 0) count++;
@@ -449,6 +527,11 @@ int main(int count, char **arguments) {
     if (NAMED("survive")) return survive(one);
     if (NAMED("bomb")) return fork_bomb(atoi(one));
     if (NAMED("memory")) return fill_memory(atoi(one));
+    if (NAMED("unlinked")) return unlinked_files(atoi(one));
+    if (NAMED("memfd")) return memory_files(atoi(one));
+    if (NAMED("terminals")) return open_terminals(atoi(one));
+    if (NAMED("families")) return other_families();
+    if (NAMED("huge-pages")) return huge_pages();
     if (NAMED("files")) return open_files(atoi(one));
     if (NAMED("descriptors")) return foreign_descriptors();
     if (NAMED("many")) return many_files(one, atoi(two));

@@ -70,7 +70,7 @@
 
         /// What can be seen from inside, one thing a line.
         private static let look = """
-            cut -d' ' -f4- /proc/self/mountinfo | sed 's/master:[0-9]* //; s/shared:[0-9]* //; s#^/newroot / #/ / #' | sort
+            cut -d' ' -f4- /proc/self/mountinfo | sed 's/master:[0-9]* //; s/shared:[0-9]* //; s/,max=64//; s#^/newroot / #/ / #' | sort
             sed -n 's/^\\(Cap[A-Z][a-z]*\\|NoNewPrivs\\|Seccomp\\|Groups\\|Uid\\|Gid\\|Umask\\|NSpid\\|NSsid\\):/\\1/p' /proc/self/status
             for kind in net ipc uts cgroup user time; do test -e /proc/self/ns/$kind && echo has $kind; done
             for place in / /dev /run /home /opt /tmp /run/pipectl /opt/settings /linked; do stat -c '%A %U %G %N' $place $place/* $place/.[a-z]*; done 2>/dev/null
