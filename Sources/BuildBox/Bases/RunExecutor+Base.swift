@@ -140,7 +140,7 @@ extension RunExecutor {
                         layer.path.hasPrefix(workspace.folder + "/") ? try moved(layer, to: "\(place)/tree") : layer
                     }
                     base.bytes = WorkspaceMeter.size(of: place)
-                    guard base.bytes != WorkspaceMeter.tooDeep else { throw FolderTooDeep() }
+                    guard base.bytes < WorkspaceMeter.uncounted else { throw FolderTooDeep() }
                     return base
                 }
                 try await bases.add(base)
@@ -150,7 +150,7 @@ extension RunExecutor {
             } catch {
                 if BoxTools.isDiskFull(error) {
                     let taken = try? await offThread { [place, workspace.folder].map(WorkspaceMeter.size) }
-                    if let taken, !taken.contains(WorkspaceMeter.tooDeep) {
+                    if let taken, taken.allSatisfy({ $0 < WorkspaceMeter.uncounted }) {
                         await bases.noteLoss(run.id, needing: 2 * taken.reduce(0, +))
                     }
                 }

@@ -47,7 +47,7 @@ actor KeptStore {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         return names.compactMap { name in
             guard let one = try? read(name, in: folder), one.folder == name, one.boot == Boot.id,
-                (0..<WorkspaceMeter.tooDeep).contains(one.bytes)
+                (0..<WorkspaceMeter.uncounted).contains(one.bytes)
             else { return nil }
             // A copied state folder has the paths of the other one.
             let isWhole = one.layers.allSatisfy { layer in

@@ -120,7 +120,7 @@ extension RunExecutor {
                     return (layers, WorkspaceMeter.size(of: filling))
                 }
                 // What can't be measured has no place among folders that share a limit.
-                guard one.bytes != WorkspaceMeter.tooDeep else { throw FolderTooDeep() }
+                guard one.bytes < WorkspaceMeter.uncounted else { throw FolderTooDeep() }
                 try await kept.add(one, from: filling)
             } catch {
                 try? await offThread { try FolderRemoval.remove(filling) }

@@ -24,10 +24,7 @@ struct LimitBreach: Equatable, CustomStringConvertible {
         LimitBreach("output", "\(ByteCount(bytes: bytes))", step)
     }
     static func workspace(_ bytes: Int, measured: Int, _ step: String) -> LimitBreach {
-        if measured == WorkspaceMeter.tooDeep {
-            return LimitBreach("workspace", "\(FolderWalk.deepest) folders deep", step)
-        }
-        return LimitBreach("workspace", "\(ByteCount(bytes: bytes))", step)
+        LimitBreach("workspace", WorkspaceMeter.reason(for: measured) ?? "\(ByteCount(bytes: bytes))", step)
     }
 
     /// What made a command end that did not pass, if it was a limit.

@@ -2,6 +2,12 @@ import Pipeline
 import Synchronization
 import SystemPackage
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
 /// What a run and each of its steps may use, and what they have used so far.
 final class RunQuota: Sendable {
     /// Of the whole run: the workflow's own within the box's.
@@ -13,6 +19,8 @@ final class RunQuota: Sendable {
     /// Of ``group``.
     let counters: GroupCounters?
     private let meter: WorkspaceMeter
+    /// Of the attempts that go on: the sum of their limits of memory, and how many have none.
+    private let active = Mutex((memory: 0, unbounded: 0))
     private let output = Atomic<Int>(0)
 
     init(setting: RunSetting, plan: Plan) throws {
@@ -26,8 +34,14 @@ final class RunQuota: Sendable {
             folders: [(setting.workspaceMount?.upper ?? setting.workspace).string]
                 + (setting.enclosure == nil
                     ? [] : [setting.home.string, setting.temporary.string, setting.published.string])
-                + setting.rooms.map(\.folder.string))
+                + setting.rooms.map(\.folder.string),
+            countsMemory: group == nil)
     }
+
+    /// Has what the run's processes hold counted.
+    ///
+    /// - Parameter roots: The processes that the box started for it.
+    func watch(_ roots: @Sendable @escaping () -> [pid_t]) { meter.watch(roots) }
 
     /// To be called when the run's last process has ended.
     func close() { setting.controlGroups?.giveBack(setting.groupName, mayServe: setting.enclosure != nil) }
@@ -56,16 +70,32 @@ final class RunQuota: Sendable {
         if let limit = limits.cpuTime, let group, group.usage.cpuTime >= limit {
             return reached("CPU time: \(Duration.seconds(limit).inWords)")
         }
-        if measuring, let limit = limits.workspace {
-            let measured = meter.bytes()
-            if measured == WorkspaceMeter.tooDeep { return reached("workspace: \(FolderWalk.deepest) folders deep") }
-            if measured > limit { return reached("workspace: \(ByteCount(bytes: limit))") }
+        guard measuring else { return nil }
+        let usage = meter.usage()
+        if let limit = limits.workspace, usage.workspace > limit {
+            return reached("workspace: \(WorkspaceMeter.reason(for: usage.workspace) ?? "\(ByteCount(bytes: limit))")")
+        }
+        if usage.terminals > HeldResources.mostTerminals {
+            return reached("terminals: \(HeldResources.mostTerminals)")
+        }
+        // What goes on together may use what its steps may, each by itself, together.
+        let together = active.withLock { $0.unbounded > 0 || $0.memory == 0 ? nil : $0.memory }
+        if let measured = usage.memory, let limit = [limits.memory, together].compactMap(\.self).min(), measured > limit
+        {
+            return reached("memory: \(ByteCount(bytes: limit))")
         }
         return nil
     }
 
-    func workspaceBytes() -> Int { meter.bytes() }
+    func workspaceBytes() -> Int { meter.usage().workspace }
 
+    /// Notes that an attempt with this limit begins, or has ended.
+    fileprivate func note(memory: Int?, begins: Bool) {
+        active.withLock { active in
+            let sign = begins ? 1 : -1
+            if let memory { active.memory += sign * memory } else { active.unbounded += sign }
+        }
+    }
 }
 
 /// What one attempt of a step may use.
@@ -86,9 +116,13 @@ final class StepAllowance: Sendable {
         self.group = group
         self.quota = quota
         usageBefore = quota.counters?.usage
+        quota.note(memory: limits.memory, begins: true)
     }
 
-    func close() { group?.remove() }
+    func close() {
+        quota.note(memory: limits.memory, begins: false)
+        group?.remove()
+    }
 
     /// What each process by itself is held to: the last resort of boxes without control groups, and what those lack.
     var processLimits: ProcessLimits {

@@ -136,6 +136,9 @@ final class StepHost: Sendable {
     /// Whether it need not be started first, which takes as long as the machine's file systems take to answer.
     var isStarted: Bool { state.withLock { $0.socket >= 0 } }
 
+    /// Its number; nil while it is not started.
+    var process: pid_t? { state.withLock { $0.socket >= 0 ? $0.pid : nil } }
+
     /// Whether who is in its sandbox finds this folder of ours at `place`; to be asked before a step could change it.
     func sees(_ folder: FilePath, at place: FilePath) -> Bool {
         #if os(Linux)

@@ -62,6 +62,7 @@ public struct Runner: Sendable {
             return unstartable(records, "the run's folder can't be made: \(error)")
         }
         let hosts = StepHosts(setting: setting, group: quota.group, loop: loop)
+        quota.watch { [weak hosts] in hosts?.processes ?? [] }
         await withTaskGroup(of: Message.self) { group in
             group.addTask { await stop.wait().map { Message.stop($0) } ?? .nothing }
             if let limit = quota.limits.wallTime {

@@ -158,6 +158,9 @@ final class StepHosts: Sendable {
         }
     }
 
+    /// Those that were started, by their numbers: all that the steps start is below them.
+    var processes: [pid_t] { hosts.withLock { Array($0.values) }.compactMap(\.process) }
+
     /// Ends them all and waits for that; false when something of them may still live.
     func close() -> Bool {
         let isIdleEnded = setting.standby?.close() ?? true

@@ -34,6 +34,21 @@ struct GreedyAttempt: Sendable {
         GreedyAttempt(
             name: "disk", script: "echo filling; yes | head -c 90000000 | split -b 8M - piece; sleep 40",
             prints: "filling", says: ["workspace: 48.0 MiB limit reached by step check"]),
+        // Where no name leads to it, or none that the box's user may follow.
+        GreedyAttempt(
+            name: "disk-unlinked", script: "@PROBE@ unlinked 12", prints: "unlinked: 96 MiB",
+            says: ["workspace: 48.0 MiB limit reached by step check"]),
+        GreedyAttempt(
+            name: "disk-shut",
+            script:
+                "echo filling; mkdir shut; (cd shut && yes | head -c 90000000 | split -b 8M -); chmod 0 shut; sleep 40",
+            prints: "filling", says: ["workspace: 48.0 MiB limit reached by step check"]),
+        GreedyAttempt(
+            name: "memory-unlinked", script: "echo filling; @PROBE@ memfd 40", prints: "filling",
+            says: ["memory: 192.0 MiB limit reached by", "exit code 1"]),
+        GreedyAttempt(
+            name: "terminals", script: "@PROBE@ terminals 200", prints: "terminals: ",
+            says: ["terminals: 64 limit reached by the run", "exit code 1"]),
         // Out of the reach of a measurement that goes down folder by folder.
         GreedyAttempt(
             name: "disk-deep", script: "@PROBE@ deep d 400; sleep 40",

@@ -20,7 +20,7 @@
                 let innocent = GreedyAttempt.all.count + 1
                 try await bench.change(
                     innocent, ["check.sh": "for i in 1 2 3 4 5 6 7 8; do sleep 0.2; cat README.md; done\n"])
-                let look = try await bench.look("--slots", "16")
+                let look = try await bench.look("--slots", "20")
                 #expect(look.code == 1, "\(look.output)\(look.errors)")
 
                 let runs = try await bench.runs()
