@@ -25,11 +25,31 @@ struct LogExcerpt {
         // The end of a log is where failures are said again, in full.
         let lines = String(decoding: bytes.suffix(1 << 20), as: UTF8.self)
             .split(separator: "\n", omittingEmptySubsequences: false)
-        let named = lines.indices.filter { lines[$0].contains(word) }
+        let named = lines.indices.filter { names(lines[$0], word) }
         let failure = named.last { index in
             ["fail", "error", "issue", "assert"].contains { lines[index].lowercased().contains($0) }
         }
         guard let start = failure ?? named.last else { return nil }
-        return lines[start...].prefix(count).joined(separator: "\n")
+        // What begins or ends another test belongs to that one.
+        let own = lines[start...].prefix(count)
+        let end = own.dropFirst().firstIndex { isFrame($0) && !names($0, word) } ?? own.endIndex
+        return own[..<end].joined(separator: "\n")
+    }
+
+    /// Whether the line has `word` as a whole word: `testOne` is not named by `testOneMore`.
+    private static func names(_ line: Substring, _ word: String) -> Bool {
+        line.contains(word)
+            && line.ranges(of: word).contains { range in
+                let before = range.lowerBound > line.startIndex ? line[line.index(before: range.lowerBound)] : " "
+                let after = range.upperBound < line.endIndex ? line[range.upperBound] : " "
+                return ![before, after].contains { $0.isLetter || $0.isNumber || $0 == "_" }
+            }
+    }
+
+    /// Whether the line is one with which a runner begins or ends a test.
+    private static func isFrame(_ line: Substring) -> Bool {
+        ["Test Case '", "Test Suite '", "=== RUN", "--- FAIL", "--- PASS", "not ok ", "ok "].contains {
+            line.hasPrefix($0)
+        }
     }
 }

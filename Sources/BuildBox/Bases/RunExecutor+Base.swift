@@ -251,7 +251,7 @@ extension Plan {
     fileprivate var resultGlobs: [Glob] {
         let results = steps.flatMap(\.testResults).compactMap { source in
             switch source {
-            case .junit(let pattern), .swiftTestingEvents(let pattern): pattern
+            case .junit(let pattern), .swiftTestingEvents(let pattern), .file(let pattern): pattern
             case .swiftPMConsole: nil
             }
         }

@@ -47,6 +47,8 @@ struct DiagnosticReading {
     /// The file that the following lines are about, as eslint has it.
     private var header: Substring?
     private var cmake: Int?
+    /// The finding of an XCTest assertion whose values go on in the next lines, and how many were added.
+    private var assertion: (index: Int, lines: Int)?
 
     init(limit: Int, rules: [RuleMatcher], hasForms: Bool) {
         self.hasForms = hasForms
@@ -70,6 +72,7 @@ struct DiagnosticReading {
     /// Whether nothing was begun that a short line could go with.
     private var isIdle: Bool {
         rules.isEmpty && pending == nil && !hasExcerpt && cmake == nil && header == nil && !python.isInside
+            && assertion == nil
     }
 
     private mutating func take(line: Substring) {
@@ -80,6 +83,7 @@ struct DiagnosticReading {
             }
         }
         guard hasForms else { return }
+        if takeAssertion(line) { return }
         if let finding = python.take(line) {
             settlePending()
             return add(DiagnosticLine(finding: finding, strength: .certain))
@@ -118,7 +122,7 @@ struct DiagnosticReading {
         if let finding = python.finish() { add(DiagnosticLine(finding: finding, strength: .certain)) }
         closeExcerpt()
         settlePending()
-        (header, cmake) = (nil, nil)
+        (header, cmake, assertion) = (nil, nil, nil)
     }
 
     // MARK: Lines that belong to others
@@ -218,6 +222,24 @@ struct DiagnosticReading {
         return false
     }
 
+    /// One more line of an XCTest assertion, until it has shown both of its values.
+    private mutating func takeAssertion(_ line: Substring) -> Bool {
+        guard let (index, lines) = assertion, found.indices.contains(index) else { return false }
+        guard lines < XCTestMessage.mostLines, !line.hasPrefix("Test Case '"), line.place(of: ": error: ") == nil else {
+            assertion = nil
+            return false
+        }
+        found[index].finding.message += "\n" + line
+        let isWhole = XCTestMessage.isComplete(Self.withoutTest(found[index].finding.message))
+        assertion = isWhole ? nil : (index, lines + 1)
+        return true
+    }
+
+    /// `XCTAssertEqual failed: …` of `Class.test : XCTAssertEqual failed: …`.
+    private static func withoutTest(_ message: String) -> Substring {
+        message.byteRange(of: " : ").map { message[$0.upperBound...] } ?? message[...]
+    }
+
     /// The head of a crash's report, whose frames say where.
     private mutating func takeCrash(_ line: Substring) -> Bool {
         let marks = ["Program crashed: ", "ERROR: AddressSanitizer: ", "WARNING: ThreadSanitizer: "]
@@ -249,6 +271,7 @@ struct DiagnosticReading {
         let key = "\(finding.file ?? "")|\(finding.line ?? 0)|\(finding.column ?? 0)|\(finding.message)"
         guard seen.insert(key).inserted else { return }
         found.append(line)
+        if !XCTestMessage.isComplete(Self.withoutTest(finding.message)) { assertion = (found.count - 1, 0) }
         (excerpt, hasExcerpt) = ([], finding.excerpt == nil && line.strength == .certain)
     }
 }

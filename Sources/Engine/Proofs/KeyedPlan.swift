@@ -345,6 +345,7 @@ extension PlannedStep {
             switch source {
             case .junit(let glob): ["junit", glob]
             case .swiftTestingEvents(let glob): ["events", glob]
+            case .file(let glob): ["file", glob]
             case .swiftPMConsole: ["console"]
             }
         }

@@ -38,7 +38,9 @@ extension Runner {
                 found = UnfinishedTests.findings(in: bytes) + found
             }
         }
-        attempt.diagnostics = found.map { finding in
+        // What a test says of itself is not said twice.
+        let told = attempt.tests
+        attempt.diagnostics = found.filter { !$0.isTold(by: told) }.map { finding in
             var finding = finding
             finding.step = step.name
             finding.file = finding.file.map(withoutWorkspace)

@@ -10,7 +10,7 @@ extension Runner {
     func resultFiles(of step: PlannedStep) throws -> [String: WorkspaceFiles.Stamp] {
         let globs = step.testResults.compactMap { source -> Glob? in
             switch source {
-            case .junit(let pattern), .swiftTestingEvents(let pattern): try? Glob(pattern)
+            case .junit(let pattern), .swiftTestingEvents(let pattern), .file(let pattern): try? Glob(pattern)
             case .swiftPMConsole: nil
             }
         }
@@ -59,9 +59,8 @@ extension Runner {
                             file: setting.logs.appending(log.file).string, named: "the output of \"\(step.name)\"",
                             format: .swiftpmConsole))
                 } catch { find("result-file", "its output can't be read for results: \(error)") }
-            case .junit(let pattern), .swiftTestingEvents(let pattern):
+            case .junit(let pattern), .swiftTestingEvents(let pattern), .file(let pattern):
                 guard let glob = try? Glob(pattern) else { continue }
-                let format: ResultFormat = if case .junit = source { .junit } else { .swiftTestingEvents }
                 let search = files.matching([glob])
                 for problem in search.problems { find("result-file", problem) }
                 if let gap = search.gap { refuse(gap, of: step, &attempt) }
@@ -87,7 +86,7 @@ extension Runner {
                         attempt.resultFiles.append(copied)
                         sets.append(
                             try reader.read(
-                                file: setting.results.appending(copied).string, named: match.path, format: format))
+                                file: setting.results.appending(copied).string, named: match.path))
                     } catch {
                         find("result-file", "\(error)")
                         if let problem = error as? WorkspaceFileProblem { refuse(problem, of: step, &attempt) }
@@ -95,7 +94,12 @@ extension Runner {
                 }
             }
         }
-        let merged = sets.reduce(TestResults()) { $0.merging($1) }
+        var merged = sets.reduce(TestResults()) { $0.merging($1) }
+        if TestLog.isWanted(for: merged.tests), let log = attempt.record.log,
+            let bytes = FileManager.default.contents(atPath: setting.logs.appending(log.file).string)
+        {
+            merged.tests = TestLog(bytes).completing(merged.tests)
+        }
         attempt.findings += merged.findings
         attempt.tests = merged.tests.map { test in
             var test = test
@@ -104,8 +108,7 @@ extension Runner {
             return test
         }
         if attempt.record.status == .passed,
-            let failed = merged.tests.first(where: { $0.status == .failed || $0.status == .errored }),
-            !merged.tests.contains(where: { $0.id == failed.id && $0.attempt > failed.attempt })
+            let failed = Self.failures(among: merged.tests).first
         {
             find(
                 "failed-test-passed-step",

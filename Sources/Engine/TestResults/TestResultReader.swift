@@ -14,7 +14,7 @@ public struct TestResultReader: Sendable {
     ///
     /// - Parameters:
     ///   - name: What findings call the file.
-    ///   - format: `nil` looks at the first bytes.
+    ///   - format: `nil` finds it by the file's content.
     public func read(_ bytes: [UInt8], named name: String, format: ResultFormat? = nil) -> TestResults {
         let pieces = Pieces(limit: limits.fileBytes) { offset, count in
             Array(bytes[min(offset, bytes.count)..<min(offset + count, bytes.count)])
@@ -64,18 +64,7 @@ public struct TestResultReader: Sendable {
             }
             return decoder.decode(pieces.next())
         }
-        var results: TestResults
-        switch format ?? Self.sniff(first) {
-        case .junit:
-            var reading = JUnitReading(name: name, limits: limits)
-            results = reading.read(source)
-        case .swiftTestingEvents:
-            var reading = EventReading(name: name, limits: limits)
-            results = reading.read(source)
-        case .swiftpmConsole:
-            var reading = ConsoleReading(name: name, limits: limits)
-            results = reading.read(source)
-        }
+        var results = read(source, FileStart(first), named: name, format: format)
         if case .unknown(let label) = encoding {
             results.findings.append(
                 Finding(
@@ -94,18 +83,19 @@ public struct TestResultReader: Sendable {
         return results
     }
 
-    /// The format of a file that starts with `bytes`.
-    static func sniff(_ bytes: [UInt8]) -> ResultFormat {
-        switch bytes.first(where: { !$0.isXMLSpace }) {
-        case UInt8(ascii: "<"): return .junit
-        case UInt8(ascii: "{"): return .swiftTestingEvents
-        default:
-            let start = String(decoding: bytes.prefix(64 << 10), as: UTF8.self)
-            let isConsole =
-                start.contains("Test Suite '") || start.contains("Test Case '") || start.contains("Test run started")
-                || !start.contains("<testsuite")
-            return isConsole ? .swiftpmConsole : .junit
+    private func read(
+        _ source: ByteSource, _ start: @autoclosure () -> FileStart, named name: String, format: ResultFormat?
+    ) -> TestResults {
+        if let type = format.flatMap(ResultReadings.reading(named:)) {
+            var reading = type.init(name: name, limits: limits)
+            return reading.read(source)
         }
+        let start = start()
+        guard let type = ResultReadings.reading(of: start) else {
+            return TestResults(findings: [UnknownFormat.finding(start, named: name)])
+        }
+        var reading = type.init(name: name, limits: limits)
+        return reading.read(source)
     }
 }
 

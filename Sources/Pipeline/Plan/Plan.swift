@@ -175,6 +175,8 @@ public enum TestResultSource: Sendable, Equatable, Codable {
     case junit(String)
     /// Swift Testing's event stream (`swift test --event-stream-output-path`), as a glob below the workspace.
     case swiftTestingEvents(String)
+    /// Test result files in any format that is read, as a glob below the workspace; the content tells which one it is.
+    case file(String)
     /// What `swift test` prints: less exact, needs no option of the command.
     case swiftPMConsole
 }

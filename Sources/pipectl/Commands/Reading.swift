@@ -147,38 +147,73 @@ extension ReportFormat: ExpressibleByArgument {}
 
 struct Results: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "results", abstract: "Shows what is read in test result files.")
+        commandName: "results", abstract: "Shows what is read in test result files.",
+        discussion: """
+            The format is found by the content: JUnit XML, Swift Testing's event stream, what `swift test` prints, TRX, \
+            NUnit 2 and 3, xUnit.net, `go test -json`, Dart's and Flutter's JSON, Mocha's, Jest's and RSpec's JSON, TAP, \
+            CTRF.
 
-    @Argument(help: "JUnit XML, Swift Testing event streams, or what `swift test` printed.") var files: [String]
+            Exit codes: 0 all files were read, whatever the tests in them came to; 2 nothing could be read in one of \
+            the files, or it can't be opened.
+
+            Examples:
+              pipectl results build/junit.xml
+              go test -json ./... > tests.json; pipectl results tests.json
+              pipectl results --json TestResults/*.trx
+            """)
+
+    @Argument(help: "Test result files, in any of the formats.") var files: [String]
     @Flag(help: "Print JSON.") var json = false
 
     func run() throws {
         var all = TestResults()
+        var unread: [String] = []
         for file in files {
             do {
-                all = all.merging(try TestResultReader().read(file: file, named: file, format: nil))
+                let results = try TestResultReader().read(file: file, named: file, format: nil)
+                if results.tests.isEmpty, results.findings.contains(where: { $0.severity == .error }) {
+                    unread.append(file)
+                }
+                all = all.merging(results)
             } catch {
                 throw CommandEnd(code: 2, message: "\(error)")
             }
         }
         if json {
             struct Output: Encodable { var tests: [TestResult]; var findings: [Finding] }
-            return try JSONOutput.print(Output(tests: all.tests, findings: all.findings))
+            try JSONOutput.print(Output(tests: all.tests, findings: all.findings))
+        } else {
+            show(all)
         }
+        if let first = unread.first {
+            let more = unread.count > 1 ? " and \(unread.count - 1) more" : ""
+            throw CommandEnd(
+                code: 2, message: "no test result could be read in \(TerminalText.name(first, limit: 400))\(more)")
+        }
+    }
+
+    private func show(_ all: TestResults) {
         for test in all.tests {
             let place = test.file.map { "  \($0)" + (test.line.map { ":\($0)" } ?? "") } ?? ""
             let time = test.duration.map { "  \(Duration.seconds($0).inWords)" } ?? ""
-            Terminal.print(TerminalText.name("\(test.status.rawValue)  \(test.id)\(time)\(place)", limit: 1_000))
-            if let message = test.message, test.status == .failed || test.status == .errored {
-                Terminal.print("    " + TerminalText.name(message, limit: 1_000))
+            let attempt = test.attempt > 1 ? "  (try \(test.attempt))" : ""
+            Terminal.print(
+                TerminalText.name("\(test.status.rawValue)  \(test.id)\(attempt)\(time)\(place)", limit: 1_000))
+            if let message = test.message, test.status.isFailure {
+                for line in message.split(separator: "\n", omittingEmptySubsequences: false).prefix(20) {
+                    Terminal.print("    " + TerminalText.name(String(line), limit: 1_000))
+                }
             }
         }
         for finding in all.findings {
-            Terminal.say(TerminalText.name("\(finding.severity.rawValue): \(finding.message)", limit: 2_000))
+            let advice = finding.suggestion.map { " \($0)" } ?? ""
+            Terminal.say(TerminalText.name("\(finding.severity.rawValue): \(finding.message)\(advice)", limit: 2_000))
         }
-        let counts = TestCounts(all.tests)
+        // Each test once, by its last try, as a report counts them.
+        let counts = all.counts
+        let flaky = counts.flaky > 0 ? " (\(counts.flaky) after a failed try)" : ""
         Terminal.print(
-            "\(counts.passed) passed, \(counts.failed) failed, \(counts.skipped) skipped, \(counts.expectedFailures) expected failures"
-        )
+            "\(counts.passed) passed\(flaky), \(counts.failed + counts.errored) failed, \(counts.skipped) skipped, "
+                + "\(counts.expectedFailure) expected failures")
     }
 }

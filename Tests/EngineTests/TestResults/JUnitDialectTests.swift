@@ -19,7 +19,7 @@ import Testing
     @Test(
         arguments: [
             ("bazel.xml", "app/tests/sum_test", "app/tests/sum_test.cc:12", "exited with error code 1"),
-            ("ctest.xml", "fails", "/src/a.cpp:12", nil),
+            ("ctest.xml", "fails", "/src/a.cpp:12", "/src/a.cpp:12: Failure"),
             ("gotestsum.xml", "TestFail", "demo_test.go:4", "log <line>\ngot 3, want 4"),
             ("gotestsum.xml", "TestPanic", "/build/demo/demo_test.go:7", "assignment to entry in nil map [recovered]"),
             ("gotestsum.xml", "TestSkip", "demo_test.go:5", "no network"),
@@ -94,15 +94,51 @@ import Testing
         #expect(rust.first { $0.name == "tests::flaky" }?.duration == 0.031)
     }
 
-    @Test func theSameTestTwiceIsTwoAttempts() {
-        let results = junit(
-            """
-            <testsuites><testsuite name="s"><testcase classname="C" name="t"><failure message="m"/></testcase>
-            <testcase classname="C" name="t"/></testsuite></testsuites>
-            """)
-        #expect(results.tests.map(\.attempt) == [1, 2])
-        #expect(results.counts.flaky == 1)
-        #expect(results.counts.total == 1)
+    @Test func failuresThatOnlyAnInnerSuiteCountsAreMissed() {
+        let inner = "<testsuite name='pytest' tests='6' failures='1'/>"
+        for text in [inner, "<testsuites>\(inner)</testsuites>", "<testsuites failures='1'>\(inner)</testsuites>"] {
+            #expect(junit(text).findings.map(\.severity) == [.warning])
+        }
+        let listed = "<testsuite name='s' failures='1'><testcase name='a'><failure/></testcase></testsuite>"
+        #expect(junit("<testsuites>\(listed)</testsuites>").findings.isEmpty)
+        #expect(junit("<testsuite failures='1'><testcase name='a' status='fail'/></testsuite>").findings.isEmpty)
+    }
+
+    @Test(
+        arguments: [
+            (
+                "<failure message='failed'>Traceback (most recent call last):\n  File \"a.py\", line 3, in f\n    g()\n  File \"b.py\", line 4, in g\n    raise E\nValueError: bad input 42\n\nStdout:\nhello</failure>",
+                "ValueError: bad input 42", "b.py:4"
+            ),
+            (
+                "<error message='Traceback (most recent call last):&#10;  File &quot;a.py&quot;, line 3, in f&#10;    g()&#10;KeyError: 1&#10;&#10;During handling of the above exception, another exception occurred:&#10;&#10;Traceback (most recent call last):&#10;  File &quot;a.py&quot;, line 5, in f&#10;    h()&#10;OSError: no&#10;second line'/>",
+                "OSError: no\nsecond line", "a.py:5"
+            ),
+            (
+                "<failure>Error: Some error\n    at Object.&lt;anonymous&gt; (src/a.test.js:4:9)\n    at x (y.js:1:1)</failure>",
+                "Error: Some error", "src/a.test.js:4"
+            ),
+            (
+                "<failure message='Error: Some error&#10;    at f (src/a.test.js:4:9)'/>", "Error: Some error",
+                "src/a.test.js:4"
+            ),
+            (
+                "<error>  ● Test suite failed to run\n\n    tsconfig.json:13:3 - error TS5023: Unknown option 'x'.\n\n    13   \"x\": 1</error>",
+                "tsconfig.json:13:3 - error TS5023: Unknown option 'x'.", "tsconfig.json:13"
+            ),
+        ])
+    func aMessageIsWhatWentWrong(outcome: String, message: String, place: String) {
+        let result = junit("<testsuite><testcase name='a'>\(outcome)</testcase></testsuite>").tests.first
+        #expect(result?.message == message)
+        #expect(result?.place == place)
+    }
+
+    @Test func xmlrunnersExpectedFailuresAreSuch() {
+        let results = junit("<testsuite><testcase name='a'><skipped type='XFAIL' message='m'/></testcase></testsuite>")
+        #expect(results.tests.map(\.status) == [.expectedFailure])
+        let printed = junit(
+            "<testsuite><testcase name='a'><failure message='m'/><system-out>text</system-out></testcase></testsuite>")
+        #expect(printed.tests.first?.details == "system-out:\ntext")
     }
 
     @Test func aBuildThatFailedWithoutATestIsNoticed() throws {
@@ -131,6 +167,6 @@ import Testing
         #expect(nested.tests.map(\.id) == ["A/B/a"])
         // Two reports one after the other, as `cat` makes them.
         let two = "<?xml version='1.0'?><testsuite name='A'><testcase name='a'/></testsuite>\n"
-        #expect(junit(two + two).tests.map(\.attempt) == [1, 2])
+        #expect(junit(two + two).tests.map(\.id) == ["A/a", "A/a #2"])
     }
 }

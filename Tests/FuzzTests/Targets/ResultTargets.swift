@@ -1,6 +1,7 @@
-import Engine
 import Foundation
 import TestSupport
+
+@testable import Engine
 
 extension FuzzTarget {
     private static let xml = [
@@ -28,8 +29,74 @@ extension FuzzTarget {
         reading("junit", .junit, words: xml) { try Corpus.results(".xml") },
         reading("events", .swiftTestingEvents, words: events, isJSON: true) { try Corpus.results(".jsonl") },
         reading("console", .swiftpmConsole, words: console) { try Corpus.results(".txt") },
-        reading("results", nil, words: xml + console + events) { try Corpus.results(".xml", ".jsonl", ".txt") },
+        reading("trx", ResultFormat(rawValue: "trx"), words: xml + dotNet) { try Corpus.results(".trx") },
+        reading("nunit3", ResultFormat(rawValue: "nunit3"), words: xml + dotNet) { try Corpus.results("nunit3.xml") },
+        reading("nunit2", ResultFormat(rawValue: "nunit2"), words: xml + dotNet) { try Corpus.results("nunit2.xml") },
+        reading("xunit", ResultFormat(rawValue: "xunit"), words: xml + dotNet) {
+            try Corpus.results("xunit1.xml", "xunit2.xml")
+        },
+        reading("gotest", ResultFormat(rawValue: "goTest"), words: go, isJSON: true) {
+            try Corpus.results("gotest.json")
+        },
+        reading("dart", ResultFormat(rawValue: "dart"), words: json, isJSON: true) { try Corpus.results("dart.json") },
+        reading("mocha", ResultFormat(rawValue: "mocha"), words: json, isJSON: true) {
+            try Corpus.results("mocha.json")
+        },
+        reading("jest", ResultFormat(rawValue: "jest"), words: json, isJSON: true) { try Corpus.results("jest.json") },
+        reading("rspec", ResultFormat(rawValue: "rspec"), words: json, isJSON: true) {
+            try Corpus.results("rspec.json")
+        },
+        reading("ctrf", ResultFormat(rawValue: "ctrf"), words: json, isJSON: true) { try Corpus.results("ctrf.json") },
+        reading("tap", ResultFormat(rawValue: "tap"), words: tap) { try Corpus.results(".tap") },
+        reading("results", nil, words: xml + console + events + json + tap) {
+            try Corpus.results(".xml", ".jsonl", ".txt", ".trx", ".json", ".tap")
+        },
+        log,
     ]
+
+    private static let dotNet = [
+        "<UnitTestResult testId='t' testName='n' outcome='Failed'>", "<InnerResults>", "<TestMethod className='a, b'/>",
+        " duration='9.99:99:99.9'", " outcome='Timeout'", "<test-case name='a.b(1,2)' fullname='a.b(1,2)'>",
+        "<test-suite site='TearDown' result='Failed'>", "<message>", "<stack-trace>", "<reason>", "<errors><error>",
+        " in C:\\a (b)\\c.cs:Zeile 3", "(((", ")))", " result='Fail'",
+    ]
+    private static let json = [
+        "{", "}", "[", "]", "\\u0000", "\\ud800", "\\udc00", "1e999", "-0", "null", "true", ",", ":",
+        "\"status\":\"failed\"",
+        "\"retryAttempts\":[{}]", "\"currentRetry\":99999999999", "\"id\":1e300", "\u{1B}[31m",
+        "\n    at f (a.js:3:5)", "Test suite failed to run\n\n", "\"testID\":3", "\"err\":{}",
+    ]
+    private static let go =
+        json + [
+            "\"Action\":\"output\"", "\"Action\":\"fail\"", "\"Action\":\"run\"", "\"Test\":\"T/a\"",
+            "\nFAIL\tp [build failed]\n",
+            "\n# p\n", "panic: x", "    a_test.go:3: m",
+        ]
+    private static let tap = [
+        "TAP version 14\n", "1..3\n", "1..0 # SKIP\n", "ok 1 - a\n", "not ok 2 - b # TODO c\n", "    ok 1 - deep\n",
+        "  ---\n",
+        "  ...\n", "# Subtest: s\n", "Bail out! x\n", "    ", " # time=1e99ms", " in 3ms\n", "  at:\n    line: 3\n",
+        "error: |-\n",
+        "ok 999999999999\n", "#   at a.t line 5.\n",
+    ]
+
+    /// What a step printed, beside results that have no messages.
+    private static let log = FuzzTarget.pure(
+        "testlog",
+        words: console + [
+            "1/2 Test #1: a ...***Timeout   1.00 sec\n", "XCTAssertEqual failed: (\"", "\") is not equal to (\"",
+        ],
+        corpus: { try Corpus.results(".txt") },
+        check: { bytes, _ in
+            let names = TestResultReader().read(bytes, named: "f", format: .swiftpmConsole).tests.prefix(200)
+            let bare = names.map { TestResult(suite: $0.suite, name: $0.name, status: .failed, message: "failure") }
+            let told = TestLog(bytes).completing(bare)
+            try demand(told.map(\.id) == bare.map(\.id), "tests came, went or were renamed")
+            for test in told {
+                try demand(
+                    (test.message?.utf8.count ?? 0) <= 128 << 10, "a message of \(test.message?.utf8.count ?? 0) bytes")
+            }
+        })
 
     private static func reading(
         _ name: String, _ format: ResultFormat?, words: [String], isJSON: Bool = false,

@@ -14,7 +14,7 @@ struct SourceLocator {
 
     init(declaredFile: String? = nil, suite: String) {
         self.declaredFile = declaredFile
-        declaredBase = declaredFile?.split(separator: "/").last
+        declaredBase = declaredFile?.split { $0 == "/" || $0 == "\\" }.last
         suiteParts = suite.utf8.split { ".$:\\/".utf8.contains($0) }.suffix(8).compactMap(Substring.init)
     }
 
@@ -59,8 +59,10 @@ struct SourceLocator {
 
     /// How likely the file is the project's and the test's; less than 0 for one that is not the project's.
     private func score(_ path: String) -> Int {
+        let path = path.replacing("\\", with: "/")
         if Self.foreignPaths.contains(where: { path.byteRange(of: $0) != nil }) { return -1 }
-        var score = 0
+        // A settings file is where a tool stumbled; a test fails in code.
+        var score = path.hasSuffix(".json") ? 0 : 1
         let base = path.split(separator: "/").last ?? ""
         if let declaredBase, declaredBase == base { score += 20 }
         if suiteParts.contains(base.prefix { $0 != "." }) { score += 20 }
@@ -103,62 +105,126 @@ struct SourceLocator {
         "swift", "m", "mm", "c", "cc", "cpp", "cxx", "h", "hh", "hpp", "py", "js", "jsx", "ts", "tsx", "mjs", "cjs",
         "mts", "cts", "go", "java", "kt", "kts", "scala", "groovy", "rs", "rb", "php", "phpt", "cs", "fs", "vb", "ex",
         "exs", "lua", "dart", "pl", "t", "sh", "bats", "vue", "svelte", "zig", "hs", "erl", "clj", "feature", "nim",
-        "jl", "r", "R", "ml", "cu", "f90", "s", "S", "cmake", "sql",
+        "jl", "r", "R", "ml", "cu", "f90", "s", "S", "cmake", "sql", "json",
     ]
 
-    /// Every `path.ext:12`, `File "path.ext", line 12` and `path.ext:line 12` of a line.
-    private static func candidates(in line: Slice<UnsafeBufferPointer<UInt8>>) -> [Location] {
+    /// Every place of a line, in the forms of ``mark(at:in:)``.
+    private static func candidates(in line: Line) -> [Location] {
         var found: [Location] = []
         var index = line.startIndex
         while index < line.endIndex, found.count < 16 {
             defer { index += 1 }
-            let byte = line[index]
-            var numberStart = index + 1
-            var pathEnd = index
-            if byte == UInt8(ascii: ":") {
-                if line[numberStart...].starts(with: "line ".utf8) { numberStart += 5 }
-            } else if byte == UInt8(ascii: "\""), line[numberStart...].starts(with: ", line ".utf8) {
-                numberStart += 7
-                pathEnd = index
-            } else {
-                continue
-            }
-            let digits = line[numberStart...].prefix { $0.isDigit }.prefix(8)
+            guard let mark = mark(at: index, in: line) else { continue }
+            let digits = line[mark.number...].prefix { $0.isDigit }.prefix(8)
             guard let number = Int(String(decoding: digits, as: UTF8.self)), number > 0,
-                let path = path(endingAt: pathEnd, in: line, quoted: byte == UInt8(ascii: "\""))
+                let path = path(endingAt: index, in: line, mark.form),
+                mark.form.fits(path, after: line[digits.endIndex...])
             else { continue }
             found.append(Location(file: path, line: number))
         }
         return found
     }
 
-    private static func path(
-        endingAt end: Int, in line: Slice<UnsafeBufferPointer<UInt8>>, quoted: Bool
-    ) -> String? {
-        var start = end
-        let lowest = max(line.startIndex, end - 1024)
-        while start > lowest {
-            let byte = line[start - 1]
-            if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") || byte == UInt8(ascii: "`") { break }
-            if !quoted {
-                if byte <= 0x20 || "()[]{}<>,;=|".utf8.contains(byte) { break }
-                if byte == UInt8(ascii: ":") {
-                    // A drive letter, or the end of a scheme such as file:///
-                    let isDrive =
-                        start - 2 >= lowest && line[start - 2].isLetter && start < end
-                        && (line[start] == UInt8(ascii: "\\") || line[start] == UInt8(ascii: "/"))
-                        && (start - 3 < lowest || !line[start - 3].isLetter)
-                    if !isDrive { break }
-                }
+    /// How a path and a line's number are written together.
+    private enum Form {
+        /// `path.ext:12`.
+        case colon
+        /// `File "path.ext", line 12`.
+        case quoted
+        /// .NET's `in path.cs:line 12`, the word in the language of the machine.
+        case dotNet
+        /// `path.ext(12)`, `path.ext(12,5)`.
+        case parenthesis
+        /// Dart's `path.dart 12:5`.
+        case space
+
+        /// Whether a file of that name is written so, with `rest` after the number.
+        func fits(_ path: String, after rest: Line) -> Bool {
+            switch self {
+            case .colon: !path.hasSuffix(".json") || rest.first == UInt8(ascii: ":")
+            case .quoted: true
+            case .dotNet: [".cs", ".fs", ".vb"].contains { path.hasSuffix($0) }
+            case .parenthesis:
+                rest.first == UInt8(ascii: ")")
+                    || rest.first == UInt8(ascii: ",") && rest.dropFirst().prefix(8).contains(UInt8(ascii: ")"))
+            case .space: path.hasSuffix(".dart") && rest.first == UInt8(ascii: ":")
             }
-            start -= 1
         }
-        var bytes = line[start..<end]
-        if bytes.starts(with: "///".utf8) { bytes = bytes.dropFirst(2) }
+    }
+
+    /// The form that the byte at `index` ends a path in, and where its number begins.
+    private static func mark(at index: Int, in line: Line) -> (form: Form, number: Int)? {
+        let next = index + 1
+        switch line[index] {
+        case UInt8(ascii: ":"):
+            guard let first = line[next...].first else { return nil }
+            if first.isDigit { return (.colon, next) }
+            // A word, then the number: "line 12", "Zeile 12", "línea 12", "行号 12".
+            let word = line[next...].prefix(24).prefix { $0.isLetter || $0 >= 0x80 }
+            guard !word.isEmpty, word.endIndex < line.endIndex, line[word.endIndex] == 0x20 else { return nil }
+            return line[(word.endIndex + 1)...].first?.isDigit == true ? (.dotNet, word.endIndex + 1) : nil
+        case UInt8(ascii: "\""):
+            return line[next...].starts(with: ", line ".utf8) ? (.quoted, next + 7) : nil
+        case UInt8(ascii: "("):
+            return line[next...].first?.isDigit == true ? (.parenthesis, next) : nil
+        case 0x20:
+            return line[next...].first?.isDigit == true && line[..<index].suffix(5).elementsEqual(".dart".utf8)
+                ? (.space, next) : nil
+        default: return nil
+        }
+    }
+
+    private static func path(endingAt end: Int, in line: Line, _ form: Form) -> String? {
+        let lowest = max(line.startIndex, end - 1024)
+        var bytes = line[start(ofPathEndingAt: end, from: lowest, in: line, isQuoted: form == .quoted)..<end]
         guard let dot = bytes.lastIndex(of: UInt8(ascii: ".")), dot > bytes.startIndex, bytes.endIndex - dot <= 9,
             extensions.contains(String(decoding: bytes[(dot + 1)...], as: UTF8.self)),
             bytes[dot - 1] != UInt8(ascii: "/")
         else { return nil }
+        // Only now: it looks back over the whole line.
+        if form != .quoted { bytes = withSpaces(bytes, from: lowest, in: line, form) }
+        if bytes.starts(with: "///".utf8) { bytes = bytes.dropFirst(2) }
         return String(cleaning: bytes)
+    }
+
+    private static func start(ofPathEndingAt end: Int, from lowest: Int, in line: Line, isQuoted: Bool) -> Int {
+        var start = end
+        while start > lowest {
+            let byte = line[start - 1]
+            if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") || byte == UInt8(ascii: "`") { break }
+            if !isQuoted {
+                if byte <= 0x20 || "()[]{}<>,;=|".utf8.contains(byte) { break }
+                // The end of a scheme such as file:///
+                if byte == UInt8(ascii: ":"), start >= end || !isDrive(at: start - 2, from: lowest, in: line) { break }
+            }
+            start -= 1
+        }
+        return start
+    }
+
+    /// Whether `X:\` or `X:/` begins at `index`.
+    private static func isDrive(at index: Int, from lowest: Int, in line: Line) -> Bool {
+        guard index >= lowest, index + 2 < line.endIndex else { return false }
+        return line[index].isLetter && line[index + 1] == UInt8(ascii: ":")
+            && (line[index + 2] == UInt8(ascii: "\\") || line[index + 2] == UInt8(ascii: "/"))
+            && (index - 1 < lowest || !line[index - 1].isLetter)
+    }
+
+    /// The path with what is before a blank or parenthesis in it: `C:\Program Files (x86)\a.cs`, `in /my work/a.cs:line 1`.
+    private static func withSpaces(_ bytes: Line, from lowest: Int, in line: Line, _ form: Form) -> Line {
+        guard bytes.startIndex > lowest, !isDrive(at: bytes.startIndex, from: lowest, in: line) else { return bytes }
+        var index = bytes.startIndex
+        while index > lowest {
+            index -= 1
+            let byte = line[index]
+            if byte < 0x20 || "\"<>|*?".utf8.contains(byte) { break }
+            if isDrive(at: index, from: lowest, in: line) { return line[index..<bytes.endIndex] }
+            if form == .dotNet, byte == 0x20, index - 3 >= lowest, line[(index - 3)...index].elementsEqual(" in ".utf8),
+                line[index + 1] == UInt8(ascii: "/")
+            {
+                return line[(index + 1)..<bytes.endIndex]
+            }
+        }
+        return bytes
     }
 }

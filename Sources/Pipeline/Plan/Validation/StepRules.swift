@@ -4,7 +4,7 @@ struct UsableGlobs: PlanRule {
         for step in plan.steps {
             let results = step.testResults.compactMap { source -> String? in
                 switch source {
-                case .junit(let glob), .swiftTestingEvents(let glob): glob
+                case .junit(let glob), .swiftTestingEvents(let glob), .file(let glob): glob
                 case .swiftPMConsole: nil
                 }
             }

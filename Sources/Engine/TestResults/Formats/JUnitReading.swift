@@ -1,7 +1,9 @@
 /// Turns the elements of a JUnit XML report, in any dialect we know, into results.
 ///
 /// There is no one schema. What each writer does differently is said where it is handled.
-struct JUnitReading {
+struct JUnitReading: ResultReading {
+    static let format = ResultFormat.junit
+
     private var collector: ResultCollector
     private let limits: TestResultLimits
     private var open: [Element] = []
@@ -14,7 +16,8 @@ struct JUnitReading {
     private var sawElement = false
     private var sawJUnit = false
     private var elementsWithFailure = 0
-    private var declared: (failures: Int, line: Int)?
+    /// The outermost suite that counts more failures than it lists.
+    private var unlisted: (declared: Int, listed: Int, line: Int)?
 
     private enum Element {
         case group(name: String), test, outcome(name: String), stackTrace(name: String), output(name: String)
@@ -34,6 +37,8 @@ struct JUnitReading {
         var countsLinesFromZero: Bool
         /// Tests of this very suite, to give a suite's output to the only test it can be about (Bazel).
         var pending: [OpenTest.Finished] = []
+        /// The failures and errors that its attributes count, its line, and how many were listed before it began.
+        var declared: (failures: Int, line: Int, before: Int)
         var tests = 0
         var output: BoundedText
     }
@@ -49,7 +54,7 @@ struct JUnitReading {
     }
 
     private struct OpenTest {
-        struct Finished { var tries: [TestResult] }
+        struct Finished { var tries: [TestResult]; var origin: TestOrigin }
         var name: String
         var suite: String
         var file: String?
@@ -58,6 +63,17 @@ struct JUnitReading {
         var status: String?
         var outcomes: [Outcome] = []
         var output: BoundedText
+        var origin: TestOrigin
+    }
+
+    static func recognises(_ start: FileStart) -> Bool {
+        if let root = start.root, ["testsuites", "testsuite", "testcase"].contains(root) { return true }
+        guard start.first != UInt8(ascii: "<") else {
+            // Some put it below an element of their own; what is broken from the start is told as broken.
+            return start.root == nil || start.holdsAny(of: ["<testsuite", "<testcase"])
+        }
+        // Some print something before it.
+        return start.keys.isEmpty && start.holdsAny(of: ["<testsuite", "<testcase"])
     }
 
     init(name: String, limits: TestResultLimits) {
@@ -75,39 +91,27 @@ struct JUnitReading {
             case .end(let name):
                 if tooDeep == 0, open.last?.name != name {
                     let expected = open.last.map { "where </\($0.name)> belongs" } ?? "that nothing opened"
-                    broken("has </\(shown(name))> \(expected)", line: tokens.source.line)
+                    collector.sayBroken("has </\(shown(name))> \(expected)", line: tokens.source.line)
                     break reading
                 }
                 close()
             case .text(let bytes): text(bytes, line: tokens.source.line)
             case .finished:
-                if let last = open.last { broken("ends inside <\(last.name)>", line: tokens.source.line) }
+                if let last = open.last { collector.sayBroken("ends inside <\(last.name)>", line: tokens.source.line) }
                 break reading
             case .broken(let what):
-                broken(what, line: tokens.source.line)
+                collector.sayBroken(what, line: tokens.source.line)
                 break reading
             case .refused:
-                collector.say(
-                    "has a document type that declares entities, which no test report needs: it was not read further",
-                    line: tokens.source.line, severity: .error,
-                    suggestion: "Let the test tool write plain JUnit XML, without <!DOCTYPE … <!ENTITY …>>.")
+                collector.sayRefused(line: tokens.source.line)
                 break reading
             }
         }
         finish()
-        return collector.results
+        return collector.finished()
     }
 
     private func shown(_ name: String) -> String { String(name.prefix(bytes: 64)) }
-
-    private mutating func broken(_ what: String, line: Int) {
-        collector.say(
-            "\(what), at line \(line); the results before that line are in this report", key: "broken", line: line,
-            severity: .error,
-            suggestion:
-                "What wrote it was probably stopped half-way: look at the end of the step's log, then run the step again."
-        )
-    }
 
     // MARK: Elements
 
@@ -154,7 +158,7 @@ struct JUnitReading {
             // Java writes the exception's name first, PHP and Python only that.
             outcome = Outcome(
                 kind: kind, message: attributes["message"], type: attributes["type"],
-                time: attributes["time"].flatMap(Self.seconds), text: BoundedText(limit: limits.fieldBytes),
+                time: attributes["time"].flatMap(Seconds.read), text: BoundedText(limit: limits.fieldBytes),
                 stackTrace: BoundedText(limit: limits.fieldBytes))
             open.append(.outcome(name: name))
         } else if name == "system-out" || name == "system-err" {
@@ -218,11 +222,9 @@ struct JUnitReading {
     // MARK: Suites
 
     private mutating func begin(group name: String, _ attributes: XMLAttributes, line: Int) {
-        let own = attributes["name"]?.trimmed ?? ""
-        if open.isEmpty, declared == nil {
-            let count = (Int(attributes["failures"] ?? "") ?? 0) &+ (Int(attributes["errors"] ?? "") ?? 0)
-            declared = (count, line)
-        }
+        var own = attributes["name"]?.trimmed ?? ""
+        // CTest's name for a build without one.
+        if own == "(empty)" { own = "" }
         // The outermost <testsuites> carries a title, not a part of the tests' names.
         let outer = suites.last?.name ?? ""
         let joined = name == "testsuites" || own.isEmpty ? outer : outer.isEmpty ? own : outer + "/" + own
@@ -233,11 +235,16 @@ struct JUnitReading {
                 file: attributes["file"] ?? attributes["filepath"] ?? suites.last?.file,
                 countsLinesFromZero: own == "pytest" || own == "pytest tests"
                     || suites.last?.countsLinesFromZero == true,
-                output: BoundedText(limit: limits.fieldBytes)))
+                declared: (
+                    (Int(attributes["failures"] ?? "") ?? 0) &+ (Int(attributes["errors"] ?? "") ?? 0), line,
+                    elementsWithFailure
+                ), output: BoundedText(limit: limits.fieldBytes)))
     }
 
     private mutating func endGroup() {
         guard let suite = suites.popLast() else { return }
+        let listed = elementsWithFailure - suite.declared.before
+        if suite.declared.failures > listed { unlisted = (suite.declared.failures, listed, suite.declared.line) }
         for var finished in suite.pending {
             let output = suite.output.string
             let last = finished.tries.count - 1
@@ -250,7 +257,7 @@ struct JUnitReading {
                     finished.tries[last].line = place.line
                 }
             }
-            for result in finished.tries { collector.add(result) }
+            collector.add(tries: finished.tries, from: finished.origin)
         }
     }
 
@@ -272,28 +279,29 @@ struct JUnitReading {
         let file = attributes["file"] ?? attributes["filepath"] ?? suites.last?.file
         test = OpenTest(
             name: name, suite: suite, file: file.flatMap { $0.isEmpty ? nil : $0 }, line: line,
-            time: attributes["time"].flatMap(Self.seconds),
+            time: attributes["time"].flatMap(Seconds.read),
             status: (attributes["result"] ?? attributes["status"])?.lowercased(),
-            output: BoundedText(limit: limits.fieldBytes))
+            output: BoundedText(limit: limits.fieldBytes), origin: TestOrigin(suite: path, file: file))
     }
 
     private mutating func endTest() {
         guard let finished = test else { return }
         test = nil
+        if finished.outcomes.isEmpty, Self.status(finished.status)?.isFailure == true { elementsWithFailure += 1 }
         let tries = tries(of: finished)
         guard !suites.isEmpty else {
-            for result in tries { collector.add(result) }
+            collector.add(tries: tries, from: finished.origin)
             return
         }
         let last = suites.count - 1
         suites[last].tests += 1
         // Only a suite's first test can turn out to be its only one: nothing else waits.
         if suites[last].tests == 1 {
-            suites[last].pending = [OpenTest.Finished(tries: tries)]
+            suites[last].pending = [OpenTest.Finished(tries: tries, origin: finished.origin)]
         } else {
-            for waiting in suites[last].pending { for result in waiting.tries { collector.add(result) } }
+            for waiting in suites[last].pending { collector.add(tries: waiting.tries, from: waiting.origin) }
             suites[last].pending = []
-            for result in tries { collector.add(result) }
+            collector.add(tries: tries, from: finished.origin)
         }
     }
 
@@ -330,7 +338,7 @@ struct JUnitReading {
             let text = skip.text.string
             let reason = FailureText.reason(attribute: skip.message, text: text)
             result.message = reason
-            if skip.type == "pytest.xfail" || (skip.type == "todo" && !failures.isEmpty) {
+            if skip.type == "pytest.xfail" || skip.type == "XFAIL" || (skip.type == "todo" && !failures.isEmpty) {
                 result.status = .expectedFailure
                 return
             }
@@ -355,16 +363,21 @@ struct JUnitReading {
 
     /// Some writers have no child element, only a word.
     private func settle(_ result: inout TestResult, byStatus test: OpenTest) {
-        switch test.status {
-        case "failed", "fail", "failure": result.status = .failed
-        case "error", "errored", "broken": result.status = .errored
-        case "skipped", "disabled", "notrun", "ignored", "pending", "suppressed": result.status = .skipped
-        default: return
-        }
+        guard let status = Self.status(test.status) else { return }
+        result.status = status
         if result.status.isFailure {
             describe(&result, [], output: String(cleaning: test.output.bytes), of: test)
         } else if test.status == "disabled" {
             result.message = "disabled"
+        }
+    }
+
+    private static func status(_ word: String?) -> TestResult.Status? {
+        switch word {
+        case "failed", "fail", "failure": .failed
+        case "error", "errored", "broken": .errored
+        case "skipped", "disabled", "notrun", "ignored", "pending", "suppressed": .skipped
+        default: nil
         }
     }
 
@@ -386,14 +399,16 @@ struct JUnitReading {
             if !trace.isEmpty { parts.append(trace) }
         }
         if !output.isEmpty { parts.append(output.trimmed) }
-        let details = parts.joined(separator: "\n\n")
-        result.details = details.isEmpty ? nil : details
+        // The first line keeps its indentation; only blank lines before it go.
+        var details = BoundedText(limit: .max)
+        details.append(parts.joined(separator: "\n\n").utf8)
+        result.details = details.string.isEmpty ? nil : details.string
         var texts: [String?] = []
         for outcome in outcomes { texts += [outcome.message, outcome.stackTrace.string, outcome.text.string] }
         texts.append(output)
-        if let place = locator(of: test).locate(in: texts) {
-            (result.file, result.line) = (place.file, place.line)
-        }
+        let place = locator(of: test).locate(in: texts)
+        if let place { (result.file, result.line) = (place.file, place.line) }
+        if result.message == nil, !output.isEmpty { result.message = OutputText.message(in: output, at: place) }
     }
 
     // MARK: The end
@@ -410,32 +425,11 @@ struct JUnitReading {
                 line: 1, severity: .error,
                 suggestion: "Check the path and format the step declares for its test results.")
         }
-        if let declared, declared.failures > elementsWithFailure,
-            collector.results.findings.allSatisfy({ $0.severity != .error })
-        {
+        if let unlisted, collector.results.findings.allSatisfy({ $0.severity != .error }) {
             // gotestsum counts a package that does not compile, and lists no test for it.
             collector.say(
-                "counts \(declared.failures) failures and errors but lists \(elementsWithFailure)", line: declared.line,
+                "counts \(unlisted.declared) failures and errors but lists \(unlisted.listed)", line: unlisted.line,
                 suggestion: "Look at the step's log: something failed outside of a test, such as a build or a set-up.")
         }
-    }
-
-    /// Seconds as written by any locale: `0.5`, `0,5`, `1,234.56`, `1.234,56`, `12s`; `nil` for what is no time.
-    static func seconds(_ text: String) -> Double? {
-        var text = text.trimmed
-        if text.hasSuffix("s") { text.removeLast() }
-        guard text.utf8.count <= 32 else { return nil }
-        let commas = text.filter { $0 == "," }.count
-        if commas > 0 {
-            if let comma = text.lastIndex(of: ","), let dot = text.lastIndex(of: "."), dot < comma {
-                text = text.filter { $0 != "." }.replacing(",", with: ".")
-            } else if commas == 1, !text.contains(".") {
-                text = text.replacing(",", with: ".")
-            } else {
-                text = text.filter { $0 != "," }
-            }
-        }
-        guard let value = Double(text), value.isFinite, value >= 0, value <= 1e9 else { return nil }
-        return value
     }
 }

@@ -2,7 +2,9 @@
 ///
 /// The last resort: a test can print what it likes, so a line counts only where the run is at a point to print it, and
 /// Swift Testing's lines name no suite. Where the event stream or JUnit exists, ``TestResults/merging(_:)`` adds this.
-struct ConsoleReading {
+struct ConsoleReading: ResultReading {
+    static let format = ResultFormat.swiftpmConsole
+
     private var collector: ResultCollector
     private let limits: TestResultLimits
     private var sawLine = false
@@ -13,6 +15,8 @@ struct ConsoleReading {
     private var current: String?
     /// Where a line that continues a message goes.
     private var continues: String?
+    /// How many lines an XCTest's issue has gone on for.
+    private var continuedLines = 0
     private var seen: [String: Int] = [:]
     private var fatal: String?
 
@@ -26,6 +30,16 @@ struct ConsoleReading {
         var known: String?
         var file: String?
         var line: Int?
+        /// What it printed beside its issues.
+        var output: BoundedText
+    }
+
+    static func recognises(_ start: FileStart) -> Bool {
+        start.first != UInt8(ascii: "<") && start.keys.isEmpty
+            && start.holdsAny(of: [
+                "Test Suite '", "Test Case '", "Test run started", ") started.", ") passed after ", "\" started.",
+                " recorded an issue",
+            ])
     }
 
     init(name: String, limits: TestResultLimits) {
@@ -39,7 +53,7 @@ struct ConsoleReading {
             take(Self.plain(bytes))
         }
         finish()
-        return collector.results
+        return collector.finished()
     }
 
     /// The line without its colours: `ESC [ … letter`.
@@ -104,7 +118,7 @@ struct ConsoleReading {
             return
         }
         let seconds = words.firstIndex(of: "(").flatMap {
-            JUnitReading.seconds(Self.firstWord(words[$0...].dropFirst()))
+            Seconds.read(Self.firstWord(words[$0...].dropFirst()))
         }
         end(key, status, seconds)
         current = nil
@@ -126,9 +140,7 @@ struct ConsoleReading {
         guard let at = line.byteRange(of: ": error: " + name) ?? line.byteRange(of: ": " + name),
             at.lowerBound > line.startIndex
         else {
-            guard !line.isEmpty, continues == current, Self.isPlain(line) else { return false }
-            appendToIssue(of: current, line)
-            return true
+            return xctestOutput(line, of: current)
         }
         let isError = line[at].hasPrefix(": error: ")
         let text = String(line[at.upperBound...]).trimmed
@@ -142,7 +154,8 @@ struct ConsoleReading {
             if changed.issues.isEmpty { changed.isError = text.hasPrefix("threw error") }
             if changed.issues.count < 50 { changed.issues.append(text) }
             // Later lines belong to an issue that is kept, or to none.
-            continues = changed.issues.count < 50 ? current : nil
+            continues = changed.issues.count < 50 && Self.goesOn(text) ? current : nil
+            continuedLines = 0
         } else if text.hasPrefix("Test skipped") {
             changed.reason =
                 text.dropFirst("Test skipped".count).drop { $0 == " " || $0 == "-" || $0 == ":" }
@@ -154,8 +167,28 @@ struct ConsoleReading {
         return true
     }
 
+    /// A line that an XCTest printed, or one more of its last issue; what the runner of Swift Testing prints is neither.
+    private mutating func xctestOutput(_ line: String, of test: String) -> Bool {
+        guard Self.isPlain(line) || line.isEmpty else { return false }
+        if continues == test {
+            appendToIssue(of: test, line)
+            continuedLines += 1
+            if let issue = open[test]?.issues.last, !Self.goesOn(issue, after: continuedLines) { continues = nil }
+            return true
+        }
+        if line.byteRange(of: "Fatal error: ") != nil { return false }
+        open[test]?.output.append((line + "\n").utf8)
+        return true
+    }
+
+    /// Whether further lines belong to an issue: to an assertion until it has shown its values, to other words always.
+    private static func goesOn(_ issue: String, after lines: Int = 0) -> Bool {
+        guard XCTestMessage.opensValue(issue) else { return true }
+        return lines < XCTestMessage.mostLines && !XCTestMessage.isComplete(issue)
+    }
+
     private static func isPlain(_ line: String) -> Bool {
-        guard let first = line.unicodeScalars.first else { return false }
+        guard let first = line.unicodeScalars.first else { return true }
         return !marks.contains(first)
     }
 
@@ -262,7 +295,7 @@ struct ConsoleReading {
         var status = status
         if status == .passed, open[key]?.known != nil { status = .expectedFailure }
         if status == .failed, open[key]?.isError == true { status = .errored }
-        end(key, status, words.contains("second") ? JUnitReading.seconds(Self.firstWord(words[...])) : nil)
+        end(key, status, words.contains("second") ? Seconds.read(Self.firstWord(words[...])) : nil)
         continues = nil
         return true
     }
@@ -304,7 +337,7 @@ struct ConsoleReading {
         sawLine = true
         guard open.count < limits.tests else { return }
         opened += 1
-        open[key] = OpenTest(order: opened, suite: suite, name: name)
+        open[key] = OpenTest(order: opened, suite: suite, name: name, output: BoundedText(limit: limits.fieldBytes))
     }
 
     private mutating func end(_ key: String, _ status: TestResult.Status, _ seconds: Double?) {
@@ -318,8 +351,9 @@ struct ConsoleReading {
             suite: test.suite, name: test.name, status: status, duration: seconds, file: test.file, line: test.line)
         switch status {
         case .failed, .errored:
-            result.message = test.issues.first
-            if test.issues.count > 1 { result.details = test.issues.joined(separator: "\n") }
+            result.message = test.issues.first?.trimmed
+            let issues = test.issues.count > 1 ? test.issues.joined(separator: "\n") : ""
+            result.details = [issues, test.output.string].filter { !$0.isEmpty }.joined(separator: "\n\n")
         case .skipped: result.message = test.reason
         case .expectedFailure: result.message = test.known
         case .passed: (result.file, result.line) = (nil, nil)

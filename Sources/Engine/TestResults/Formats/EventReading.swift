@@ -5,7 +5,9 @@
 #endif
 
 /// Turns Swift Testing's event stream into results.
-struct EventReading {
+struct EventReading: ResultReading {
+    static let format = ResultFormat.swiftTestingEvents
+
     private var collector: ResultCollector
     private let limits: TestResultLimits
     private var tests: [String: Int] = [:]
@@ -47,6 +49,10 @@ struct EventReading {
         }
     }
 
+    static func recognises(_ start: FileStart) -> Bool {
+        start.keys.contains("kind") && start.keys.contains("payload")
+    }
+
     init(name: String, limits: TestResultLimits) {
         collector = ResultCollector(name: name, limits: limits)
         self.limits = limits
@@ -83,7 +89,7 @@ struct EventReading {
             take(record)
         }
         finish()
-        return collector.results
+        return collector.finished()
     }
 
     /// Whether no more than the limit of brackets are open at once, strings aside.
