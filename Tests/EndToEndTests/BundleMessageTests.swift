@@ -1,4 +1,5 @@
 import Archive
+import Engine
 import Foundation
 import TestSupport
 import Testing

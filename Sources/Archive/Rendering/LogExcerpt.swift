@@ -25,14 +25,15 @@ struct LogExcerpt {
         // The end of a log is where failures are said again, in full.
         let lines = String(decoding: bytes.suffix(1 << 20), as: UTF8.self)
             .split(separator: "\n", omittingEmptySubsequences: false)
-        let named = lines.indices.filter { names(lines[$0], word) }
+        // That a test began or failed is known; what is wanted is what was said in between.
+        let named = lines.indices.filter { names(lines[$0], word) && !isFrame(lines[$0]) }
         let failure = named.last { index in
             ["fail", "error", "issue", "assert"].contains { lines[index].lowercased().contains($0) }
         }
         guard let start = failure ?? named.last else { return nil }
         // What begins or ends another test belongs to that one.
         let own = lines[start...].prefix(count)
-        let end = own.dropFirst().firstIndex { isFrame($0) && !names($0, word) } ?? own.endIndex
+        let end = own.dropFirst().firstIndex(where: isFrame) ?? own.endIndex
         return own[..<end].joined(separator: "\n")
     }
 
@@ -46,10 +47,16 @@ struct LogExcerpt {
             }
     }
 
-    /// Whether the line is one with which a runner begins or ends a test.
+    /// Whether the line is one with which a runner begins or ends a test, a suite or the run.
     private static func isFrame(_ line: Substring) -> Bool {
-        ["Test Case '", "Test Suite '", "=== RUN", "--- FAIL", "--- PASS", "not ok ", "ok "].contains {
-            line.hasPrefix($0)
+        if ["Test Case '", "Test Suite '", "=== RUN", "--- FAIL", "--- PASS", "not ok ", "ok "].contains(
+            where: { line.hasPrefix($0) })
+        {
+            return true
         }
+        // Swift Testing puts a sign before its words.
+        let words = line.drop { $0 != " " }.dropFirst()
+        guard words.hasPrefix("Test ") || words.hasPrefix("Suite ") else { return false }
+        return words.hasSuffix(" started.") || words.contains(" passed after ") || words.contains(" failed after ")
     }
 }
