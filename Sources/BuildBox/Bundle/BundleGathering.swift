@@ -45,7 +45,13 @@ struct BundleGathering {
         guard !report.conflicts.isEmpty, let change = report.change, let head = OID(hex: change.head),
             let target = OID(hex: change.targetCommit), store.contains(head), store.contains(target)
         else { return [:] }
-        return try store.conflictLines(merging: head, into: target)
+        do {
+            return try store.conflictLines(merging: head, into: target)
+        } catch {
+            // Files that are not compared by lines have none to name.
+            if error.code == .tooLarge { return [:] }
+            throw error
+        }
     }
 
     /// Where the target declares what is gone here, and the change what it skips.
