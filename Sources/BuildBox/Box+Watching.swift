@@ -35,7 +35,7 @@ extension Box {
             log.info("sandbox: \(sandboxing.description); limits: \(sandboxing.limits)")
         }
         let socket = try state.prepareSocket()
-        let server = DaemonServer<BoxRequest, BoxReply>(path: socket) { request, replies in
+        let server = DaemonServer<BoxRequest, BoxReply>(path: socket, waits: \.waits) { request, replies in
             // The listener lets nobody in whose user it does not know.
             try await self.answer(request, by: replies.user ?? UInt32.max) { try await replies.send($0) }
         }

@@ -13,6 +13,8 @@ public struct BoxError: Error, Sendable, CustomStringConvertible {
         public static let unknownTest = Code(rawValue: "unknown-test")
         /// The repository has none of this number.
         public static let unknownChange = Code(rawValue: "unknown-change")
+        /// Several changes are called so.
+        public static let ambiguousChange = Code(rawValue: "ambiguous-change")
         /// An agent asked for what only a person may start.
         public static let needsPerson = Code(rawValue: "needs-person")
         /// The branch that changes of the repository want into is not known.

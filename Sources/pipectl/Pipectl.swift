@@ -51,7 +51,7 @@ struct Pipectl: AsyncParsableCommand {
                 try command.run()
             }
         } catch let end as CommandEnd {
-            if let message = end.message { Terminal.say("pipectl: \(message)") }
+            if let message = end.message { Terminal.say("pipectl: \(TerminalText.lines(message))") }
             Foundation.exit(end.code)
         } catch {
             let code = exitCode(for: error)
@@ -61,7 +61,7 @@ struct Pipectl: AsyncParsableCommand {
                 Foundation.exit(2)
             }
             if code == .success || error is ExitCode || error is CleanExit { exit(withError: error) }
-            Terminal.say("pipectl: \(error)")
+            Terminal.say("pipectl: \(TerminalText.lines("\(error)"))")
             Foundation.exit(CommandEnd.code(for: error))
         }
     }

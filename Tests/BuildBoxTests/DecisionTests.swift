@@ -341,6 +341,7 @@ struct DecisionRefTests {
         ("refs/merge-requests/3/merge", .other),
         ("refs/pull-requests/4/from", .change("4")),
         ("refs/pull-requests/4/merge", .other),
+        ("refs/heads/agent/7", .change("agent/7")),
         ("refs/pull//head", .other),
         ("refs/pull/head", .other),
         ("refs/pull/1/2/head", .other),
@@ -359,6 +360,35 @@ struct DecisionRefTests {
     @Test(arguments: kinds)
     func aRefIsWhatItsPlaceSays(_ row: (ref: String, kind: ChangeRefs.Kind)) throws {
         #expect(try ChangeRefs(branchPatterns: ["agent/*"]).kind(of: row.ref) == row.kind)
+    }
+
+    /// A number that two forges' refs give is two changes, unless one form alone is in use.
+    @Test func aNumberMeansOneChange() throws {
+        func refs(_ names: String...) -> RefTable {
+            RefTable(names.map { (key: $0, value: DecisionTests.oid(1)) })
+        }
+        var rules = try ChangeRefs()
+        #expect(rules.numbering(by: refs("refs/heads/main", "refs/pull/1/merge")) == nil)
+        #expect(rules.numbering(by: refs("refs/merge-requests/1/head")) == "refs/merge-requests/")
+        #expect(rules.numbering(by: refs("refs/pull/1/head", "refs/merge-requests/2/head")) == "")
+        rules.numbered = "refs/pull/"
+        #expect(rules.kind(of: "refs/pull/1/head") == .change("1"))
+        #expect(rules.kind(of: "refs/merge-requests/1/head") == .change("merge-requests/1"))
+        #expect(rules.kind(of: "refs/pull-requests/1/from") == .change("pull-requests/1"))
+        #expect(rules.numbering(by: refs("refs/merge-requests/1/head")) == "refs/pull/", "it stays")
+        #expect(rules.meanings(of: "1").map(\.name) == ["1", "merge-requests/1", "pull-requests/1"])
+        #expect(rules.meanings(of: "pull/1").map(\.name) == ["1"])
+        #expect(rules.meanings(of: "refs/merge-requests/1/head").map(\.name) == ["merge-requests/1"])
+        rules.numbered = ""
+        #expect(rules.kind(of: "refs/pull/1/head") == .change("pull/1"))
+    }
+
+    /// Nor does a branch take the name of a pull request, whose proofs and verdict would be its own.
+    @Test(arguments: ["7", "pull/7", "merge-requests/7", "heads/7"])
+    func aBranchIsNotCalledLikeAPullRequest(_ name: String) throws {
+        let rules = try ChangeRefs(branchPatterns: ["**"])
+        #expect(rules.kind(of: "refs/heads/\(name)") == .change("heads/\(name)"))
+        #expect(try ChangeRefs(branch: "heads/\(name)").kind(of: "refs/heads/\(name)") == .change("heads/\(name)"))
     }
 
     @Test func withoutPatternsEveryBranchIsABranch() throws {

@@ -26,6 +26,28 @@ import Testing
         #expect(code { try repository.resolve("") } == .invalid)
     }
 
+    /// Who pushes a commit decides how long its texts are.
+    @Test(arguments: ["x", "é", "😀", "\u{301}"])
+    func textsOfACommitAreCut(_ unit: String) throws {
+        let repository = try Repository(opening: try fixture.repository())
+        let tree = try repository.commit(try fixture.id("HEAD")).tree
+        for length in [1_020, 1_021, 1_022, 1_023, 1_024, 1_025, 100_000] {
+            let long = String(repeating: unit, count: length / unit.utf8.count)
+            let who = Signature(name: long, email: long, time: Date(timeIntervalSince1970: 1))
+            let id = try repository.createCommit(
+                tree: tree, parents: [], author: who, committer: who, message: "\(long)\n\nBody")
+            let commit = try repository.commit(id)
+            #expect(commit.summary == long || commit.summary.hasSuffix("…"))
+            #expect(commit.summary.utf8.count <= 1_024 && commit.summary.utf8.count > 1_000)
+            #expect(!commit.summary.unicodeScalars.contains("\u{FFFD}"))
+            #expect((commit.summary == long) == (long.utf8.count <= 1_024))
+            #expect(commit.message.utf8.count <= 65_536)
+            #expect(commit.author.name.utf8.count <= 256 && commit.committer.email.utf8.count <= 256)
+            // A rule over authors that looks at the end must not match what was cut off.
+            #expect(commit.author.email.hasSuffix("…"))
+        }
+    }
+
     @Test func readsTreesWithEveryKindOfEntry() throws {
         let path = try fixture.repository()
         try fixture.repository("other")

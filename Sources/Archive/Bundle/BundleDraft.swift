@@ -141,7 +141,7 @@ enum BundleText {
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         // Texts, numbers and arrays of them: nothing that JSON does not have.
         guard let data = try? encoder.encode(value) else { return "{}" }
-        return String(decoding: data, as: UTF8.self)
+        return VisibleJSON.text(data)
     }
 }
 

@@ -48,7 +48,7 @@ extension ReportDocument {
         encoder.nonConformingFloatEncodingStrategy = .convertToString(
             positiveInfinity: "Infinity", negativeInfinity: "-Infinity", nan: "NaN")
         do {
-            return String(decoding: try encoder.encode(Flat(document: self)), as: UTF8.self) + "\n"
+            return VisibleJSON.text(try encoder.encode(Flat(document: self))) + "\n"
         } catch {
             // Every value is a string, number, array or object of those, so this can't be reached; an empty object
             // is still something that a reader refuses with a clear message.

@@ -165,7 +165,10 @@ extension Box {
         if case .change(let name) = start.subject, watcher == nil {
             // What was a change when it was watched is one still.
             let isBranch = try await index.change(name, of: repository.name) != nil && Int(name) == nil
-            if isBranch, let known = try? ChangeRefs(branch: name) { rules.changeRefs = known }
+            if isBranch, var known = try? ChangeRefs(branch: name) {
+                known.numbered = rules.changeRefs.numbered
+                rules.changeRefs = known
+            }
         }
         let (subject, known) = (start.subject, rules)
         return try await withRepository(at: repository.gitDirectory) { git in
@@ -328,10 +331,15 @@ extension RunRequest {
                 subject: ref ?? revision, concurrency: .queue(max: 1_000))
         case .change(let name):
             let snapshot = try git.snapshot()
-            guard let (ref, head) = snapshot.refs.first(where: { rules.changeRefs.kind(of: $0.key) == .change(name) })
+            var changeRefs = rules.changeRefs
+            changeRefs.numbered = changeRefs.numbering(by: snapshot.refs)
+            let meant = changeRefs.meanings(of: name).filter { snapshot.refs[$0.ref] != nil }
+            guard meant.count < 2 else { throw ChangeRefs.ambiguous(name, in: repository.name, meant) }
+            let name = meant.first?.name ?? name
+            guard let (ref, head) = snapshot.refs.first(where: { changeRefs.kind(of: $0.key) == .change(name) })
             else {
                 let names = snapshot.refs.keys.compactMap {
-                    if case .change(let name) = rules.changeRefs.kind(of: $0) { name } else { nil }
+                    if case .change(let name) = changeRefs.kind(of: $0) { name } else { nil }
                 }
                 throw BoxError(
                     .unknownChange,

@@ -48,6 +48,16 @@ public enum BoxRequest: Sendable, Codable {
     case fix(RunID)
 }
 
+extension BoxRequest {
+    /// Whether the answer takes as long as a run does.
+    var waits: Bool {
+        switch self {
+        case .follow, .wait, .bisect, .fix: true
+        default: false
+        }
+    }
+}
+
 /// A run that is wanted by hand.
 public struct StartRequest: Sendable, Codable {
     /// What is tested.

@@ -4,11 +4,21 @@ struct DaemonConnection<Request: Codable & Sendable, Response: Codable & Sendabl
     private let reader: LineReader
     private let limits: DaemonLimits
     private let handler: DaemonServer<Request, Response>.Handler
+    private let begin: @Sendable (Request) throws -> Void
+    private let end: @Sendable () -> Void
 
-    init(_ socket: StreamSocket, limits: DaemonLimits, handler: @escaping DaemonServer<Request, Response>.Handler) {
+    /// - Parameters:
+    ///   - begin: Called before a request is answered; what it throws is the answer.
+    ///   - end: Called when it was answered.
+    init(
+        _ socket: StreamSocket, limits: DaemonLimits, handler: @escaping DaemonServer<Request, Response>.Handler,
+        begin: @escaping @Sendable (Request) throws -> Void, end: @escaping @Sendable () -> Void
+    ) {
         self.socket = socket
         self.limits = limits
         self.handler = handler
+        self.begin = begin
+        self.end = end
         reader = LineReader(socket, limit: limits.requestLine)
     }
 
@@ -18,7 +28,11 @@ struct DaemonConnection<Request: Codable & Sendable, Response: Codable & Sendabl
             var isFirst = true
             while let line = try await nextLine(isFirst: isFirst) {
                 isFirst = false
-                guard try await answer(try Envelope.question(line)) else { return }
+                let request: Request = try Envelope.question(line)
+                try begin(request)
+                let isThere = try await answer(request)
+                end()
+                guard isThere else { return }
             }
         } catch let error as DaemonError {
             socket.writeNow(Envelope.line(error))

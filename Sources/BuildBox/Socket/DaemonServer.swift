@@ -1,12 +1,13 @@
 internal import Foundation
-internal import Synchronization
 
 /// How much a daemon takes from those who connect to it.
 public struct DaemonLimits: Sendable, Hashable {
     /// Bytes of one request line.
     public var requestLine = 1 << 20
     /// Connections at the same time.
-    public var connections = 64
+    public var connections = 128
+    /// How many of them may have a request that waits for something else, as for a verdict.
+    public var waiting = 96
     /// How long the first request, and every one that was begun, may take to arrive.
     public var requestDeadline: Duration = .seconds(10)
 
@@ -22,15 +23,22 @@ public struct DaemonServer<Request: Codable & Sendable, Response: Codable & Send
 
     private let path: String
     private let limits: DaemonLimits
+    private let waits: @Sendable (Request) -> Bool
     private let handler: Handler
 
     /// Prepares a server at `path`; nothing is opened before ``run(whenListening:)``.
     ///
     /// The answer ends when `handler` returns. A ``DaemonError`` it throws reaches the client as it is, any other
     /// error as ``DaemonError/Code/failed`` with the error's description.
-    public init(path: String, limits: DaemonLimits = DaemonLimits(), handler: @escaping Handler) {
+    ///
+    /// - Parameter waits: Whether the answer to a request may take as long as something else does.
+    public init(
+        path: String, limits: DaemonLimits = DaemonLimits(),
+        waits: @escaping @Sendable (Request) -> Bool = { _ in false }, handler: @escaping Handler
+    ) {
         self.path = path
         self.limits = limits
+        self.waits = waits
         self.handler = handler
     }
 
@@ -42,39 +50,25 @@ public struct DaemonServer<Request: Codable & Sendable, Response: Codable & Send
         let listener = try await DaemonListener.open(at: path)
         defer { listener.remove() }
         await whenListening()
-        let open = Connections(limit: limits.connections)
+        let open = Connections(limits)
         await withDiscardingTaskGroup { group in
             while let socket = await listener.next() {
-                guard open.enter() else {
+                guard let guest = open.enter(socket) else {
                     let busy = "All \(limits.connections) connections to the daemon are taken. Try again shortly."
                     socket.writeNow(Envelope.line(DaemonError(.busy, busy)))
                     continue
                 }
                 group.addTask {
-                    await DaemonConnection(socket, limits: limits, handler: handler).serve()
-                    open.leave()
+                    let connection = DaemonConnection(socket, limits: limits, handler: handler) { request in
+                        try open.begin(guest, waits: waits(request))
+                    } end: {
+                        open.end(guest)
+                    }
+                    await connection.serve()
+                    open.leave(guest)
                 }
             }
             group.cancelAll()
         }
     }
-}
-
-/// Counts who is connected.
-private final class Connections: Sendable {
-    private let limit: Int
-    private let count = Mutex(0)
-
-    init(limit: Int) { self.limit = limit }
-
-    /// `false` if all places are taken.
-    func enter() -> Bool {
-        count.withLock { count in
-            guard count < limit else { return false }
-            count += 1
-            return true
-        }
-    }
-
-    func leave() { count.withLock { $0 -= 1 } }
 }

@@ -57,19 +57,31 @@ struct TrustDecision: Sendable, Equatable {
                     "its author \(facts.author.name) <\(facts.author.email)> is not among those whose changes run unasked"
                 )
             }
-            if let why = touched(facts, policy) { tests.append(why) }
+            tests += touched(facts, policy)
         }
         guard !acts.isEmpty || !tests.isEmpty else { return TrustDecision(trust: trust, ruling: .allowed) }
         let why = (acts + tests).joined(separator: "; ")
         return TrustDecision(trust: trust, ruling: .needsApproval(why: why, isForThisRun: !acts.isEmpty))
     }
 
-    private static func touched(_ facts: TrustFacts, _ policy: TrustPolicy) -> String? {
+    /// Why what the run brings is a person's to allow; nil if nothing of it is.
+    private static func touched(_ facts: TrustFacts, _ policy: TrustPolicy) -> [String] {
         let globs = policy.protectedPaths + (facts.rule?.paths ?? []).compactMap { try? Glob($0) }
-        guard !globs.isEmpty else { return nil }
-        let paths = facts.changedPaths.filter { path in globs.contains { $0.matches(path) } }
-        guard !paths.isEmpty else { return nil }
-        let more = paths.count > 3 ? " and \(paths.count - 3) more" : ""
-        return "it touches \(paths.prefix(3).joined(separator: ", "))\(more), which the rules protect"
+        var reasons: [String] = []
+        func add(_ paths: [String], _ why: String) {
+            guard !paths.isEmpty else { return }
+            let more = paths.count > 3 ? " and \(paths.count - 3) more" : ""
+            reasons.append("it touches \(paths.prefix(3).joined(separator: ", "))\(more), \(why)")
+        }
+        add(
+            facts.changedPaths.filter { path in globs.contains { $0.matches(path) } },
+            "which the rules protect")
+        add(
+            facts.changedPaths.filter { path in
+                guard let folder = SettingsPath.attributesFolder(path) else { return false }
+                return globs.contains { folder.isEmpty || $0.canMatch(below: folder) }
+            }, "which decides how protected files are checked out")
+        add(facts.changedPaths.filter(SettingsPath.isObeyed), "which agents or forges obey")
+        return reasons
     }
 }

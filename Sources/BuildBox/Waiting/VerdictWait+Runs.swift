@@ -33,7 +33,7 @@ extension VerdictWait {
         case .run, .commit, .ref(_, commit: .some): return
         case .change(let name):
             what = "change \(name)"
-            for place in names { found[place] = try await index.change(name, of: place)?.head }
+            for place in names { found[place] = try await head(ofChange: name, of: place) }
         case .ref(let name, commit: nil):
             what = name
             for place in names {
@@ -49,6 +49,25 @@ extension VerdictWait {
         guard let head = found.values.first, head != commit else { return }
         if let commit { notes.append("\(what) has moved from \(commit.prefix(10)) to \(head.prefix(10))") }
         commit = head
+    }
+
+    /// The head of the change that a name means; nil where no look has shown it.
+    ///
+    /// - Throws: ``BoxError/Code/ambiguousChange`` where a number means changes of several forges.
+    private func head(ofChange text: String, of place: String) async throws -> String? {
+        var refs = ChangeRefs.standard
+        refs.numbered = try await index.numberedRefs(of: place)
+        var found: [(meaning: ChangeRefs.Meaning, head: String?, isThere: Bool)] = []
+        for meaning in refs.meanings(of: text) {
+            let record = try await index.change(meaning.name, of: place)
+            let isThere = try await index.commit(at: meaning.ref, of: place) != nil
+            if record != nil || isThere { found.append((meaning, record?.head, isThere)) }
+        }
+        // One whose ref is gone gives way to one that is still there.
+        if found.contains(where: { $0.isThere }) { found.removeAll { !$0.isThere } }
+        guard found.count < 2 else { throw ChangeRefs.ambiguous(text, in: place, found.map { $0.meaning }) }
+        if let only = found.first { return only.head }
+        return try await index.change(text, of: place)?.head
     }
 
     /// The runs that count, oldest first; where a newer commit took the place of the subject's, those of that one.

@@ -27,7 +27,7 @@ actor RepositoryWatcher {
     let repository: WatchedRepository
     private let box: Box
     private let options: WatchOptions
-    private let rules: ChangeRefs
+    private var rules: ChangeRefs
     private let log: Logger
     private let wakes: AsyncStream<Void>
     private let wake: AsyncStream<Void>.Continuation
@@ -205,6 +205,7 @@ actor RepositoryWatcher {
         settled = nil
         await box.noteActivity()
         let started: [QueuedRun]
+        try await number(snapshot)
         var trust = trustRules
         trust.target = try await targets.look(snapshot, rules)
         let rules = rules
@@ -221,6 +222,15 @@ actor RepositoryWatcher {
         }
         if await readSchedules(snapshot, trust.target) { settled = seen.stamp }
         return started
+    }
+
+    /// Decides which changes go by their number alone, the first time that there are any.
+    private func number(_ snapshot: RefSnapshot) async throws {
+        guard rules.numbered == nil else { return }
+        rules.numbered = try await box.index.numberedRefs(of: repository.name)
+        guard rules.numbered == nil, let numbered = rules.numbering(by: snapshot.refs) else { return }
+        try await box.index.rememberNumberedRefs(numbered, of: repository.name)
+        rules.numbered = numbered
     }
 
     /// The first look starts nothing, except what is newer than `since`.

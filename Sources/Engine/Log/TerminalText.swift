@@ -118,6 +118,14 @@ public struct TerminalText: Sendable {
         return output
     }
 
+    /// A message of ours that may hold others' text: as ``name(_:limit:)``, but with its lines. Those after the first are
+    /// set in, so that none looks like the beginning of another message.
+    public static func lines(_ text: String) -> String {
+        // Not by characters: a carriage return and a line feed are one.
+        text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+            .map { name(String(Substring($0)), limit: .max) }.joined(separator: "\n  ")
+    }
+
     /// The terminal's own bytes again: text as it is, styles as SGR.
     private struct Sink: ANSISink {
         var output: [UInt8] = []

@@ -7,7 +7,7 @@ public struct Commit: Sendable, Equatable {
     public var parents: [OID]
     public var author: Signature
     public var committer: Signature
-    /// The whole message; bytes that are not UTF-8 appear as U+FFFD.
+    /// The message, at most 64 KiB of it; bytes that are not UTF-8 appear as U+FFFD.
     public var message: String
 
     public init(
@@ -21,13 +21,18 @@ public struct Commit: Sendable, Equatable {
         self.message = message
     }
 
-    /// The message's first line that is not blank, without surrounding spaces.
+    /// Bytes that are read of a message.
+    static let messageLimit = 65_536
+    /// Bytes of a summary.
+    public static let summaryLimit = 1_024
+
+    /// The message's first line that is not blank, without surrounding spaces; at most 1 KiB of it.
     public var summary: String {
         for line in message.split(whereSeparator: \.isNewline) {
             if let first = line.firstIndex(where: { !$0.isWhitespace }),
                 let last = line.lastIndex(where: { !$0.isWhitespace })
             {
-                return String(line[first...last])
+                return BoundedText.cut(String(line[first...last]), to: Self.summaryLimit)
             }
         }
         return ""
@@ -42,6 +47,6 @@ public struct Commit: Sendable, Equatable {
         }
         author = Signature(git_commit_author(commit).pointee)
         committer = Signature(git_commit_committer(commit).pointee)
-        message = git_commit_message(commit).map { String(cString: $0) } ?? ""
+        message = BoundedText.cut(git_commit_message(commit), to: Self.messageLimit)
     }
 }

@@ -17,9 +17,12 @@ public struct Signature: Sendable, Equatable, Codable {
         self.offsetMinutes = offsetMinutes
     }
 
+    /// Bytes of a name, and of an address; a longer one is cut.
+    static let limit = 256
+
     init(_ raw: git_signature) {
-        name = raw.name.map { String(cString: $0) } ?? ""
-        email = raw.email.map { String(cString: $0) } ?? ""
+        name = BoundedText.cut(raw.name, to: Self.limit)
+        email = BoundedText.cut(raw.email, to: Self.limit)
         time = Date(timeIntervalSince1970: TimeInterval(raw.when.time))
         offsetMinutes = Int(raw.when.offset)
     }

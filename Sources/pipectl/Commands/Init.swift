@@ -20,6 +20,8 @@ struct Init: ParsableCommand {
             }
         } catch let error as SeedError {
             throw CommandEnd(code: 2, message: "\(error)")
+        } catch let error as SeedObstacle {
+            throw CommandEnd(code: 2, message: "\(error)")
         }
         Terminal.say("Read them, then try: pipectl validate, pipectl run test. Commit them, and run: pipectl watch .")
     }

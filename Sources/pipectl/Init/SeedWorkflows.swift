@@ -36,20 +36,7 @@ enum SeedWorkflows {
     @discardableResult
     static func write(to directory: String, branch: String? = nil) throws -> [String] {
         let seeds = try files(for: directory, branch: branch)
-        let folder = URL(fileURLWithPath: directory).appendingPathComponent("workflows")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        var written: [URL] = []
-        do {
-            for seed in seeds {
-                let file = URL(fileURLWithPath: directory).appendingPathComponent(seed.path)
-                // Fails where a file appeared since the look above.
-                try Data(seed.text.utf8).write(to: file, options: .withoutOverwriting)
-                written.append(file)
-            }
-        } catch {
-            for file in written { try? FileManager.default.removeItem(at: file) }
-            throw error
-        }
+        try SeedFolder(named: "workflows", in: directory).write(seeds)
         return seeds.map(\.path)
     }
 

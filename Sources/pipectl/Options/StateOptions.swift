@@ -1,5 +1,6 @@
 import ArgumentParser
 import BuildBox
+import Engine
 import Foundation
 import Logging
 
@@ -74,6 +75,10 @@ struct DaemonLogHandler: LogHandler {
     func log(event: LogEvent) {
         let time = Date().formatted(.iso8601.time(includingFractionalSeconds: false))
         let level = event.level >= .warning ? " \(event.level.rawValue):" : ""
-        Terminal.say("\(time)\(level) \(event.message)")
+        Terminal.say(Self.line(time + level, "\(event.message)"))
     }
+
+    /// A line of the log. Messages hold names of branches and the like as they are: what would act on a terminal is made
+    /// visible here, so that no caller can forget it.
+    static func line(_ start: String, _ message: String) -> String { "\(start) \(TerminalText.lines(message))" }
 }

@@ -1,3 +1,4 @@
+import Engine
 import Foundation
 
 /// JSON on standard output: sorted keys, ISO 8601 times in UTC.
@@ -6,7 +7,7 @@ enum JSONOutput {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
         encoder.dateEncodingStrategy = .iso8601
-        return String(decoding: try encoder.encode(value), as: UTF8.self)
+        return VisibleJSON.text(try encoder.encode(value))
     }
 
     static func print(_ value: some Encodable) throws { Terminal.print(try text(value)) }

@@ -38,12 +38,13 @@ private struct Broken: Error, CustomStringConvertible {
 
 /// Runs a server for as long as `body` runs, and checks that it cleans up.
 private func withServer(
-    limits: DaemonLimits = DaemonLimits(), handler: @escaping TestServer.Handler = answer,
+    limits: DaemonLimits = DaemonLimits(), waits: @escaping @Sendable (Ask) -> Bool = { _ in false },
+    handler: @escaping TestServer.Handler = answer,
     _ body: @Sendable @escaping (String) async throws -> Void
 ) async throws {
     try await withScratchFolder { folder in
         let path = folder + "/d.sock"
-        let server = TestServer(path: path, limits: limits, handler: handler)
+        let server = TestServer(path: path, limits: limits, waits: waits, handler: handler)
         let listening = Happening()
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
@@ -291,17 +292,26 @@ private func line(_ ask: Ask) throws -> [UInt8] { try Envelope.line(Envelope.Que
         }
     }
 
+    /// Says that it has begun, and then waits for its client to leave.
+    @Sendable private static func waiting(_ ask: Ask, _ replies: Replies<Told>) async throws {
+        guard ask == .wait else { return try await answer(ask, replies) }
+        try await replies.send(.text("started"))
+        await untilCancelled()
+    }
+
+    private func waiter(_ path: String) async throws -> RawClient {
+        let client = try RawClient(path)
+        try await client.socket.write(try line(.wait))
+        #expect(try await client.reply() == .text("started"))
+        return client
+    }
+
     @Test(.timeLimit(.minutes(1))) func oneTooManyIsToldSo() async throws {
         var limits = DaemonLimits()
         limits.connections = 3
-        try await withServer(limits: limits) { path in
+        try await withServer(limits: limits, handler: Self.waiting) { path in
             var clients: [RawClient] = []
-            for _ in 0..<3 {
-                let client = try RawClient(path)
-                try await client.socket.write(try line(.echo("in")))
-                #expect(try await client.reply() == .text("in"))
-                clients.append(client)
-            }
+            for _ in 0..<3 { clients.append(try await waiter(path)) }
             let client = try await TestClient.connect(path: path)
             let error = await #expect(throws: DaemonError.self) { try await client.ask(.echo("x")) }
             #expect(error?.code == .busy)
@@ -314,6 +324,56 @@ private func line(_ ask: Ask) throws -> [UInt8] { try Envelope.line(Envelope.Que
                 } catch let error as DaemonError where error.code == .busy {
                     await Task.yield()
                 }
+            }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1)), arguments: ["", "{\"version\":1,\"req", "whole"])
+    func whoIsSilentGivesWayToWhoAsks(_ beginning: String) async throws {
+        var limits = DaemonLimits()
+        limits.connections = 3
+        try await withServer(limits: limits, handler: Self.waiting) { path in
+            let busy = try await waiter(path)
+            var silent: [RawClient] = []
+            for _ in 0..<10 {
+                let client = try RawClient(path)
+                if beginning == "whole" {
+                    // Silent after its question, which is allowed for as long as nobody wants the place.
+                    try await client.socket.write(try line(.echo("in")))
+                    #expect(try await client.reply() == .text("in"))
+                    #expect(try await client.reply() == nil)
+                } else {
+                    try await client.write(beginning)
+                }
+                silent.append(client)
+            }
+            for text in ["1", "2", "3"] {
+                let client = try await TestClient.connect(path: path)
+                #expect(try await client.ask(.echo(text)) == .text(text))
+            }
+            #expect(try await silent[0].lastError()?.code == .busy)
+            // Who is being answered keeps its place.
+            #expect(!busy.socket.hasHungUp)
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1))) func requestsThatWaitLeavePlacesForOthers() async throws {
+        var limits = DaemonLimits()
+        (limits.connections, limits.waiting) = (4, 2)
+        try await withServer(limits: limits, waits: { $0 == .wait }, handler: Self.waiting) { path in
+            var clients = [try await waiter(path), try await waiter(path)]
+            for _ in 0..<3 {
+                let refused = try RawClient(path)
+                try await refused.socket.write(try line(.wait))
+                #expect(try await refused.lastError()?.code == .busy)
+            }
+            let client = try await TestClient.connect(path: path)
+            #expect(try await client.ask(.echo("x")) == .text("x"))
+            clients.removeLast().socket.close()
+            while true {
+                let next = try RawClient(path)
+                try await next.socket.write(try line(.wait))
+                if try await next.reply() == .text("started") { break }
             }
         }
     }

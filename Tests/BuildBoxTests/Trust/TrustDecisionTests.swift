@@ -75,6 +75,22 @@ struct TrustDecisionTests {
             testDescription: "a path that the definition protects", facts: facts(paths: ["workflows/x.swift"]),
             policy: policy(), trust: .change, asks: "workflows/x.swift"),
         Row(
+            testDescription: "attributes of a protected path",
+            facts: facts(paths: [".gitattributes", "docs/.gitattributes"]),
+            policy: policy(paths: ["deploy/**"]), trust: .change, asks: "it touches .gitattributes, which decides"),
+        Row(
+            testDescription: "attributes beside a protected path", facts: facts(paths: ["deploy/live/.gitattributes"]),
+            policy: policy(paths: ["deploy/**/*.sh"]), trust: .change, asks: "deploy/live/.gitattributes"),
+        Row(
+            testDescription: "attributes of other folders", facts: facts(paths: ["docs/.gitattributes"]),
+            policy: policy(paths: ["deploy/**"]), trust: .change),
+        Row(
+            testDescription: "attributes where nothing is protected", facts: facts(paths: [".gitattributes"]),
+            policy: policy(), trust: .change),
+        Row(
+            testDescription: "settings that were merged", facts: facts(merged: "main", paths: ["CLAUDE.md"]),
+            policy: policy(), trust: .merged),
+        Row(
             testDescription: "protected paths that were merged", facts: facts(merged: "main", paths: ["Package.swift"]),
             policy: policy(paths: ["**"]), trust: .merged),
         Row(
@@ -103,6 +119,29 @@ struct TrustDecisionTests {
             #expect(isForThisRun == row.isForThisRun)
         default: Issue.record("\(decision.ruling)")
         }
+    }
+
+    @Test(arguments: [
+        "CLAUDE.md", "sub/claude.md", "AGENTS.md", "GEMINI.md", ".mcp.json", ".claude/settings.json", ".claude",
+        "a/.cursor/rules/x.mdc", ".codex/config.toml", ".github/workflows/x.yml", ".GitHub/workflows/x.yml", ".github",
+        ".gitlab-ci.yml", ".gitea/workflows/x.yml", ".forgejo/workflows/x.yml", "CODEOWNERS", ".vscode/mcp.json",
+    ])
+    func whatAgentsOrForgesObeyIsAPersons(_ path: String) {
+        let decision = TrustDecision.make(Self.facts(paths: ["a.txt", path]), Self.policy())
+        guard case .needsApproval(let why, let isForThisRun) = decision.ruling else {
+            Issue.record("\(path): \(decision.ruling)")
+            return
+        }
+        #expect(why.contains("it touches \(path), which agents or forges obey") && !isForThisRun)
+    }
+
+    @Test(arguments: [
+        "Sources/claude.swift", "docs/agents.html", "vendor/x/.github/workflows/x.yml", ".gitignore",
+        "a/.gitlab-ci.yml",
+        ".vscode/settings.json",
+    ])
+    func whatTheyDoNotObeyIsNot(_ path: String) {
+        #expect(TrustDecision.make(Self.facts(paths: [path]), Self.policy()).ruling == .allowed)
     }
 
     @Test func aBoxThatRunsNoChangesRefusesThemAndRunsTheRest() {

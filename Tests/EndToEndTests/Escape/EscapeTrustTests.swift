@@ -1,6 +1,7 @@
 import Archive
 import Engine
 import Foundation
+import Pipeline
 import TestSupport
 import Testing
 
@@ -150,6 +151,37 @@ struct EscapeTrustTests {
             try await Self.push("main", on: "main", bench, in: path)
             #expect(try await Self.look(location, bench, ["--target", "main"]).code == 0)
             #expect(Self.shown("main", bench) == Self.secret)
+        }
+    }
+
+    @Test(.timeLimit(.minutes(5)))
+    func aNumberOfTwoForgesIsTwoChanges() async throws {
+        try await Self.with { bench in
+            #expect(try await bench.look().code == 0)
+            try await bench.change(1, ["b.txt": "c", ".github/x.yml": ""])
+            let held = try await bench.look()
+            #expect(held.code == 5, "a forge's settings are a person's: \(held.output)")
+            #expect(try await bench.pipectl("approve", "1").code == 0)
+            try await bench.git(["checkout", "-q", "--detach", "main"])
+            try await bench.git(["rm", "-q", "ok"])
+            let failing = try await bench.commit(["c.txt": ""], "Title \(String(repeating: "long ", count: 10_000))")
+            try await bench.git(["checkout", "-q", "main"])
+            try await bench.git(["update-ref", "refs/merge-requests/1/head", failing])
+            #expect(try await bench.look().code == 1)
+            let runs = try await bench.runs().filter { $0.workflow == "test" }
+            #expect(runs.first { $0.change == "1" }?.verdict == .passed)
+            #expect(runs.first { $0.change == "merge-requests/1" }?.verdict == .failed)
+            let report = try await bench.report(try #require(runs.first { $0.verdict == .failed }).id)
+            #expect((report.change?.title.utf8.count ?? 0) <= 1_024)
+            let byHand = try await bench.pipectl("run", "test", "--change", "1")
+            #expect(byHand.code == 2 && byHand.errors.contains("merge-requests/1"), "\(byHand.errors)")
+            try await bench.withDaemon { _ in
+                let both = try await bench.pipectl("wait", "#1", "--timeout", "20")
+                #expect(both.code == 2, "\(both.output)\(both.errors)")
+                #expect(both.errors.contains("#pull/1") && both.errors.contains("#merge-requests/1"), "\(both.errors)")
+                #expect(try await bench.pipectl("wait", "#pull/1", "--timeout", "20").code == 0)
+                #expect(try await bench.pipectl("wait", "#merge-requests/1", "--timeout", "20").code == 1)
+            }
         }
     }
 

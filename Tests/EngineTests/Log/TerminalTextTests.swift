@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -145,6 +146,21 @@ import Testing
         }
         joined += stream.finish()
         #expect(joined == text)
+    }
+
+    @Test func aMessageOfOthersTextIsVisibleAndKeepsItsLines() {
+        let message = "change agent/\u{9b}31m\u{202e}x\r\n12:00:00 forged"
+        let shown = TerminalText.lines(message)
+        #expect(shown == "change agent/<U+009B>31m<U+202E>x␍\n  12:00:00 forged")
+        #expect(TerminalText.lines(shown) != "", "shown twice it is no other")
+    }
+
+    @Test func jsonShowsWhatWouldActOnATerminal() throws {
+        let texts = ["a\u{9b}31m", "\u{202e}b\u{2066}", "\u{7f}\u{200b}\u{feff}\u{61c}", "é😀ü", "\u{1b}[0m"]
+        let json = VisibleJSON.text(try JSONEncoder().encode(texts))
+        #expect(json.contains("\\u009b31m") && json.contains("\\u202eb") && json.contains("é😀"))
+        #expect(json.unicodeScalars.allSatisfy { $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value) })
+        #expect(try JSONDecoder().decode([String].self, from: Data(json.utf8)) == texts, "the value is the same")
     }
 
     @Test func aLineWithoutEndIsNotHeldForEver() {

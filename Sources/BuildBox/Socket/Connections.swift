@@ -1,0 +1,95 @@
+internal import Synchronization
+
+/// The places of those who are connected to a daemon.
+///
+/// A place is for who asks: when all are taken, the connection that has been silent for longest gives way to a new one.
+/// Requests that wait for something else, for hours perhaps, leave a part of the places to those that are answered at
+/// once, so that a daemon can always be asked for its status.
+final class Connections: Sendable {
+    private struct Place {
+        var socket: StreamSocket
+        var isAnswered = false
+        var isWaiting = false
+    }
+
+    private struct State {
+        /// By the order in which they came, or fell silent again.
+        var places: [Int: Place] = [:]
+        var next = 0
+        var waiting = 0
+    }
+
+    private let limits: DaemonLimits
+    private let state = Mutex(State())
+
+    init(_ limits: DaemonLimits) { self.limits = limits }
+
+    /// One connection; its number changes when it falls silent.
+    final class Guest: Sendable {
+        fileprivate let number: Mutex<Int>
+        fileprivate init(_ number: Int) { self.number = Mutex(number) }
+    }
+
+    /// Takes a place, that of the longest silent if need be; nil if all are being answered.
+    func enter(_ socket: StreamSocket) -> Guest? {
+        let (guest, evicted) = state.withLock { state -> (Guest?, StreamSocket?) in
+            var evicted: StreamSocket?
+            if state.places.count >= limits.connections {
+                let silent = state.places.filter { !$0.value.isAnswered }.keys.min()
+                guard let silent else { return (nil, nil) }
+                evicted = state.places.removeValue(forKey: silent)?.socket
+            }
+            let number = state.next
+            state.next += 1
+            state.places[number] = Place(socket: socket)
+            return (Guest(number), evicted)
+        }
+        if let evicted {
+            let text =
+                "This connection was silent while others waited for a place. Connect again when there is something to ask."
+            evicted.writeNow(Envelope.line(DaemonError(.busy, text)))
+            evicted.close()
+        }
+        return guest
+    }
+
+    /// A request of the connection is being answered.
+    ///
+    /// - Parameter waits: Whether the answer may take as long as something else does.
+    /// - Throws: ``DaemonError`` `busy` where it gave its place away, or no further request may wait.
+    func begin(_ guest: Guest, waits: Bool) throws(DaemonError) {
+        let number = guest.number.withLock { $0 }
+        let refusal = state.withLock { state -> String? in
+            guard state.places[number] != nil else { return "The connection was given away. Try again." }
+            if waits, state.waiting >= limits.waiting {
+                return "\(state.waiting) requests wait for something already, and no more may. Try again shortly."
+            }
+            if waits { state.waiting += 1 }
+            state.places[number]?.isAnswered = true
+            state.places[number]?.isWaiting = waits
+            return nil
+        }
+        if let refusal { throw DaemonError(.busy, refusal) }
+    }
+
+    /// The answer has ended: the connection is silent again, from now.
+    func end(_ guest: Guest) {
+        state.withLock { state in
+            let number = guest.number.withLock { $0 }
+            guard var place = state.places.removeValue(forKey: number) else { return }
+            if place.isWaiting { state.waiting -= 1 }
+            (place.isAnswered, place.isWaiting) = (false, false)
+            state.places[state.next] = place
+            guest.number.withLock { $0 = state.next }
+            state.next += 1
+        }
+    }
+
+    /// The connection is gone.
+    func leave(_ guest: Guest) {
+        state.withLock { state in
+            let place = state.places.removeValue(forKey: guest.number.withLock { $0 })
+            if place?.isWaiting == true { state.waiting -= 1 }
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import Foundation
+import Testing
+
+@testable import pipectl
+
+/// `init` writes into the repository, never where a link of it leads.
+@Suite struct SeedFolderTests {
+    private func with(_ body: (_ top: String, _ outside: String) throws -> Void) throws {
+        let room = FileManager.default.temporaryDirectory.appendingPathComponent("seed-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: room) }
+        let (top, outside) = ("\(room)/top", "\(room)/outside")
+        for folder in [top, outside] {
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        }
+        try body(top, outside)
+    }
+
+    private let seeds = [
+        SeedFile(path: "workflows/a.swift", text: "a"), SeedFile(path: "workflows/b.swift", text: "b"),
+    ]
+
+    @Test func aFolderThatIsALinkIsNotWrittenThrough() throws {
+        try with { top, outside in
+            for target in [outside, "\(outside)/missing"] {
+                try? FileManager.default.removeItem(atPath: "\(top)/workflows")
+                try FileManager.default.createSymbolicLink(atPath: "\(top)/workflows", withDestinationPath: target)
+                let error = #expect(throws: SeedObstacle.self) {
+                    try SeedFolder(named: "workflows", in: top).write(seeds)
+                }
+                #expect(error?.path == "\(top)/workflows" && error?.reason == nil)
+                #expect(try FileManager.default.contentsOfDirectory(atPath: outside) == [])
+            }
+            try? FileManager.default.removeItem(atPath: "\(top)/workflows")
+            try FileManager.default.createSymbolicLink(atPath: "\(top)/workflows", withDestinationPath: outside)
+            #expect(throws: SeedObstacle.self) { try SeedWorkflows.write(to: top) }
+            #expect(try FileManager.default.contentsOfDirectory(atPath: outside) == [])
+        }
+    }
+
+    @Test func aFileThatIsALinkIsNotWrittenThroughAndNothingElseStays() throws {
+        try with { top, outside in
+            try FileManager.default.createDirectory(atPath: "\(top)/workflows", withIntermediateDirectories: true)
+            try FileManager.default.createSymbolicLink(
+                atPath: "\(top)/workflows/b.swift", withDestinationPath: "\(outside)/b.swift")
+            #expect(throws: SeedObstacle.self) { try SeedFolder(named: "workflows", in: top).write(seeds) }
+            #expect(try FileManager.default.contentsOfDirectory(atPath: outside) == [])
+            #expect(try FileManager.default.contentsOfDirectory(atPath: "\(top)/workflows") == ["b.swift"])
+        }
+    }
+
+    @Test func theFilesAreWritten() throws {
+        try with { top, _ in
+            try SeedFolder(named: "workflows", in: top).write(seeds)
+            #expect(try String(contentsOfFile: "\(top)/workflows/b.swift", encoding: .utf8) == "b")
+        }
+    }
+
+    @Test func aLineOfTheLogShowsWhatWouldActOnATerminal() {
+        let line = DaemonLogHandler.line("12:00:00 warning:", "change agent/\u{9b}31m\u{202e}x\n12:00:01 forged")
+        #expect(line == "12:00:00 warning: change agent/<U+009B>31m<U+202E>x\n  12:00:01 forged")
+    }
+}
