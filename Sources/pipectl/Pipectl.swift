@@ -14,7 +14,9 @@ struct Pipectl: AsyncParsableCommand {
         groupedSubcommands: [
             CommandGroup(
                 name: "Workflows",
-                subcommands: [Init.self, Validate.self, PlanCommand.self, Run.self, IntegrityCommand.self]),
+                subcommands: [
+                    Init.self, EditorCommand.self, Validate.self, PlanCommand.self, Run.self, IntegrityCommand.self,
+                ]),
             CommandGroup(
                 name: "The build box",
                 subcommands: [

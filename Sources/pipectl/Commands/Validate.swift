@@ -7,16 +7,21 @@ import Pipeline
 struct Validate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "validate",
-        abstract: "Compiles the workflows of a working tree and reports everything that is wrong with them.")
+        abstract: "Compiles the workflows of a working tree and reports everything that is wrong with them.",
+        discussion: """
+            Examples:
+              pipectl validate
+              pipectl validate --folder ~/Code/website --json
+            """)
 
     @OptionGroup var state: StateOptions
-    @Argument(help: "The top folder of the repository.")
-    var folder = "."
+    @Argument(help: .hidden) var path: String?
+    @OptionGroup var folder: FolderOption
     @Flag(help: "Print the findings as JSON.")
     var json = false
 
     func run() async throws {
-        let workflows = try await WorkflowFolder.load(folder, state: state.folder())
+        let workflows = try await WorkflowFolder.load(folder.path(or: path), state: state.folder())
         let findings = try await workflows.cache.findings(for: workflows.sources)
         if json {
             try JSONOutput.print(findings)

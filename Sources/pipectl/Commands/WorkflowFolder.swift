@@ -20,6 +20,8 @@ struct WorkflowFolder {
         let names = FileManager.default.enumerator(atPath: root)
         while let name = names?.nextObject() as? String {
             if name.split(separator: "/").contains(where: { $0.hasPrefix(".") }) { continue }
+            // An editor's: in no commit, so that the program is the one of the commit.
+            if name == "compile_flags.txt" { continue }
             let attributes = try FileManager.default.attributesOfItem(atPath: "\(root)/\(name)")
             guard attributes[.type] as? FileAttributeType == .typeRegular else { continue }
             let bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: "\(root)/\(name)")))

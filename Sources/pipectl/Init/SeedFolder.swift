@@ -1,69 +1,96 @@
 import Foundation
 
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
-
-/// A folder of a repository that `init` writes to: the folder itself, never what a link in its place leads to.
-struct SeedFolder: ~Copyable {
-    private let path: String
-    private let descriptor: Int32
-
-    /// Makes the folder where it is missing.
-    ///
-    /// - Throws: ``SeedObstacle`` where it is a link or no folder, or may not be written.
-    init(named name: String, in directory: String) throws {
-        path = "\(directory)/\(name)"
-        if mkdir(path, 0o777) != 0, errno != EEXIST {
-            // The folder above may be missing, too.
-            try? FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-        }
-        descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-        guard descriptor >= 0 else { throw Self.problem(path, errno) }
-    }
-
-    deinit { if descriptor >= 0 { close(descriptor) } }
-
-    /// Writes the files, all or none of them; nothing is overwritten, and no link is followed.
-    ///
-    /// - Parameter seeds: Their paths end with the name in this folder.
-    func write(_ seeds: [SeedFile]) throws {
-        var written: [String] = []
-        do {
-            for seed in seeds {
-                let name = URL(fileURLWithPath: seed.path).lastPathComponent
-                let file = openat(descriptor, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o666)
-                guard file >= 0 else { throw Self.problem("\(path)/\(name)", errno) }
-                written.append(name)
-                let handle = FileHandle(fileDescriptor: file, closeOnDealloc: true)
-                try handle.write(contentsOf: Data(seed.text.utf8))
-                try handle.close()
-            }
-        } catch {
-            for name in written { unlinkat(descriptor, name, 0) }
-            throw error
-        }
-    }
-
-    private static func problem(_ path: String, _ number: Int32) -> SeedObstacle {
-        var link = stat()
-        let isLink = lstat(path, &link) == 0 && link.st_mode & S_IFMT == S_IFLNK
-        return SeedObstacle(path: path, reason: isLink ? nil : String(cString: strerror(number)))
-    }
-}
-
-/// A file or folder that `init` can't write.
-struct SeedObstacle: Error, Sendable, Equatable, CustomStringConvertible {
+/// A folder of a repository, looked at without running anything of it.
+struct SeedFolder {
+    /// The repository's top folder.
+    let top: String
+    /// From the top, without a slash at its end; empty for the top itself.
     let path: String
-    /// What the system says; nil where it is a link, which is not followed.
-    let reason: String?
+    let names: Set<String>
 
-    var description: String {
-        guard let reason else {
-            return "\(path) is a link, which is not written through; put a folder in its place. Nothing was written."
-        }
-        return "\(path) can't be written: \(reason). Nothing was written."
+    init(top: String, path: String = "") {
+        self.top = top
+        self.path = path
+        let folder = path.isEmpty ? top : "\(top)/\(path)"
+        names = Set((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [])
     }
+
+    /// Where it is on the disk.
+    var location: String { path.isEmpty ? top : "\(top)/\(path)" }
+
+    func has(_ name: String) -> Bool { FileManager.default.fileExists(atPath: "\(location)/\(name)") }
+
+    /// The first of these that is there.
+    func first(_ names: String...) -> String? { names.first(where: has) }
+
+    /// A file's text; nil where there is none, it is no regular file, larger than 1 MiB, or no UTF-8.
+    func text(_ name: String) -> String? {
+        let file = URL(fileURLWithPath: "\(location)/\(name)").resolvingSymlinksInPath().path
+        // Looked at before it is opened: opening a pipe would wait for a writer.
+        guard let attributes = try? FileManager.default.attributesOfItem(atPath: file),
+            attributes[.type] as? FileAttributeType == .typeRegular,
+            (attributes[.size] as? Int ?? .max) <= 1 << 20
+        else { return nil }
+        return try? String(contentsOfFile: file, encoding: .utf8)
+    }
+
+    /// Whether a file is there that Git is not told to leave out.
+    func keeps(_ name: String) -> Bool {
+        let ignored = (text(".gitignore") ?? "").split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+        return has(name) && !ignored.contains(name) && !ignored.contains("/" + name)
+    }
+
+    /// Folders in which no project of the repository itself is expected, by their names in small letters.
+    static let ignoredFolders: Set<String> = [
+        "workflows", "node_modules", "vendor", "third_party", "third-party", "thirdparty", "external", "externals",
+        "deps", "dependencies", "submodules", "build", "dist", "out", "target", "bin", "obj", "venv", "env",
+        "test", "tests", "testdata", "fixtures", "example", "examples", "sample", "samples", "demo", "demos",
+        "benchmark", "benchmarks", "bench", "doc", "docs", "documentation", "website", "site", "fuzz", "fuzzing",
+        "contrib", "scripts", "script", "tools", "templates", "template", "pods", "carthage",
+    ]
+
+    /// Folders right below this one that may be projects of their own.
+    var subfolders: [SeedFolder] {
+        names.sorted().compactMap { name in
+            let isPlain = name.utf8.allSatisfy { byte in
+                let scalar = Unicode.Scalar(byte)
+                return scalar.properties.isAlphabetic && byte < 0x80 || "0123456789._-".unicodeScalars.contains(scalar)
+            }
+            guard isPlain, !name.hasPrefix("."), !name.hasPrefix("-"),
+                !SeedFolder.ignoredFolders.contains(name.lowercased()), isFolder(name)
+            else { return nil }
+            return SeedFolder(top: top, path: path.isEmpty ? name : "\(path)/\(name)")
+        }
+    }
+
+    /// Not a link to one: it may lead out of the repository, or in a circle.
+    private func isFolder(_ name: String) -> Bool {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: "\(location)/\(name)")
+        return attributes?[.type] as? FileAttributeType == .typeDirectory
+    }
+
+    /// Whether a file in here, up to 10 folders down, is what is looked for; at most 30,000 entries are looked at.
+    ///
+    /// Folders that tools fill are not entered.
+    func contains(where isWanted: (_ path: String) -> Bool) -> Bool {
+        let filled: Set<String> = [
+            ".git", "node_modules", "vendor", ".build", "build", "target", ".venv", "venv", ".tox",
+        ]
+        guard let walk = FileManager.default.enumerator(atPath: location) else { return false }
+        var entries = 0
+        while let path = walk.nextObject() as? String {
+            entries += 1
+            if entries > 30_000 { return false }
+            let name = path.split(separator: "/").last.map(String.init) ?? path
+            if walk.level > 10 || filled.contains(name) {
+                walk.skipDescendants()
+                continue
+            }
+            if isWanted(path) { return true }
+        }
+        return false
+    }
+
+    /// The last part of a path.
+    static func name(_ path: String) -> String { path.split(separator: "/").last.map(String.init) ?? path }
 }

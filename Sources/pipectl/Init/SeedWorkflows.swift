@@ -1,48 +1,66 @@
 import Foundation
 import Pipeline
 
-/// One file that `pipectl init` writes.
+/// A file of the first workflows.
 struct SeedFile: Sendable, Equatable {
-    /// From the top of the repository: `workflows/test.swift`.
+    /// From the top of the repository.
     var path: String
     var text: String
 }
 
-/// The workflows that a repository starts with: test on every change, release on every merge.
-///
-/// They are the first workflow that most people read, so they are short and say why where it is not plain.
-enum SeedWorkflows {
-    /// The files for the repository in `directory`; nothing is written.
-    ///
-    /// - Parameter branch: The branch that changes go into; nil means: what the repository's own refs say.
-    /// - Throws: ``SeedError`` when the repository has workflows already.
-    static func files(for directory: String, branch: String? = nil) throws -> [SeedFile] {
-        let existing = existing(in: directory)
-        guard existing.isEmpty else { throw SeedError(existing: existing) }
-        let project = SeedProject(directory: directory)
+/// The first workflows of a repository: a test on pull request and a release on merge.
+struct SeedWorkflows {
+    /// How the steps are found.
+    enum Source: Sendable {
+        /// By what is in the repository.
+        case survey
+        /// A line for the shell, as somebody gave it.
+        case command(String)
+        /// As by `survey`; where that finds no tests, with a step that fails until they are written.
+        case placeholder
+    }
+
+    let files: [SeedFile]
+    let recipes: [SeedRecipe]
+    /// What is in the repository and is not tested by these workflows, and why.
+    let doubts: [SeedRecipe.Doubt]
+
+    /// - Parameter branch: What changes go into; nil: what the repository's refs say.
+    /// - Throws: ``SeedError`` where nothing is found that tests.
+    init(for project: SeedProject, branch: String? = nil, source: Source = .survey) throws(SeedError) {
+        let survey = SeedSurvey(of: project.directory, manifest: project.manifest)
+        let top = SeedFolder(top: project.directory)
+        doubts = survey.doubts
+        switch source {
+        case .command(let line):
+            recipes = [SeedRecipe("Tests", in: top, test: .tests(line))]
+        case .survey where survey.recipes.isEmpty: throw .untestable(survey.doubts)
+        case .placeholder where survey.recipes.isEmpty:
+            recipes = [survey.buildOnly ?? SeedRecipe("Tests", in: top, test: .placeholder)]
+        case .survey, .placeholder: recipes = survey.recipes
+        }
         let target = (branch ?? project.branch).swiftLiteral
-        let recipe = project.recipe
-        return [
-            SeedFile(path: "workflows/Workflows.swift", text: entryPoint),
-            SeedFile(path: "workflows/test.swift", text: test(recipe, into: target)),
-            SeedFile(path: "workflows/release.swift", text: release(recipe, into: target, name: project.name)),
+        files = [
+            SeedFile(path: "workflows/Workflows.swift", text: SeedWorkflows.entryPoint),
+            SeedFile(path: "workflows/test.swift", text: SeedWorkflows.test(SeedText(recipes), into: target)),
+            SeedFile(
+                path: "workflows/release.swift",
+                text: SeedWorkflows.release(
+                    SeedText(recipes), recipes.lazy.compactMap(\.archive).first, into: target, name: project.name)),
         ]
     }
 
-    /// Writes the files, all or none of them.
+    /// Writes all files, or none where one is there already or can't be written.
     ///
     /// - Returns: The paths that were written, from the top of the repository.
-    /// - Throws: ``SeedError`` when one is there already: nothing is ever overwritten.
     @discardableResult
-    static func write(to directory: String, branch: String? = nil) throws -> [String] {
-        let seeds = try files(for: directory, branch: branch)
-        try SeedFolder(named: "workflows", in: directory).write(seeds)
-        return seeds.map(\.path)
-    }
-
-    private static func existing(in directory: String) -> [String] {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: "\(directory)/workflows")) ?? []
-        return names.filter { $0.hasSuffix(".swift") }.sorted().map { "workflows/\($0)" }
+    func write(to directory: String) throws -> [String] {
+        let folder = "\(directory)/workflows"
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        let existing = names.filter { $0.hasSuffix(".swift") }.sorted().map { "workflows/\($0)" }
+        guard existing.isEmpty else { throw SeedError.exists(existing) }
+        try SeedDestination(named: "workflows", in: directory).write(files)
+        return files.map(\.path)
     }
 
     private static let entryPoint = """
@@ -53,32 +71,30 @@ enum SeedWorkflows {
 
         """
 
-    private static func test(_ recipe: SeedRecipe, into target: String) -> String {
-        var text = """
-            import Pipeline
+    private static func test(_ text: SeedText, into target: String) -> String {
+        """
+        import Pipeline
 
-            /// Tests every change as it would look once merged.
-            let test = Workflow("test", on: .pullRequest(into: \(target))) {
+        /// Tests every change as it would look once merged.
+        let test = Workflow("test", on: .pullRequest(into: \(target))) {
+        \(text.tests)}
 
-            """
-        text += recipe.body(of: recipe.steps + recipe.checks)
-        return text + "}\n"
+        """
     }
 
-    private static func release(_ recipe: SeedRecipe, into target: String, name: String) -> String {
-        let after = recipe.releaseSteps.last?.name
-        var text = """
+    private static func release(
+        _ text: SeedText, _ archive: SeedRecipe.Archive?, into target: String, name: String
+    ) -> String {
+        let archive = archive ?? SeedRecipe.Archive()
+        let needs = text.lastOfRelease.isEmpty ? "" : ", needs: \(text.lastOfRelease.joined(separator: ", "))"
+        let lines = ["mkdir -p dist", "name=\(name)-$(git describe --tags --always | tr / -)"] + archive.lines
+        return """
             import Pipeline
 
-            /// Builds and tests what was merged once more, from nothing, and keeps an archive with its checksum.
+            /// \(text.releaseSentence).
             let release = Workflow("release", on: .merge(into: \(target))) {
-
-            """
-        text += recipe.body(of: recipe.releaseSteps, lastIsNeeded: true)
-        let needs = after.map { ", needs: \($0.swiftName)" } ?? ""
-        let lines = ["mkdir -p dist", "name=\(name)-$(git describe --tags --always | tr / -)"] + recipe.archive
-        text += """
-                // \(recipe.archiveComment)
+            \(text.release)
+                // \(archive.comment)
                 Step(
                     "archive"\(needs),
                     run: \"""
@@ -90,39 +106,17 @@ enum SeedWorkflows {
             }
 
             """
-        return text
     }
 }
 
-/// The repository has workflows already.
-struct SeedError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// From the top of the repository.
-    let existing: [String]
-
-    var description: String {
-        "\(existing.joined(separator: ", ")) \(existing.count == 1 ? "is" : "are") here already; nothing was written. "
-            + "`pipectl validate` checks what is there."
-    }
-}
-
-extension String {
-    /// The text as a Swift string literal.
-    var swiftLiteral: String {
-        var literal = "\""
-        for scalar in unicodeScalars {
-            switch scalar {
-            case "\"", "\\": literal += "\\\(scalar)"
-            case _ where scalar.value < 0x20 || scalar.value == 0x7f:
-                literal += "\\u{\(String(scalar.value, radix: 16))}"
-            default: literal.unicodeScalars.append(scalar)
-            }
+extension Error {
+    /// What the system said, without Foundation's own frame around it.
+    var plainReason: String {
+        let error = self as NSError
+        let cause = error.userInfo[NSUnderlyingErrorKey] as? NSError ?? error
+        if cause.domain == NSPOSIXErrorDomain {
+            return String(cString: strerror(Int32(truncatingIfNeeded: cause.code)))
         }
-        return literal + "\""
-    }
-
-    /// A step's name as a variable: `unit tests` becomes `unitTests`.
-    var swiftName: String {
-        let words = split { !$0.isLetter && !$0.isNumber }
-        return words.enumerated().map { $0.offset == 0 ? String($0.element) : $0.element.capitalized }.joined()
+        return cause.domain == NSCocoaErrorDomain ? error.localizedDescription : "\(self)"
     }
 }

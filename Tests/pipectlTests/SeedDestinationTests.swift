@@ -4,7 +4,7 @@ import Testing
 @testable import pipectl
 
 /// `init` writes into the repository, never where a link of it leads.
-@Suite struct SeedFolderTests {
+@Suite struct SeedDestinationTests {
     private func with(_ body: (_ top: String, _ outside: String) throws -> Void) throws {
         let room = FileManager.default.temporaryDirectory.appendingPathComponent("seed-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: room) }
@@ -25,14 +25,15 @@ import Testing
                 try? FileManager.default.removeItem(atPath: "\(top)/workflows")
                 try FileManager.default.createSymbolicLink(atPath: "\(top)/workflows", withDestinationPath: target)
                 let error = #expect(throws: SeedObstacle.self) {
-                    try SeedFolder(named: "workflows", in: top).write(seeds)
+                    try SeedDestination(named: "workflows", in: top).write(seeds)
                 }
                 #expect(error?.path == "\(top)/workflows" && error?.reason == nil)
                 #expect(try FileManager.default.contentsOfDirectory(atPath: outside) == [])
             }
             try? FileManager.default.removeItem(atPath: "\(top)/workflows")
             try FileManager.default.createSymbolicLink(atPath: "\(top)/workflows", withDestinationPath: outside)
-            #expect(throws: SeedObstacle.self) { try SeedWorkflows.write(to: top) }
+            let own = try SeedWorkflows(for: SeedProject(directory: top), source: .placeholder)
+            #expect(throws: SeedObstacle.self) { try own.write(to: top) }
             #expect(try FileManager.default.contentsOfDirectory(atPath: outside) == [])
         }
     }
@@ -42,15 +43,28 @@ import Testing
             try FileManager.default.createDirectory(atPath: "\(top)/workflows", withIntermediateDirectories: true)
             try FileManager.default.createSymbolicLink(
                 atPath: "\(top)/workflows/b.swift", withDestinationPath: "\(outside)/b.swift")
-            #expect(throws: SeedObstacle.self) { try SeedFolder(named: "workflows", in: top).write(seeds) }
+            #expect(throws: SeedObstacle.self) { try SeedDestination(named: "workflows", in: top).write(seeds) }
             #expect(try FileManager.default.contentsOfDirectory(atPath: outside) == [])
             #expect(try FileManager.default.contentsOfDirectory(atPath: "\(top)/workflows") == ["b.swift"])
         }
     }
 
+    @Test func theFileForTheEditorIsNotWrittenThroughALink() throws {
+        try with { top, outside in
+            try FileManager.default.createDirectory(atPath: "\(top)/workflows", withIntermediateDirectories: true)
+            try Data("mine".utf8).write(to: URL(fileURLWithPath: "\(outside)/precious"))
+            try FileManager.default.createSymbolicLink(
+                atPath: "\(top)/workflows/compile_flags.txt", withDestinationPath: "\(outside)/precious")
+            try EditorFiles(directory: top).write()
+            #expect(try String(contentsOfFile: "\(outside)/precious", encoding: .utf8) == "mine")
+            let flags = try String(contentsOfFile: "\(top)/workflows/compile_flags.txt", encoding: .utf8)
+            #expect(flags.hasPrefix("-I\n/"))
+        }
+    }
+
     @Test func theFilesAreWritten() throws {
         try with { top, _ in
-            try SeedFolder(named: "workflows", in: top).write(seeds)
+            try SeedDestination(named: "workflows", in: top).write(seeds)
             #expect(try String(contentsOfFile: "\(top)/workflows/b.swift", encoding: .utf8) == "b")
         }
     }

@@ -1,0 +1,14 @@
+import ArgumentParser
+import Foundation
+
+/// `--folder`, for commands that work on a working tree. They also take it as their argument, as they did at first.
+struct FolderOption: ParsableArguments {
+    @Option(help: "The top folder of the repository. Default: the current folder.")
+    var folder: String?
+
+    /// The folder's absolute path.
+    func path(or argument: String?) throws -> String {
+        if folder != nil && argument != nil { throw ValidationError("name the folder once: --folder FOLDER") }
+        return URL(fileURLWithPath: folder ?? argument ?? ".").standardizedFileURL.path
+    }
+}
