@@ -62,6 +62,10 @@ struct Pipectl: AsyncParsableCommand {
                 Terminal.say(fullMessage(for: error))
                 Foundation.exit(2)
             }
+            if code == .success, let help = HelpText(fullMessage(for: error)) {
+                Terminal.print(help.shown)
+                Foundation.exit(0)
+            }
             if code == .success || error is ExitCode || error is CleanExit { exit(withError: error) }
             Terminal.say("pipectl: \(TerminalText.lines("\(error)"))")
             Foundation.exit(CommandEnd.code(for: error))

@@ -14,7 +14,7 @@ struct Bisect: AsyncParsableCommand {
             """)
 
     @OptionGroup var state: StateOptions
-    @OptionGroup var box: BoxOptionGroup
+    @OptionGroup(title: HelpText.daemon) var box: BoxOptionGroup
     @Argument(help: "The test as a report names it, or a part of that which only one has.") var test: String
     @Option(help: "A commit in which it passes. Default: the newest one that can be found.") var good: String?
     @Option(help: "A commit in which it fails. Default: the branch's tip.") var bad: String?

@@ -105,7 +105,7 @@ struct Rerun: AsyncParsableCommand {
         commandName: "rerun", abstract: "Runs a finished run again: the same commit and definition, as a new run.")
 
     @OptionGroup var state: StateOptions
-    @OptionGroup var box: BoxOptionGroup
+    @OptionGroup(title: HelpText.daemon) var box: BoxOptionGroup
     @Argument(help: "The run's number.")
     var run: Int64
     @Flag(help: "Go on in the workspace that the run left: steps that passed are not repeated.")

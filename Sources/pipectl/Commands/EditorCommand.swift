@@ -9,10 +9,6 @@ struct EditorCommand: ParsableCommand {
             Writes the compiler flags that SourceKit-LSP needs for `import Pipeline`: workflows/compile_flags.txt, or \
             workflows/.sourcekit-lsp/config.json where workflows/ is a package (then open workflows/ itself in the editor). The file holds a path of this machine, so \
             Git is told to ignore it. `pipectl init` does this, too; after a clone, or when pipectl has moved, run it again.
-
-            Examples:
-              pipectl editor
-              pipectl editor --folder ~/Code/website
             """)
 
     @OptionGroup var folder: FolderOption

@@ -16,7 +16,7 @@ struct FixCommand: AsyncParsableCommand {
             """)
 
     @OptionGroup var state: StateOptions
-    @OptionGroup var box: BoxOptionGroup
+    @OptionGroup(title: HelpText.daemon) var box: BoxOptionGroup
     @Argument(help: "The number of the run that failed.") var run: Int64
     @Flag(help: "Show what was tried so far, and begin nothing.") var show = false
     @Flag(help: "Print the fix as a patch for `git am`, and begin nothing.") var patch = false

@@ -11,11 +11,6 @@ struct Init: AsyncParsableCommand {
             Looks at what is in the repository (Swift packages, Xcode, CMake, Meson, Autotools, Make, Cargo, Go, npm, \
             Python, Gradle, Maven; also several of them) and writes workflows that build and test it. Where it finds no \
             tests it writes nothing and says what is missing.
-
-            Examples:
-              pipectl init                               in the top folder of a repository
-              pipectl init --test 'script/test --all'    with a command of your own
-              pipectl init --folder ~/Code/website --branch next
             """)
 
     @Argument(help: .hidden) var path: String?
@@ -26,7 +21,7 @@ struct Init: AsyncParsableCommand {
     var test: String?
     @Flag(help: "Where no tests are found, write a step that fails until you have filled it in.")
     var placeholder = false
-    @OptionGroup(title: "State") var state: StateOptions
+    @OptionGroup var state: StateOptions
 
     func validate() throws {
         if test != nil && placeholder { throw ValidationError("--test and --placeholder exclude each other") }

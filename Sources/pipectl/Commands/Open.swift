@@ -14,7 +14,7 @@ struct Open: AsyncParsableCommand {
             """)
 
     @OptionGroup var state: StateOptions
-    @OptionGroup var box: BoxOptionGroup
+    @OptionGroup(title: HelpText.daemon) var box: BoxOptionGroup
     @Argument(help: "The run's number.")
     var run: Int64
     @Option(help: "As this step saw it. Default: the first that failed.")

@@ -15,7 +15,7 @@ struct Run: AsyncParsableCommand {
             """)
 
     @OptionGroup var state: StateOptions
-    @OptionGroup var box: BoxOptionGroup
+    @OptionGroup(title: HelpText.daemon) var box: BoxOptionGroup
     @Argument(help: "The workflow's name.")
     var workflow: String
     @Option(help: "The repository.")
@@ -109,7 +109,7 @@ struct BoxOptionGroup: ParsableArguments {
     var baseLimit = 20
     @Option(help: ArgumentHelp("Kept of each log: so much from its start and from its end.", valueName: "MiB"))
     var logLimit = 16
-    @OptionGroup var trust: TrustOptions
+    @OptionGroup(title: HelpText.daemon) var trust: TrustOptions
 
     @Flag(help: "Run changes also where no sandbox is possible, with all rights of this user.")
     var allowUnsandboxed = false

@@ -7,12 +7,7 @@ import Pipeline
 struct Validate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "validate",
-        abstract: "Compiles the workflows of a working tree and reports everything that is wrong with them.",
-        discussion: """
-            Examples:
-              pipectl validate
-              pipectl validate --folder ~/Code/website --json
-            """)
+        abstract: "Compiles the workflows of a working tree and reports everything that is wrong with them.")
 
     @OptionGroup var state: StateOptions
     @Argument(help: .hidden) var path: String?

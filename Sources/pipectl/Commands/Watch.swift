@@ -16,7 +16,7 @@ struct Watch: AsyncParsableCommand {
             """)
 
     @OptionGroup var state: StateOptions
-    @OptionGroup var box: BoxOptionGroup
+    @OptionGroup(title: HelpText.daemon) var box: BoxOptionGroup
     @Argument(help: "Paths or URLs of repositories.")
     var repositories: [String]
     @Option(

@@ -1,0 +1,96 @@
+/// Examples of each command, by its words: as a person types them, and what for.
+///
+/// A test parses every one of them.
+enum HelpExamples {
+    /// One line of an example: the command, and a word about it where it is not plain.
+    typealias Example = (line: String, note: String)
+
+    static let all: [String: [Example]] = [
+        "init": [
+            ("pipectl init", "in the top folder of a repository"),
+            ("pipectl init --test 'script/test --all'", "with a command of your own"),
+            ("pipectl init --folder ~/Code/website --branch next", ""),
+        ],
+        "editor": [("pipectl editor", "after a clone, or when pipectl has moved")],
+        "validate": [("pipectl validate", ""), ("pipectl validate --folder ~/Code/website --json", "")],
+        "plan": [
+            ("pipectl plan", "all workflows"), ("pipectl plan test --why", "which steps an earlier run proves"),
+            ("pipectl plan release --format dot | dot -Tsvg > plan.svg", ""),
+        ],
+        "run": [
+            ("pipectl run test", "the working tree as it is"),
+            ("pipectl run test --change 12 --step 'unit tests'", "some steps of a change"),
+            ("pipectl run publish --param version=1.2.0 --ref v1.2.0", ""),
+        ],
+        "integrity": [("pipectl integrity --against main", "the commit at hand, compared with main")],
+        "watch": [
+            ("pipectl watch .", "pull requests of this repository"),
+            ("pipectl watch ~/Code/website --changes 'agent/*'", "branches are changes"),
+            ("pipectl watch https://git.example.com/team/tool --interval 60", ""),
+        ],
+        "notify": [("pipectl notify \"$PWD\"", "in a post-receive hook")],
+        "status": [("pipectl status", ""), ("pipectl status --json", "")],
+        "wait": [
+            ("git push && pipectl wait", "the verdict of what was just pushed"),
+            ("pipectl wait agent/parser --timeout 900", "seconds"), ("pipectl wait --change 12 --json", ""),
+        ],
+        "approve": [
+            ("pipectl approve 22", ""), ("pipectl approve 22 --step 'ship it'", ""),
+            ("pipectl approve 22 --reject --reason 'not on a Friday'", ""),
+        ],
+        "protect": [("pipectl protect main", "")],
+        "cancel": [("pipectl cancel 22", "")],
+        "rerun": [
+            ("pipectl rerun 22", ""), ("pipectl rerun 22 --failed", "goes on in its workspace with what failed"),
+        ],
+        "open": [
+            ("pipectl open 22", "a shell where its first failed step ran"),
+            ("pipectl open 22 --step 'unit tests' -- ls -l build", "a command instead"),
+        ],
+        "fix": [("pipectl fix 22", ""), ("pipectl fix 22 --patch | git am", "takes over the fix that passed")],
+        "secrets": [("pipectl secrets list", "")],
+        "secrets set": [
+            ("pipectl secrets set DEPLOY_TOKEN < token.txt", ""),
+            ("pipectl secrets set DEPLOY_TOKEN --repository website", "typed, unseen"),
+        ],
+        "secrets list": [("pipectl secrets list", "names, places and dates")],
+        "secrets remove": [("pipectl secrets remove DEPLOY_TOKEN", "")],
+        "runs": [
+            ("pipectl runs --branch main -n 5", ""), ("pipectl runs --verdict failed --since 2d", ""),
+        ],
+        "show": [("pipectl show 22", "")],
+        "logs": [
+            ("pipectl logs 22 --failed --tail 50", ""), ("pipectl logs 22 'unit tests' --follow", ""),
+            ("pipectl logs 22 --grep 'error|warning' -C 3", ""),
+        ],
+        "report": [
+            ("pipectl report 22 --format html --output report.html", ""),
+            ("pipectl report 22 --bundle", "what must change before it passes"),
+        ],
+        "compare": [("pipectl compare 22", "with the target's run"), ("pipectl compare 22 19", "")],
+        "bisect": [
+            ("pipectl bisect ParserTests/quotes", ""), ("pipectl bisect ParserTests/quotes --good v1.2", ""),
+        ],
+        "landed": [("pipectl landed v1.1..v1.2 --notes", "release notes in Markdown")],
+        "results": [("pipectl results build/tests.xml", "")],
+        "history": [("pipectl history ParserTests/quotes", "")],
+        "flaky": [("pipectl flaky", "")],
+        "slowest": [("pipectl slowest -n 10", "")],
+        "schema": [("pipectl schema bundle > bundle.schema.json", "")],
+        "mcp": [("pipectl mcp", "started by an agent's host, not by hand")],
+        "agents": [("pipectl agents install", "")],
+        "agents install": [("pipectl agents install", "in the top folder of a repository")],
+        "archive": [("pipectl archive verify", "")],
+        "archive verify": [("pipectl archive verify", "")],
+        "archive reindex": [("pipectl archive reindex", "when the index is damaged or was removed")],
+        "archive restore": [("pipectl archive restore", "the index, from the daemon's daily copy")],
+        "archive push": [("pipectl archive push ssh://backup.example.com/pipectl.git", "")],
+        "gc": [
+            ("pipectl gc --max-age 90 --dry-run", "days; says what would go"), ("pipectl gc --max-runs 5000", ""),
+        ],
+        "proofs": [("pipectl proofs", "")],
+        "proofs list": [("pipectl proofs list", "")],
+        "proofs trust": [("pipectl proofs trust 'unit tests'", "after its declaration was corrected")],
+        "doctor": [("pipectl doctor", "")],
+    ]
+}

@@ -1,0 +1,56 @@
+/// A command's help as it is shown: what the parser makes of it, with the daemon's options behind the command's own, and
+/// with examples.
+struct HelpText {
+    /// The title of the options that say how the daemon works.
+    static let daemon = "Options of the daemon"
+
+    private let sections: [String]
+
+    /// - Parameter text: What the parser prints. Nil for other messages, such as a script for a shell.
+    init?(_ text: String) {
+        guard text.hasPrefix("OVERVIEW: ") || text.hasPrefix("USAGE: pipectl") else { return nil }
+        var sections: [[Substring]] = [[]]
+        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+            let isTitle = line.hasSuffix(":") && line.first?.isUppercase == true && !line.contains("  ")
+            if isTitle || line.hasPrefix("USAGE: ") { sections.append([]) }
+            sections[sections.count - 1].append(line)
+        }
+        self.sections = sections.map { $0.joined(separator: "\n").trimmingEnd }.filter { !$0.isEmpty }
+    }
+
+    /// The words of the command that the help is about, without `pipectl`.
+    var command: String {
+        let usage = sections.first { $0.hasPrefix("USAGE: ") } ?? ""
+        let words = usage.split(whereSeparator: \.isWhitespace).dropFirst(2)
+        return words.prefix { $0.first?.isLetter == true }.joined(separator: " ")
+    }
+
+    var shown: String {
+        let title = HelpText.daemon.uppercased() + ":"
+        var ordered = sections.filter { !$0.hasPrefix(title) } + sections.filter { $0.hasPrefix(title) }
+        if let examples = HelpExamples.all[command], !examples.isEmpty {
+            // Where they are seen first: behind what the command is for.
+            let place = ordered.firstIndex { $0.hasPrefix("USAGE: ") }.map { $0 + 1 } ?? ordered.count
+            ordered.insert(HelpText.section(of: examples), at: place)
+        }
+        return ordered.joined(separator: "\n\n")
+    }
+
+    private static func section(of examples: [HelpExamples.Example]) -> String {
+        let width = min(examples.filter { !$0.note.isEmpty }.map(\.line.count).max() ?? 0, 60)
+        let lines = examples.map { example in
+            guard !example.note.isEmpty else { return "  \(example.line)" }
+            return
+                "  \(example.line)\(String(repeating: " ", count: max(2, width - example.line.count + 2)))\(example.note)"
+        }
+        return (["EXAMPLES:"] + lines).joined(separator: "\n")
+    }
+}
+
+extension String {
+    fileprivate var trimmingEnd: String {
+        var text = self[...]
+        while let last = text.last, last.isWhitespace { text = text.dropLast() }
+        return String(text)
+    }
+}
