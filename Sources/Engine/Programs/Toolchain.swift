@@ -145,7 +145,7 @@ public struct ToolchainError: Error, Sendable, CustomStringConvertible {
     }
 
     static let remedy =
-        "Workflows are Swift and are compiled on this box: install Swift 6.2 or later from https://swift.org/install, "
+        "Workflows are Swift and are compiled on this box: install Swift 6.3 or later from https://swift.org/install, "
         + "put it in PATH or set PIPECTL_SWIFTC to the absolute path of swiftc, then try `pipectl doctor`."
 
     public var description: String { output.isEmpty ? message : "\(message)\n\(output)" }

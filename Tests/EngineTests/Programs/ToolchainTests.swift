@@ -20,6 +20,7 @@ import Testing
         }
         #expect(error?.code == .missing)
         #expect(error?.description.contains("PIPECTL_SWIFTC") == true)
+        #expect(error?.description.contains("Swift 6.3 or later") == true, "as README says")
     }
 
     @Test(arguments: ["swiftc", "/nonexistent/swiftc", "/etc/passwd"])
