@@ -111,7 +111,8 @@ extension SeedRecipe.SeedStep {
         return modifiers
     }
 
-    private func source(_ glob: String) -> String { ".junit" }
+    /// JUnit is declared as such; of other reports the content tells what they are.
+    private func source(_ glob: String) -> String { glob.hasSuffix(".json") ? ".file" : ".junit" }
 }
 
 extension String {
