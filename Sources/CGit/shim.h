@@ -1,6 +1,10 @@
 #pragma once
 #include <git2.h>
 #include <git2/sys/commit.h>
+#if __has_include(<git2/sys/errors.h>)
+// git_error_clear() is declared there in newer versions of libgit2 (1.9), and in git2.h in older ones.
+#include <git2/sys/errors.h>
+#endif
 #include <git2/sys/repository.h>
 #include <zlib.h>
 
