@@ -127,43 +127,40 @@ static int show(const char *layer, struct owner owner, struct owner user, int pl
     return failed ? -1 : 0;
 }
 
-// Names the layers: one by one, or where the kernel (before 6.8) can't, all in one text. Places are short and plain,
-// so nothing in them has to be escaped.
-static int name_layers(int context, int places, int count) {
-    char place[48], all[4096] = "";
-    for (int number = 0; number < count; number++) {
-        snprintf(place, sizeof place, "/proc/self/fd/%d/%d", places, number);
-        if (set_option(context, "lowerdir+", place) == 0) continue;
-        if (number > 0 || errno != EINVAL) return -1;
-        for (int each = 0; each < count; each++) {
-            size_t used = strlen(all);
-            snprintf(all + used, sizeof all - used, "%s/proc/self/fd/%d/%d", each ? ":" : "", places, each);
-        }
-        return set_option(context, "lowerdir", all);
-    }
-    return 0;
+// Writes the options of the overlay for `count` layers, which are called by their numbers; 0 when they don't fit.
+static int write_options(char *text, size_t room, int folder, int count) {
+    size_t used = (size_t)snprintf(text, room, "lowerdir=");
+    for (int number = 0; number < count && used < room; number++)
+        used += (size_t)snprintf(text + used, room - used, number ? ":%d" : "%d", number);
+    // Marks as `user.overlay.*`, which any user may write and which the overlay itself hides from those that work in
+    // it. With them the kernel follows no redirections, which a step could have forged.
+    //
+    // volatile: what a run wrote and a crash took is not wanted. Without it each copy is forced to the disk, and the end
+    // of the mount forces everything there that the whole disk has waiting. Linux 5.10.
+    if (used < room)
+        used += (size_t)snprintf(text + used, room - used,
+                                 ",upperdir=/proc/self/fd/%d/upper,workdir=/proc/self/fd/%d/work,"
+                                 "userxattr,index=off,xino=off,volatile",
+                                 folder, folder);
+    return used < room;
 }
 
 // Mounts upper over the places 0 to `count` - 1, at merged.
+//
+// With mount(2): all options in one text of at most a page is what every kernel takes. fsconfig(2) takes layers one by
+// one (`lowerdir+`) from Linux 6.8 on only, and 255 bytes of them at once. Seen from the folder of the places, a layer's
+// name is its number, so that a page has room for more layers than the kernel takes (500).
 static int mount_over(int places, int count) {
-    int context = open_file_system("overlay");
-    if (context < 0) return fail("no overlay file system");
-    if (set_option(context, "source", "pipectl") != 0 || name_layers(context, places, count) != 0 ||
-        set_option(context, "upperdir", "upper") != 0 || set_option(context, "workdir", "work") != 0)
-        return fail("the overlay's folders");
-    // Marks as `user.overlay.*`, which any user may write and which the overlay itself hides from those that work in
-    // it. With them the kernel follows no redirections, which a step could have forged.
-    if (set_option(context, "userxattr", NULL) != 0) return fail("the overlay's marks");
-    set_option(context, "index", "off");
-    set_option(context, "xino", "off");
-    // What a run wrote and a crash took is not wanted: without this each copy is forced to the disk, and the end of
-    // the mount forces everything there that the whole disk has waiting. Linux 5.10.
-    set_option(context, "volatile", NULL);
-    int overlay = make_mount(context, mount_nosuid | mount_nodev);
-    if (overlay < 0) return fail("the overlay");
-    if (move_tree(overlay, AT_FDCWD, "merged") != 0) return fail("mounting the overlay");
-    close(overlay);
-    close(context);
+    char options[4096], target[64];
+    int folder = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0) return fail("the workspace's folder");
+    errno = E2BIG;
+    if (!write_options(options, sizeof options, folder, count)) return fail("the overlay's layers");
+    snprintf(target, sizeof target, "/proc/self/fd/%d/merged", folder);
+    if (fchdir(places) != 0) return fail("the places of layers");
+    if (mount("pipectl", target, "overlay", MS_NOSUID | MS_NODEV, options) != 0) return fail("the overlay");
+    if (fchdir(folder) != 0) return fail("the workspace's folder");
+    close(folder);
     return 0;
 }
 

@@ -61,12 +61,17 @@ struct Layering: Sendable {
             } catch {
                 try? await Workspace.remove(folder)
                 throw LayerProblem(
-                    "\(error). It takes Linux 5.12 or later (5.11 without root) and a state folder on ext4, xfs, btrfs or tmpfs."
+                    "\(error). It takes Linux 5.19 or later (5.11 without root) and a state folder on ext4, xfs, btrfs or tmpfs."
                 )
             }
         #else
             throw LayerProblem("overlays are Linux's")
         #endif
+    }
+
+    /// How workspaces are made, where this keeps them from being laid over others.
+    static func inWords(_ obstacle: String?) -> String {
+        obstacle.map { "checked out anew for each run: \($0)" } ?? "laid over earlier ones, copied when written to"
     }
 
     /// Makes the folder's root what steps find as their workspace.
