@@ -39,7 +39,8 @@ public struct Sandbox: Sendable {
     /// Where things are in a sandbox; where there are no mounts, they are where they are on the box.
     public enum Place {
         public static let workspace = "/workspace"
-        public static let home = "/home/pipectl"
+        /// Not below /home: a user of the box may have any name, and a state folder there must stay usable.
+        public static let home = "/sandbox/home"
         /// On disk, and the same for all steps of a run; /tmp is each sandbox's own, in memory.
         public static let temporary = "/var/tmp"
         /// What the run shows of itself, all below one mount.

@@ -106,7 +106,7 @@ struct LayerGround: Sendable {
         let words = workspace.enter + inside
         let result = try await Tool(
             words[0], Array(words.dropFirst()), in: "/",
-            environment: Sandbox.linkerPath.merging(["PATH": "/usr/bin:/bin", "HOME": "/home/pipectl"]) { $1 },
+            environment: Sandbox.linkerPath.merging(["PATH": "/usr/bin:/bin", "HOME": "/sandbox/home"]) { $1 },
             deadline: .seconds(60)
         ).run()
         #expect(result.succeeded != fails, "\(result.text)", sourceLocation: location)

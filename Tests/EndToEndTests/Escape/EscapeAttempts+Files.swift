@@ -121,7 +121,7 @@ enum FileAttempts {
             # Every place that could be written to, whatever its name, is one of those a step is meant to have.
             while read -r _ _ _ _ place _; do
                 case $place in
-                    /workspace|/home/pipectl|/var/tmp|/tmp|/dev/shm|@MEET@) continue ;;
+                    /workspace|/sandbox/home|/var/tmp|/tmp|/dev/shm|@MEET@) continue ;;
                     /dev/pts|/proc|/proc/*|/dev/*) continue ;;
                     # Where steps leave values, if there is no other user for them.
                     /run/pipectl/published) [ @ISROOT@ = no ] && continue ;;

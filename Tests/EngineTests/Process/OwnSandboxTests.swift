@@ -80,7 +80,7 @@
             for path in /x /usr/x /etc/x /dev/x /run/pipectl/x /proc/sysrq-trigger /opt/settings/x '/opt/settings/one file'; do
                 (echo x > "$path") 2>/dev/null && echo "$path can be written"
             done
-            for path in /workspace/x /tmp/x /dev/shm/x /home/pipectl/x /var/tmp/x /dev/null /run/pipectl/inner/x; do
+            for path in /workspace/x /tmp/x /dev/shm/x /sandbox/home/x /var/tmp/x /dev/null /run/pipectl/inner/x; do
                 (echo x > "$path") 2>/dev/null || echo "$path can't be written"
             done
             ulimit -p
