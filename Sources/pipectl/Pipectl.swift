@@ -43,6 +43,7 @@ struct Pipectl: AsyncParsableCommand {
         if let code = BoxChild.run(CommandLine.arguments) ?? SearchLines.run(CommandLine.arguments) {
             Foundation.exit(code)
         }
+        LibraryMessages.silence()
         Memory.prepare()
         OpenFiles.raiseLimit()
         do {

@@ -196,7 +196,7 @@ public struct ProgramCache: Sendable {
 
 /// Which variables the compiler and the programs see: none that could hold a secret.
 enum ProgramEnvironment {
-    private static let program = ["PATH", "HOME", "TMPDIR", "LANG", "LC_ALL"]
+    private static let program = ["PATH", "HOME", "TMPDIR", "LANG", "LC_ALL", "LIBDISPATCH_LOG"]
     private static let compiler =
         program + ["DEVELOPER_DIR", "SDKROOT", "TOOLCHAINS", "SWIFTLY_HOME_DIR", "SWIFTLY_BIN_DIR"]
     /// `swift build` also fetches: with the user's own proxies and ssh agent.
