@@ -66,17 +66,21 @@ public enum BoxDoctor {
             _ = try await Layering.find(
                 stepInit: helper, sandbox: sandbox, users: StepUsers(seed: "\(state.path) \(getpid())"),
                 in: state.live)
-            return "laid over earlier ones, copied when written to"
+            return Layering.inWords(nil)
         } catch {
-            return "checked out anew for each run: \(error)"
+            return Layering.inWords("\(error)")
         }
     }
 
     /// What holds steps to their limits here, in words.
-    public static var limits: String {
-        let groups = ControlGroups.find()
-        defer { groups?.close() }
-        return Sandboxing.limits(groups)
+    public static func limits() async -> String {
+        do {
+            let groups = try await ControlGroups.find()
+            defer { groups.close() }
+            return Sandboxing.limits(groups, nil)
+        } catch {
+            return Sandboxing.limits(nil, GroupObstacle(error))
+        }
     }
 
     /// Bytes that may still be written at `path`.

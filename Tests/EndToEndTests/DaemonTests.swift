@@ -48,6 +48,55 @@ struct DaemonTests {
         }
     }
 
+    /// As systemd ends a scope, or a service without `KillMode=mixed`: all processes are told at once.
+    @Test(.timeLimit(.minutes(3)))
+    func aStepThatIsToldToEndWithTheDaemonFailsNoRun() async throws {
+        let step = "Step(\"check\", run: \"sh check.sh\").neverProved()"
+        try await Bench.with(Workflows.test(step, files: ["check.sh": ""])) { bench in
+            try bench.meetingPoint("started")
+            let number = Int.random(in: 1_000_000...9_999_999)
+            try await bench.withDaemon { daemon in
+                _ = try await daemon.line("baseline of")
+                let check = """
+                    if [ "$PIPECTL_RUN_ATTEMPT" = 2 ]; then exit 0; fi
+                    echo up > \(bench.meet)/started
+                    exec sleep \(number)
+                    """
+                try await bench.change(1, ["check.sh": check])
+                try await bench.arrival(at: "started")
+                #expect(try await bench.command(["pkill", "-TERM", "-xf", "sleep \(number)"]).code == 0)
+                kill(daemon.child.id, SIGTERM)
+                #expect(await daemon.end() == 0)
+            }
+            try await bench.withDaemon { _ in
+                #expect(try await bench.pipectl("wait", "1", "--timeout", "120").code == 0)
+            }
+            let runs = try await bench.runs()
+            #expect(runs.map(\.verdict) == [.passed] && runs.first?.attempt == 2, "\(runs)")
+        }
+    }
+
+    /// A shell's own situation is not the daemon's: here another program makes the sandboxes of the two.
+    @Test(.timeLimit(.minutes(3)), .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/bwrap")))
+    func doctorJudgesWhatTheDaemonHas() async throws {
+        try await Bench.with { plain in
+            var bench = plain
+            bench.variables["PIPECTL_BWRAP"] = "/usr/bin/bwrap"
+            try await bench.withDaemon { daemon in
+                _ = try await daemon.line("baseline of")
+                let shell = try await plain.pipectl("doctor", "--json").output
+                let checks = try JSONDecoder().decode([Check].self, from: Data(shell.utf8))
+                for name in ["sandbox", "limits", "workspaces"] {
+                    let check = try #require(checks.first { $0.name == name })
+                    #expect(check.found.hasSuffix("says the daemon"), "\(check)")
+                }
+                #expect(checks.contains { $0.name == "sandbox" && $0.found.hasPrefix("/usr/bin/bwrap") }, "\(checks)")
+            }
+        }
+    }
+
+    private struct Check: Decodable { var name: String, found: String, isGood: Bool }
+
     @Test(.timeLimit(.minutes(3)))
     func afterKill9NothingOfTheStepLivesAndTheNextStartFinishesTheRun() async throws {
         let step = "Step(\"check\", run: \"sh check.sh\").neverProved()"

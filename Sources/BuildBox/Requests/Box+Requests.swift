@@ -85,7 +85,8 @@ extension Box {
             queued: try await index.runs(RunFilter(states: [.queued], limit: 200)).filter { $0.heldFor == nil }
                 .reversed(),
             held: try await held(),
-            obstacle: obstacle(), freeBytes: BoxTools.freeBytes(at: state.path), state: state.path)
+            obstacle: obstacle(), freeBytes: BoxTools.freeBytes(at: state.path), state: state.path,
+            machine: await sandboxing().machine)
     }
 
     private func look(_ path: String?) throws -> String {

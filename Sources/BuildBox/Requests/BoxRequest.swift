@@ -234,4 +234,18 @@ public struct BoxStatus: Sendable, Codable {
     public var obstacle: String?
     public var freeBytes: Int?
     public var state: String
+    /// What the daemon found on the machine; nil in the answer of a daemon that does not say it.
+    public var machine: BoxMachine?
+}
+
+/// What a daemon can do on its machine. A shell of the same user may find something else: it has other control groups.
+public struct BoxMachine: Sendable, Codable {
+    /// What encloses steps; nil where nothing does.
+    public var sandbox: String?
+    /// Why nothing does.
+    public var sandboxObstacle: String?
+    /// What holds steps to their limits.
+    public var limits: String
+    /// How workspaces are made.
+    public var workspaces: String
 }

@@ -1,3 +1,4 @@
+public import Engine
 public import Foundation
 public import Git
 public import Pipeline
@@ -55,6 +56,9 @@ public struct BoxOptions: Sendable {
     private static var mostMemory: Int { Int(ProcessInfo.processInfo.physicalMemory / 8 * 7) }
     /// What the files of a commit may come to before anything of them is checked out.
     public var treeLimits = TreeLimits()
+
+    /// Told when a daemon is to end; nil where nobody waits for that.
+    public var shutdown: ShutdownNotice?
 
     public init(slots: Int = ProcessInfo.processInfo.activeProcessorCount) {
         self.slots = max(slots, 1)

@@ -253,6 +253,7 @@ struct RunExecutor: Sendable {
         setting.stepLimits = options.stepLimits
         setting.runLimits = options.runLimits
         setting.controlGroups = sandboxing.controlGroups
+        setting.shutdown = options.shutdown
         setting.journal = recorder.journal(of: run)
         setting.quarantine = Self.quarantine(prepared.declaration.quarantine).active
         setting.onlyTests = prepared.plan.narrowed(by: run.request)

@@ -9,7 +9,10 @@ struct Sandboxing: Sendable {
     private(set) var sandbox: Sandbox?
     /// Why there is no sandbox, and what to do about it.
     let obstacle: String?
+    /// Nil where each process is limited by itself: see ``groupObstacle``.
     let controlGroups: ControlGroups?
+    /// Why there are no control groups.
+    let groupObstacle: GroupObstacle?
     let users: StepUsers
     let caches: CacheLocks
     /// Nil where workspaces can't be laid over others: see ``layeringObstacle``.
@@ -30,6 +33,9 @@ struct Sandboxing: Sendable {
             obstacle = "\(error)"
         }
         let users = StepUsers(seed: state.path)
+        var groups: ControlGroups?
+        var groupObstacle: GroupObstacle?
+        do { groups = try await ControlGroups.find() } catch { groupObstacle = GroupObstacle(error) }
         var layering: Layering?
         var layeringObstacle: String?
         do {
@@ -39,8 +45,8 @@ struct Sandboxing: Sendable {
             layeringObstacle = "\(error)"
         }
         return Sandboxing(
-            sandbox: sandbox, obstacle: obstacle, controlGroups: ControlGroups.find(), users: users,
-            caches: CacheLocks(), layering: layering, layeringObstacle: layeringObstacle)
+            sandbox: sandbox, obstacle: obstacle, controlGroups: groups, groupObstacle: groupObstacle,
+            users: users, caches: CacheLocks(), layering: layering, layeringObstacle: layeringObstacle)
     }
 
     /// With the machine's settings copied into one folder, networks that are used again, and one process that makes all of
@@ -64,13 +70,35 @@ struct Sandboxing: Sendable {
         return sandbox.program + (StepUsers.isPossible ? ", each run as a user of its own" : ", as this user")
     }
 
-    var limits: String { Sandboxing.limits(controlGroups) }
+    /// All of it in words, for `doctor`.
+    var machine: BoxMachine {
+        BoxMachine(
+            sandbox: sandbox.map { _ in description }, sandboxObstacle: obstacle, limits: limits,
+            workspaces: Layering.inWords(layeringObstacle))
+    }
 
-    /// What limits steps, in words.
-    static func limits(_ groups: ControlGroups?) -> String {
-        groups.map { "\($0.kind): memory, processes and CPU time of a step's processes together" }
-            ?? "rlimits only: memory and CPU time of each process by itself; for more, run as root or as a systemd service "
-            + "with Delegate=yes"
+    /// What holds steps to their limits, in words.
+    var limits: String { Sandboxing.limits(controlGroups, groupObstacle) }
+
+    static func limits(_ groups: ControlGroups?, _ obstacle: GroupObstacle?) -> String {
+        if let groups { return "\(groups.kind): memory, processes and CPU time of a step's processes together" }
+        return "rlimits only: memory and CPU time of each process by itself" + (obstacle.map { "; \($0.advice)" } ?? "")
+    }
+}
+
+extension GroupObstacle {
+    /// What was thrown, if it is one.
+    init(_ error: any Error) { self = error as? GroupObstacle ?? .refused("\(error)") }
+
+    /// Why there are no control groups, and what would change that.
+    var advice: String {
+        switch self {
+        case .noHierarchy: "\(self)"
+        case .noScope:
+            "\(self). Start pipectl as a systemd service with Delegate=yes, or install dbus-user-session and log in again"
+        case .notDelegated, .lacks, .kind, .shared, .refused:
+            "\(self). Start pipectl as a systemd service with Delegate=yes"
+        }
     }
 }
 

@@ -9,15 +9,15 @@
 /// Opening a file of a control group takes the kernel several times as long as reading it.
 final class GroupCounters: Sendable {
     private let kills: Int32
-    private let refusals: Int32
+    private let refusals: [Int32]
 
     init(_ group: ControlGroup) {
-        func opened(_ path: String?) -> Int32 { path.map { open($0, O_RDONLY | O_CLOEXEC) } ?? -1 }
-        kills = opened(group.killsFile)
-        refusals = opened(group.refusalsFile)
+        func opened(_ path: String) -> Int32 { open(path, O_RDONLY | O_CLOEXEC) }
+        kills = group.killsFile.map(opened) ?? -1
+        refusals = group.refusalsFiles.map(opened)
     }
 
-    deinit { for file in [kills, refusals] where file >= 0 { closeFile(file) } }
+    deinit { for file in [kills] + refusals where file >= 0 { closeFile(file) } }
 
     /// Processes that the kernel has killed for want of memory.
     var outOfMemoryKills: Int { Self.value("oom_kill", in: kills) ?? 0 }
@@ -26,7 +26,7 @@ final class GroupCounters: Sendable {
     var usage: GroupUsage {
         var usage = GroupUsage()
         usage.outOfMemoryKills = outOfMemoryKills
-        usage.refusedProcesses = Self.value("max", in: refusals) ?? 0
+        usage.refusedProcesses = refusals.reduce(0) { $0 + (Self.value("max", in: $1) ?? 0) }
         return usage
     }
 

@@ -53,7 +53,15 @@ final class GroupShelf: Sendable {
             // Not the run's name: it serves others.
             let name = "run-\(made.add(1, ordering: .relaxed).newValue)"
             // A process that had our number may have left one of the same name, with its limits.
-            if !root.child(named: name).isThereInPart { return try root.child(name, GroupLimits()) }
+            if !root.child(named: name).isThereInPart { return try make(name, in: root) }
+        }
+    }
+
+    private static func make(_ name: String, in root: ControlGroup) throws -> ControlGroup {
+        let group = try root.child(name, GroupLimits())
+        do { return try group.divided() } catch {
+            group.remove()
+            throw error
         }
     }
 

@@ -16,6 +16,13 @@
         }()
         private var ownName: String { "\(prefix)\(space)-\(getpid())" }
 
+        static func read() throws -> OwnGroups {
+            guard let text = try? String(contentsOfFile: "/proc/self/cgroup", encoding: .utf8) else {
+                throw GroupObstacle.noHierarchy
+            }
+            return OwnGroups(text)
+        }
+
         init(_ text: String) {
             for line in text.split(separator: "\n") {
                 let parts = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
@@ -26,28 +33,38 @@
             }
         }
 
-        func version2() -> ControlGroup? {
-            guard let path = paths[""], let own = existing("\(root)\(path)"),
-                let controllers = try? String(contentsOfFile: "\(own)/cgroup.controllers", encoding: .utf8),
-                ["memory", "pids"].allSatisfy(
-                    controllers.split(whereSeparator: \.isWhitespace).map(String.init).contains),
-                let processes = try? String(contentsOfFile: "\(own)/cgroup.procs", encoding: .utf8)
-            else { return nil }
-            // A group has processes or groups with limits, not both; only one that holds nobody else is ours to empty.
-            guard processes.split(separator: "\n").map(String.init) == [String(getpid())] else { return nil }
-            sweep([own])
-            let group = ControlGroup(folders: [.unified: own])
-            guard let leaf = try? group.child("\(prefix)daemon", GroupLimits()),
-                let entrances = try? leaf.entrances()
-            else { return nil }
-            defer { entrances.forEach(closeFile) }
-            for file in entrances { _ = Glibc.write(file, "0", 1) }
-            group.delegate()
-            guard let box = try? group.child(ownName, GroupLimits(processes: 1 << 20)) else {
-                return nil
+        /// What can be done with this process's own group of version 2.
+        func unified() -> UnifiedGroup {
+            UnifiedGroup(paths[""].flatMap { UnifiedGroup.Facts(path: $0, below: root) }, isOurs: isOurs)
+        }
+
+        /// Makes the box's group in `folder`, when it has moved `processes`, which are ours, to a group beside it.
+        func version2(in folder: String, moving processes: [pid_t]) throws -> ControlGroup {
+            sweep([folder])
+            let group = ControlGroup(folders: [.unified: folder])
+            if !processes.isEmpty {
+                let leaf = try group.child(UnifiedGroup.leafName, GroupLimits())
+                for process in processes { try leaf.take(process) }
             }
-            box.delegate()
+            try group.allowGroups()
+            let box = try group.child(ownName, GroupLimits(processes: 1 << 20))
+            do { try box.allowGroups() } catch {
+                box.remove()
+                throw error
+            }
             return box
+        }
+
+        /// Whether a process is this one or was started by it, in however many steps.
+        private func isOurs(_ process: pid_t) -> Bool {
+            var process = process
+            for _ in 0..<64 where process > 1 {
+                if process == getpid() { return true }
+                let status = (try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)) ?? ""
+                let line = status.split(separator: "\n").first { $0.hasPrefix("PPid:") }
+                process = line.flatMap { pid_t($0.dropFirst(5).trimmingCharacters(in: .whitespaces)) } ?? 0
+            }
+            return false
         }
 
         func version1() -> ControlGroup? {
@@ -83,12 +100,18 @@
         }
 
         private func removeTree(_ folder: String) {
+            // What a box left that was killed ends with its sandboxes; a file of version 2 (Linux 5.14) ends it for sure.
+            let kill = open("\(folder)/cgroup.kill", O_WRONLY | O_CLOEXEC)
+            if kill >= 0 {
+                _ = Glibc.write(kill, "1", 1)
+                closeFile(kill)
+            }
             for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] {
                 var info = stat()
                 guard lstat("\(folder)/\(name)", &info) == 0, info.st_mode & S_IFMT == S_IFDIR else { continue }
                 removeTree("\(folder)/\(name)")
             }
-            rmdir(folder)
+            ControlGroup(folders: [.unified: folder]).remove()
         }
     }
 #endif

@@ -28,7 +28,6 @@ final class RunQuota: Sendable {
         limits = plan.limits.within(setting.runLimits)
         group = try setting.controlGroups?.run(
             named: setting.groupName, GroupLimits(memory: limits.memory, processes: limits.processes))
-        group?.delegate()
         counters = group.map { GroupCounters($0) }
         meter = WorkspaceMeter(
             folders: [(setting.workspaceMount?.upper ?? setting.workspace).string]
@@ -52,7 +51,9 @@ final class RunQuota: Sendable {
         // Moving a process into a group of its own takes the kernel up to 60 ms: only steps with limits of their own pay.
         let hasOwn = limits.memory != nil || limits.processes != nil || limits.cpuTime != nil
         let own =
-            hasOwn ? try group?.child(label, GroupLimits(memory: limits.memory, processes: limits.processes)) : nil
+            hasOwn
+            ? try group?.child(
+                label, GroupLimits(memory: limits.memory, processes: limits.processes, endsTogether: true)) : nil
         return StepAllowance(step: step.name, limits: limits, group: own, quota: self)
     }
 
@@ -165,22 +166,32 @@ final class StepAllowance: Sendable {
         return quota.breach(measuring: measuring)
     }
 
-    /// What its own group came to, and what the run's, whose limits count what all steps use together, since it began.
+    /// What its own group came to, and what the run's, whose limits count what all steps use together, since it began;
+    /// each with the limits that it can have reached.
     private var usages: [(limits: Limits, usage: GroupUsage)] {
-        let own = group.map { (limits: limits, usage: $0.usage) }
+        let own = group.map { group in
+            let usage = group.usage
+            return (limits: reachable(by: usage), usage: usage)
+        }
         let run = usageBefore.flatMap { before in
             quota.group.map { (limits: quota.limits, usage: $0.usage.since(before)) }
         }
         return [own, run].compactMap(\.self)
     }
 
+    /// The step's limits, with the run's in place of those that it has not, or that ended nothing of it.
+    private func reachable(by usage: GroupUsage) -> Limits {
+        var reachable = limits
+        if reachable.memory == nil || usage.memoryLimitHits == 0 { reachable.memory = quota.limits.memory }
+        reachable.processes = reachable.processes ?? quota.limits.processes
+        return reachable
+    }
+
     /// A limit that ended something of a step which passed all the same, as a sentence.
     var survivedBreach: String? {
-        let own = group.map { (limits: limits, kills: $0.outOfMemoryKills) }
-        let run = usageBefore.flatMap { before in
-            quota.counters.map { (limits: quota.limits, kills: $0.outOfMemoryKills - before.outOfMemoryKills) }
-        }
-        guard let found = [own, run].compactMap(\.self).first(where: { $0.kills > 0 }) else { return nil }
+        let own = group?.outOfMemoryKills ?? 0
+        let run = (quota.counters?.outOfMemoryKills ?? 0) - (usageBefore?.outOfMemoryKills ?? 0)
+        guard own > 0 || run > 0, let found = usages.first(where: { $0.usage.outOfMemoryKills > 0 }) else { return nil }
         return "\(LimitBreach.memory(found.limits.memory, step)); a process was killed, and it passed all the same"
     }
 

@@ -52,6 +52,9 @@ final class AttemptLog: Sendable {
     /// Time since the attempt began.
     var elapsed: Duration { clock.now - start }
 
+    /// The last lines of the output, masked.
+    var end: String { String(decoding: state.withLock { $0.end }, as: UTF8.self) }
+
     private var milliseconds: Int { Int(elapsed / .milliseconds(1)) }
 
     func append(_ buffer: UnsafeRawBufferPointer) {

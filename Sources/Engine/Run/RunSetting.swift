@@ -35,6 +35,8 @@ public struct RunSetting: Sendable {
     public var onlyTests: [String: [KnownTest]] = [:]
     /// Where there are control groups; they count and limit all processes of a step together.
     public var controlGroups: ControlGroups?
+    /// Told when the box is to end; nil where nobody waits for that.
+    public var shutdown: ShutdownNotice?
     /// What stands for each step that can be proved: steps that pass are proofs under these.
     public var keys: [String: StepKey] = [:]
     /// By the step, names in ``environment`` that it is not given: see ``KeyedPlan/withheld``.

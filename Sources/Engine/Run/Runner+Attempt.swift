@@ -72,6 +72,7 @@ extension Runner {
             }
             log.finishLines()
             await progress
+            await setting.shutdown?.leaveIfTold(after: end)
             switch end {
             case .success(let end):
                 attempt.hasActed = true
@@ -86,6 +87,10 @@ extension Runner {
                 if end.stopped == nil, let cause = allowance.cause(of: end) {
                     (attempt.record.status, attempt.record.reason) = (.failed, cause)
                     attempt.record.hitLimit = true
+                } else if attempt.record.status == .failed, end.stopped == nil, let reason = attempt.record.reason,
+                    let suspicion = LimitSuspicion(in: log.end, of: command.limits)
+                {
+                    attempt.record.reason = "\(reason); \(suspicion)"
                 } else if attempt.record.status == .passed, let survived = allowance.survivedBreach {
                     attempt.findings.append(
                         Finding(

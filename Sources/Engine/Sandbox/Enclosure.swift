@@ -60,7 +60,7 @@ extension RunSetting {
     /// The `stepinit` that these words start.
     func stepHost(_ words: [String], _ group: ControlGroup?) -> StepHost {
         StepHost(
-            command: words, group: group, isEnclosed: enclosure != nil, networks: enclosure?.sandbox.networks,
+            command: words, group: group?.rest, isEnclosed: enclosure != nil, networks: enclosure?.sandbox.networks,
             maker: enclosure?.sandbox.maker)
     }
 

@@ -14,6 +14,15 @@ struct Doctor: AsyncParsableCommand {
     @OptionGroup var state: StateOptions
     @Flag(help: "Print JSON.") var json = false
 
+    /// The daemon's own situation; nil when none runs or it does not answer.
+    private func daemon() async -> BoxStatus? {
+        guard let path = try? state.folder().socket,
+            let client = try? await DaemonClient<BoxRequest, BoxReply>.connect(path: path),
+            case .status(let status)? = try? await client.ask(.status)
+        else { return nil }
+        return status
+    }
+
     private struct Check: Encodable {
         var name: String
         var isGood: Bool
@@ -33,8 +42,17 @@ struct Doctor: AsyncParsableCommand {
         await check("Swift compiler") { try await Toolchain.find().version }
         await check("Pipeline library") { try PipelineLibrary.find().library }
         await check("stepinit") { try BoxDoctor.stepInit() }
-        await check("sandbox") { try await BoxDoctor.sandbox(state.folder()) }
-        await check("limits") { BoxDoctor.limits }
+        // What steps of a daemon get is the daemon's: the groups and rights of this shell may be others.
+        let machine = await daemon()?.machine
+        await check("sandbox") {
+            guard let machine else { return try await BoxDoctor.sandbox(state.folder()) }
+            if let obstacle = machine.sandboxObstacle { throw CommandEnd(code: 3, message: obstacle) }
+            return "\(machine.sandbox ?? "none"), says the daemon"
+        }
+        await check("limits") {
+            if let machine { return "\(machine.limits), says the daemon" }
+            return await BoxDoctor.limits()
+        }
         await check("libgit2") {
             guard BoxDoctor.isSupported(libgit2: LibGit2.version) else {
                 throw CommandEnd(
@@ -51,7 +69,10 @@ struct Doctor: AsyncParsableCommand {
             try folder.create()
             return folder.path
         }
-        await check("workspaces") { try await BoxDoctor.workspaces(state.folder()) }
+        await check("workspaces") {
+            if let machine { return "\(machine.workspaces), says the daemon" }
+            return try await BoxDoctor.workspaces(state.folder())
+        }
         await check("free space") {
             guard let free = try BoxDoctor.freeBytes(state.folder().path) else {
                 throw CommandEnd(code: 3, message: "can't be found out")

@@ -104,11 +104,16 @@ struct Watch: AsyncParsableCommand {
         watching.since = try since.map { try PastTime.read($0) }
         watching.fetchDeadline = .seconds(fetchDeadline)
         let logger = Log.daemon(verbose ? .debug : .info)
+        let shutdown = ShutdownNotice {
+            logger.notice("steps were told to end, too: their runs begin again at the next start")
+            Foundation.exit(0)
+        }
+        if !once { options.shutdown = shutdown }
         let folder = try state.folder()
         let box = try await Box(state: folder, purpose: "watch", options: options, log: logger)
         do {
             try await box.prepareToWatch(repositories, options: watching)
-            if once { try await lookOnce(box, folder) } else { try await serve(box, logger) }
+            if once { try await lookOnce(box, folder) } else { try await serve(box, shutdown, logger) }
         } catch {
             await box.close()
             throw error
@@ -137,9 +142,9 @@ struct Watch: AsyncParsableCommand {
         throw CommandEnd(code: worst.exitCode, message: first.map { "\(worst.title): see `pipectl report \($0.id)`" })
     }
 
-    private func serve(_ box: Box, _ logger: Logger) async throws {
+    private func serve(_ box: Box, _ shutdown: ShutdownNotice, _ logger: Logger) async throws {
         let service = BoxService(box: box, log: logger)
-        let signals = SignalService(box: box, log: logger)
+        let signals = SignalService(box: box, shutdown: shutdown, log: logger)
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(
                 services: [
@@ -168,6 +173,7 @@ struct BoxService: Service {
 /// SIGTERM and SIGINT: drain, then cancel, then end; SIGHUP: look.
 struct SignalService: Service {
     let box: Box
+    let shutdown: ShutdownNotice
     let log: Logger
 
     func run() async throws {
@@ -178,6 +184,7 @@ struct SignalService: Service {
                 continue
             }
             count += 1
+            shutdown.tell()
             switch count {
             case 1:
                 log.notice("shutting down: running runs end first; a second signal cancels them")

@@ -1,0 +1,32 @@
+/// Why there are no control groups that limit all processes of a step together.
+public enum GroupObstacle: Error, Sendable, Equatable, CustomStringConvertible {
+    /// The system has none, or not where pipectl looks for them.
+    case noHierarchy
+    /// The group that this process is in belongs to somebody else.
+    case notDelegated(_ folder: String)
+    /// The group was not given these controllers.
+    case lacks(_ controllers: [String], _ folder: String)
+    /// The group is of a kind in which no group can limit memory.
+    case kind(_ name: String, _ folder: String)
+    /// Other programs are in the same group.
+    case shared(_ processes: Int, _ folder: String)
+    /// The kernel refused what it should have allowed.
+    case refused(_ said: String)
+    /// systemd was asked for a group and did not give one.
+    case noScope(_ said: String)
+
+    public var description: String {
+        switch self {
+        case .noHierarchy: "this system shows no control groups at /sys/fs/cgroup"
+        case .notDelegated(let folder): "\(folder) is not delegated to this user"
+        case .lacks(let controllers, let folder):
+            "\(folder) has no controller for \(controllers.joined(separator: " and "))"
+        case .kind(let name, let folder): "\(folder) is a group of kind \"\(name)\""
+        case .shared(let processes, let folder):
+            processes == 1
+                ? "another process is in \(folder), too" : "\(processes) other processes are in \(folder), too"
+        case .refused(let said): said
+        case .noScope(let said): "systemd gave no group of its own: \(said)"
+        }
+    }
+}

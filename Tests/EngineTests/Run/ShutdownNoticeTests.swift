@@ -1,0 +1,40 @@
+import Synchronization
+import Testing
+
+@testable import Engine
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+struct ShutdownNoticeTests {
+    private static let byTerm = ProcessEnd(signal: SIGTERM)
+    private static let asked = ProcessEnd(signal: SIGTERM, stopped: StopRequest(.cancelled, reason: "cancelled"))
+
+    @Test func onlyWhatNobodyAskedForIsAShutdowns() {
+        #expect(ShutdownNotice.mayBeOfShutdown(.success(Self.byTerm)))
+        #expect(ShutdownNotice.mayBeOfShutdown(.success(ProcessEnd(exitCode: 143))))
+        #expect(ShutdownNotice.mayBeOfShutdown(.failure(StepProcessProblem.lost)))
+        #expect(!ShutdownNotice.mayBeOfShutdown(.success(Self.asked)))
+        #expect(!ShutdownNotice.mayBeOfShutdown(.success(ProcessEnd(exitCode: 0))))
+        #expect(!ShutdownNotice.mayBeOfShutdown(.success(ProcessEnd(exitCode: 1))))
+        #expect(!ShutdownNotice.mayBeOfShutdown(.success(ProcessEnd(signal: SIGKILL))))
+        #expect(!ShutdownNotice.mayBeOfShutdown(.failure(StepProcessProblem.nulByte)))
+    }
+
+    private func leaves(_ end: ProcessEnd, told: Bool) async -> Bool {
+        let left = Mutex(false)
+        let notice = ShutdownNotice(patience: .milliseconds(1)) { [left] in left.withLock { $0 = true } }
+        if told { notice.tell() }
+        await notice.leaveIfTold(after: .success(end))
+        return left.withLock { $0 }
+    }
+
+    @Test func theProcessEndsOnlyWhereItWasToldTo() async {
+        #expect(await leaves(Self.byTerm, told: true))
+        #expect(await !leaves(Self.byTerm, told: false), "a step may end itself so")
+        #expect(await !leaves(ProcessEnd(exitCode: 1), told: true), "a failure is one, also while the box drains")
+    }
+}
