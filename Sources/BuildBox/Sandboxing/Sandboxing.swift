@@ -81,7 +81,11 @@ struct Sandboxing: Sendable {
     var limits: String { Sandboxing.limits(controlGroups, groupObstacle) }
 
     static func limits(_ groups: ControlGroups?, _ obstacle: GroupObstacle?) -> String {
-        if let groups { return "\(groups.kind): memory, processes and CPU time of a step's processes together" }
+        if let groups {
+            return "\(groups.kind): memory, processes and CPU time of a step's processes together"
+                + (groups.endsWithSession
+                    ? "; a daemon ends with your last session, unless you say `loginctl enable-linger`" : "")
+        }
         return "rlimits only: memory and CPU time of each process by itself" + (obstacle.map { "; \($0.advice)" } ?? "")
     }
 }

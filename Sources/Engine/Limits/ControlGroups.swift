@@ -15,6 +15,8 @@ import Synchronization
 public struct ControlGroups: Sendable {
     /// Which interface is used, for people: `cgroup v2`.
     public let kind: String
+    /// Whether systemd ends this process with the last session of its user, because its group is a scope of that.
+    public private(set) var endsWithSession = false
     /// The box's group; runs are groups in it.
     private let root: ControlGroup
     private let shelf = GroupShelf()
@@ -39,7 +41,10 @@ public struct ControlGroups: Sendable {
                 try await scope.enter(environment: environment)
                 let own = try OwnGroups.read()
                 switch own.unified() {
-                case .usable(let folder, let processes): return try self.unified(own, folder, processes)
+                case .usable(let folder, let processes):
+                    var groups = try self.unified(own, folder, processes)
+                    groups.endsWithSession = scope.isOfUser && !SystemdScope.userLingers
+                    return groups
                 case .unusable(let obstacle): throw obstacle
                 }
             }

@@ -86,6 +86,14 @@
             }
         }
 
+        /// Whether the systemd of this user goes on without a session (loginctl(1), `enable-linger`).
+        static var userLingers: Bool {
+            guard let name = getpwuid(geteuid()).flatMap({ String(validatingCString: $0.pointee.pw_name) }) else {
+                return false
+            }
+            return access("/var/lib/systemd/linger/\(name)", F_OK) == 0
+        }
+
         /// This process's group of version 2.
         static var ownGroup: String? {
             (try? String(contentsOfFile: "/proc/self/cgroup", encoding: .utf8))?.split(separator: "\n")
