@@ -40,13 +40,13 @@
 
     /// When systemd is asked for a group, and for which.
     struct SystemdScopeTests {
-        private func scope(_ group: String, user: UInt32 = 1_000, _ variables: [String: String] = [:]) -> SystemdScope?
+        private func asked(_ group: String, user: UInt32 = 1_000, _ variables: [String: String] = [:]) -> SystemdScope?
         {
             SystemdScope(group: group, user: user, process: 77, environment: variables)
         }
 
         @Test func aLoginAsksTheSystemdOfItsUser() throws {
-            let scope = try #require(scope("/user.slice/user-1000.slice/session-3.scope"))
+            let scope = try #require(asked("/user.slice/user-1000.slice/session-3.scope"))
             #expect(scope.isOfUser && scope.service == nil)
             let words = scope.words(for: 77)
             #expect(words.first == "--user" && words.contains("pipectl-77.scope"))
@@ -55,31 +55,31 @@
         }
 
         @Test func rootAsksTheSystemdOfTheMachine() throws {
-            let scope = try #require(scope("/user.slice/user-0.slice/session-1.scope", user: 0))
+            let scope = try #require(asked("/user.slice/user-0.slice/session-1.scope", user: 0))
             #expect(!scope.isOfUser && scope.words(for: 77).first == "--system")
         }
 
         /// systemd knows a service by its main process, which must not leave.
         @Test func theMainProcessOfAServiceStays() {
-            #expect(scope("/system.slice/pipectl.service", user: 0, ["SYSTEMD_EXEC_PID": "77"]) == nil)
-            #expect(scope("/system.slice/pipectl.service", user: 1_000, ["SYSTEMD_EXEC_PID": "77"]) == nil)
-            #expect(scope("/user.slice/user-1000.slice/user@1000.service/app.slice/a.service") != nil)
+            #expect(asked("/system.slice/pipectl.service", user: 0, ["SYSTEMD_EXEC_PID": "77"]) == nil)
+            #expect(asked("/system.slice/pipectl.service", user: 1_000, ["SYSTEMD_EXEC_PID": "77"]) == nil)
+            #expect(asked("/user.slice/user-1000.slice/user@1000.service/app.slice/a.service") != nil)
         }
 
         /// What a service starts ends with it, also in a scope.
         @Test func whatAServiceStartsIsBoundToIt() throws {
-            let script = try #require(scope("/system.slice/agent.service", user: 0, ["SYSTEMD_EXEC_PID": "70"]))
+            let script = try #require(asked("/system.slice/agent.service", user: 0, ["SYSTEMD_EXEC_PID": "70"]))
             #expect(script.service == "agent.service")
             #expect(script.words(for: 77).joined(separator: " ").contains("BindsTo as 1 agent.service"))
             // The user's own systemd knows nothing of the machine's services.
-            #expect(scope("/system.slice/agent.service", user: 1_000, ["SYSTEMD_EXEC_PID": "70"]) == nil)
+            #expect(asked("/system.slice/agent.service", user: 1_000, ["SYSTEMD_EXEC_PID": "70"]) == nil)
         }
 
         @Test func nobodyIsAskedWhereThereIsNoUnitOrWhereItIsForbidden() {
-            #expect(scope("/") == nil && scope("") == nil && scope("/docker/4f1d") == nil)
+            #expect(asked("/") == nil && asked("") == nil && asked("/docker/4f1d") == nil)
             let login = "/user.slice/user-1000.slice/session-3.scope"
-            #expect(scope(login, [SystemdScope.variable: "none"]) == nil)
-            #expect(scope(login, [SystemdScope.variable: ""]) != nil)
+            #expect(asked(login, [SystemdScope.variable: "none"]) == nil)
+            #expect(asked(login, [SystemdScope.variable: ""]) != nil)
         }
     }
 #endif

@@ -24,12 +24,16 @@ struct ShutdownNoticeTests {
         #expect(!ShutdownNotice.mayBeOfShutdown(.failure(StepProcessProblem.nulByte)))
     }
 
+    private final class Flag: Sendable {
+        let isSet = Mutex(false)
+    }
+
     private func leaves(_ end: ProcessEnd, told: Bool) async -> Bool {
-        let left = Mutex(false)
-        let notice = ShutdownNotice(patience: .milliseconds(1)) { [left] in left.withLock { $0 = true } }
+        let flag = Flag()
+        let notice = ShutdownNotice(patience: .milliseconds(1)) { flag.isSet.withLock { $0 = true } }
         if told { notice.tell() }
         await notice.leaveIfTold(after: .success(end))
-        return left.withLock { $0 }
+        return flag.isSet.withLock { $0 }
     }
 
     @Test func theProcessEndsOnlyWhereItWasToldTo() async {
