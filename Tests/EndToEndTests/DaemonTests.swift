@@ -69,7 +69,8 @@ struct DaemonTests {
                 #expect(await daemon.end() == 0)
             }
             try await bench.withDaemon { _ in
-                #expect(try await bench.pipectl("wait", "1", "--timeout", "120").code == 0)
+                let waited = try await bench.pipectl("wait", "1", "--timeout", "120")
+                #expect(waited.code == 0, "\(waited.errors)")
             }
             let runs = try await bench.runs()
             #expect(runs.map(\.verdict) == [.passed] && runs.first?.attempt == 2, "\(runs)")
