@@ -14,11 +14,11 @@ import Synchronization
 public final class ShutdownNotice: Sendable {
     private let isTold = Mutex(false)
     private let leave: @Sendable () -> Void
-    /// How long this process's own signal may come after a step's.
+    /// How much later than a step this process may hear of it: on a machine that shuts down everything takes long.
     private let patience: Duration
 
     /// - Parameter leave: Ends this process.
-    public init(patience: Duration = .milliseconds(300), leave: @escaping @Sendable () -> Void) {
+    public init(patience: Duration = .seconds(3), leave: @escaping @Sendable () -> Void) {
         self.leave = leave
         self.patience = patience
     }
