@@ -174,6 +174,13 @@ import Testing
         #expect(try landings([ChangeHead(name: "1", head: second.head), second]).map(\.change) == ["2"])
     }
 
+    @Test func anEmptyCommitThatNamesAChangeWhoseEffectIsThereLandedIt() throws {
+        let head = try change("1", [["a": text([30: "thirty"])]])
+        try fixture.commit(["a": text([30: "thirty"])], "The same by hand (#9)")
+        let empty = try fixture.commit([:], "Squash (#1)")
+        #expect(try landings([head, ChangeHead(name: "9", head: start)], from: start).map(\.commit) == [empty])
+    }
+
     @Test func aBlobThatCannotBeReadLosesNoChangeWhoseTreesAreEqual() throws {
         // Content that is nowhere else: the difference of lines can't be read, the ids in the trees still can.
         let head = try change("1", [["a": text([30: "thirty"])]])
@@ -202,6 +209,32 @@ import Testing
     @Test(arguments: ["", "Fix #12", "Title (#x)", "(#1) first"])
     func unnamedChanges(message: String) {
         #expect(NamedChange.number(in: message) == nil)
+    }
+
+    @Test func aStretchKnowsItsMainLineWithoutWhatIsBefore() throws {
+        let ids = try (1...4).map { try #require(OID(hex: String(repeating: "\($0)", count: 40))) }
+        // 4 merges 3, whose parent is 2, into 1, which is older than the stretch.
+        let history = TargetHistory(
+            commits: [(ids[3], [ids[0], ids[2]]), (ids[2], [ids[1]]), (ids[1], [ids[0]])], from: nil, to: ids[3])
+        let node = { history.nodes[ids[$0]] ?? -1 }
+        #expect(history.mainline == [node(3)])
+        #expect(history.bringer(of: node(1)) == node(3) && history.bringer(of: node(2)) == node(3))
+    }
+
+    @Test func aStretchOfMergesAlone() throws {
+        let first = try change("1", [["x": "1"], ["y": "1"]])
+        let second = try change("2", [["z": "1"]])
+        let old = try fixture.id("main")
+        try fixture.git("merge", "-q", "--no-ff", "-m", "Merge pull request #1 from x/y", "change/1")
+        let merge = try fixture.id("main")
+        try fixture.git("merge", "-q", "--no-ff", "-m", "Merge pull request #2 from x/z", "change/2")
+        let stretch = try #require(try LandingStretch(repository, from: old, to: fixture.id("main")))
+        #expect(stretch.draft([first, second])?.landings(confirmed: []).map(\.change) == ["1", "2"])
+        #expect(try landings([first, second], from: old).first?.commit == merge)
+        #expect(try landings([first, second], from: merge).map(\.change) == ["2"])
+        try fixture.commit(["w": "1"], "By hand")
+        let longer = try #require(try LandingStretch(repository, from: old, to: fixture.id("main")))
+        #expect(longer.draft([first, second]).map { _ in true } == nil, "a commit that may have landed something")
     }
 
     @Test func historyIsPureLogic() throws {

@@ -6,6 +6,8 @@ struct TargetHistory {
     struct Entry {
         var id: OID
         var parents: [Node]
+        /// The first parent; `nil` where that is outside the stretch that was read.
+        var firstParent: Node?
         /// One more than the highest of its parents': a commit is never in the history of one with a lower number.
         var generation: Int
         /// Position on the line of first parents of the commit that first brought this one; its own, if it is on it.
@@ -26,12 +28,14 @@ struct TargetHistory {
             let parents = commit.parents.compactMap { nodes[$0] }
             let generation = (parents.map { entries[$0].generation }.max() ?? 0) + 1
             nodes[commit.id] = entries.count
-            entries.append(Entry(id: commit.id, parents: parents, generation: generation, arrival: -1))
+            let first = commit.parents.first.flatMap { nodes[$0] }
+            entries.append(
+                Entry(id: commit.id, parents: parents, firstParent: first, generation: generation, arrival: -1))
         }
         var next = nodes[new]
         while let node = next {
             mainline.append(node)
-            next = entries[node].parents.first
+            next = entries[node].firstParent
         }
         mainline.reverse()
         for (position, node) in mainline.enumerated() {
