@@ -140,7 +140,7 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "pipectlTests",
-            dependencies: ["pipectl", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+            dependencies: ["Pipeline", "pipectl", .product(name: "ArgumentParser", package: "swift-argument-parser")],
             swiftSettings: settings),
         .testTarget(
             name: "EndToEndTests", dependencies: ["pipectl", "stepinit", "Archive", "Git", "TestSupport"],

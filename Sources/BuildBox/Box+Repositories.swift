@@ -29,6 +29,42 @@ extension Box {
             ?? "\(base)-\(UInt32.random(in: 0 ... .max))"
     }
 
+    /// The repositories that the index knows.
+    func directory() async throws -> RepositoryDirectory {
+        let watched = try await index.watchedRepositories()
+        return RepositoryDirectory(
+            entries: try await index.repositories().sorted { $0.key < $1.key }.map { name, location in
+                .init(
+                    name: name, location: location, gitDirectory: repositories[name]?.gitDirectory,
+                    isWatched: watched.contains(name) || watchers[name] != nil)
+            })
+    }
+
+    /// The repository that a location means: a clone of a watched one is that one, with the clone's objects.
+    func identify(_ location: String) async throws -> WatchedRepository {
+        let clone = await LocalClone.read(location)
+        guard let entry = try await directory().identify(location, clone) else { return try await open(location) }
+        let repository = try await open(entry.location, named: entry.name)
+        let own = [repository.location, repository.gitDirectory].map(RepositoryPlace.key)
+        let here = ([location] + (clone?.directories ?? [])).map(RepositoryPlace.key)
+        if clone == nil || here.contains(where: own.contains) { return repository }
+        return try await repository.joined(by: location, mirrors: state.mirrors)
+    }
+
+    /// The name of the repository that a person has typed: a name, a path or a URL.
+    ///
+    /// - Throws: ``BoxError`` that lists those there are.
+    func name(of text: String) async throws -> String {
+        try await directory().find(text, LocalClone.read(text)).name
+    }
+
+    /// Where the commits of a run are.
+    func repository(of request: RunRequest) async throws -> WatchedRepository {
+        let repository = try await repository(named: request.repository)
+        guard let source = request.source else { return repository }
+        return try await repository.joined(by: source, mirrors: state.mirrors)
+    }
+
     /// By what the runs of a repository are judged, whether it is watched or not.
     func rules(for repository: WatchedRepository) async throws -> TrustRules {
         var rules = await watchers[repository.name]?.trustRules ?? TrustRules(policy: options.trust)

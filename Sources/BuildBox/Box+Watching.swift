@@ -77,6 +77,15 @@ extension Box {
                 await self.keepBackups()
                 return false
             }
+            if options.notify.isWanted, !watchers.isEmpty {
+                let notifier = Notifier(
+                    index: index, options: options.notify,
+                    target: NotifyTarget(options: options.notify, folder: state.live), news: board.news, log: log)
+                group.addTask {
+                    await notifier.run()
+                    return false
+                }
+            }
             group.addTask {
                 await self.bases.clear()
                 return false

@@ -61,6 +61,8 @@ public actor Box {
     private var spaceWarning = false
     /// Whether bases are made of the box's own accord: a daemon does, one look or one run by hand doesn't.
     var keepsBases = false
+    /// Whether a run may wait that makes a workspace which runs of changes miss.
+    var mayMissBases = true
     /// Whether a target is run for comparison where the archive has no run of it.
     var learnsTargets = false
     /// What can't be done now for want of something of this machine: what it is, and the sentence about it.
@@ -257,6 +259,7 @@ public actor Box {
             var reports: [Report] = []
             var active = 0
             while true {
+                if keepsBases { await makeWantedBases() }
                 // A run in which everything waits for a person does nothing; it must not keep others from starting, and
                 // nor must one that only the box itself wants. One whose steps have ended needs the disk more than the
                 // processor; as many may do so as may run.
@@ -316,7 +319,10 @@ public actor Box {
         }
         // One that was just put back, and approved already, must have left its folders before it starts again.
         // Who waits for a person may do so for days.
-        return try await index.claimNext(excluding: Set(running.keys), isIdle: running.count <= board.parked)
+        let run = try await index.claimNext(
+            excluding: Set(running.keys), isIdle: running.count <= board.parked, prefersMissed: mayMissBases)
+        if run?.request.isMissed != true { mayMissBases = false }
+        return run
     }
 
     /// The next run, or nil also when it can't be found out now: ``keepGoing()`` asks again.
@@ -369,10 +375,11 @@ public actor Box {
                 isEnding: { self.isEnding.withLock { $0 } },
                 wake: { [wake] in wake.yield() },
                 bundle: { try await self.bundle($0) })
-            let repository = try await repository(named: run.request.repository)
+            let repository = try await repository(of: run.request)
             if run.request.upkeep == .refresh { await bases.noteTry(run.id) }
             let report = await executor.execute(
                 run, in: repository, rules: try await rules(for: repository), stop: stop)
+            await sayEnd(of: run.id)
             await makeWantedBases()
             await doubt(report, of: run.request)
             await settleFixes()
@@ -387,6 +394,12 @@ public actor Box {
             _ = await recorder.record(report, run.request)
             return report
         }
+    }
+
+    /// Says how a run ended; of one that was put back, nothing.
+    private func sayEnd(of id: RunID) async {
+        guard let run = try? await index.run(id), let line = RunEndLine.text(run) else { return }
+        log.info("\(line)")
     }
 
     /// Accepts a run that was asked for by hand.

@@ -9,6 +9,8 @@ public struct BoxError: Error, Sendable, CustomStringConvertible {
         public static let unknownRepository = Code(rawValue: "unknown-repository")
         /// Neither queue nor archive has one of this number.
         public static let unknownRun = Code(rawValue: "unknown-run")
+        /// A name means several runs.
+        public static let ambiguous = Code(rawValue: "ambiguous")
         /// No run had one of this name, or several are called so.
         public static let unknownTest = Code(rawValue: "unknown-test")
         /// The repository has none of this number.
@@ -27,6 +29,8 @@ public struct BoxError: Error, Sendable, CustomStringConvertible {
         public static let usage = Code(rawValue: "usage")
         /// The machine lacks a program.
         public static let missingTool = Code(rawValue: "missing-tool")
+        /// A notification could not be delivered.
+        public static let notify = Code(rawValue: "notify")
         /// A remote could not be read.
         public static let fetch = Code(rawValue: "fetch")
     }

@@ -100,6 +100,16 @@ extension Repository {
         return git_remote_url(remote).map { String(cString: $0) }
     }
 
+    /// The URLs of all configured remotes, as written there: that of `origin` first, the others by name.
+    public func remoteURLs() throws(GitError) -> [String] {
+        var names = git_strarray()
+        try git("git_remote_list") { git_remote_list(&names, pointer) }
+        defer { git_strarray_dispose(&names) }
+        let all = (0..<names.count).compactMap { names.strings[$0].map { String(cString: $0) } }
+        let sorted = all.sorted { ($0 == "origin" ? 0 : 1, $0) < ($1 == "origin" ? 0 : 1, $1) }
+        return sorted.compactMap { remoteURL($0) }
+    }
+
     private func remoteHandle(_ url: String) throws(GitError) -> Handle {
         try Handle("git_remote_create_anonymous", free: git_remote_free) {
             git_remote_create_anonymous(&$0, pointer, url)

@@ -48,7 +48,15 @@ public final class Repository {
     /// What is written goes to `path` alone. The lender, and whatever it borrows from, is named in
     /// `objects/info/alternates` by absolute path and must outlive this repository.
     public static func create(bareAt path: String, borrowing lender: String) throws(GitError) -> Repository {
-        let stores = try Repository(opening: lender).objectStores()
+        try create(bareAt: path, borrowing: [lender])
+    }
+
+    /// The same with several lenders; an object that more than one has is read from the first.
+    public static func create(bareAt path: String, borrowing lenders: [String]) throws(GitError) -> Repository {
+        var stores: [String] = []
+        for lender in lenders {
+            stores += try Repository(opening: lender).objectStores().filter { !stores.contains($0) }
+        }
         let isNew = !FileManager.default.fileExists(atPath: path + "/HEAD")
         if isNew {
             try requireFree(path)

@@ -28,7 +28,7 @@ struct Pipectl: AsyncParsableCommand {
                 name: "Reports",
                 subcommands: [
                     Runs.self, Show.self, Logs.self, ReportCommand.self, Compare.self, Bisect.self, Landed.self,
-                    Results.self, MergeTree.self,
+                    Results.self, MergeTree.self, ArtifactsCommand.self,
                     History.self, Flaky.self, Slowest.self, Schema.self,
                 ]),
             CommandGroup(name: "Agents", subcommands: [MCPCommand.self, AgentsCommand.self]),
@@ -60,7 +60,8 @@ struct Pipectl: AsyncParsableCommand {
             let code = exitCode(for: error)
             if code == .validationFailure {
                 // The parser would end with 64 (sysexits.h); here 2 means wrong usage everywhere.
-                Terminal.say(fullMessage(for: error))
+                let text = fullMessage(for: error)
+                Terminal.say(text.hasPrefix("Error: ") ? "pipectl: \(text.dropFirst("Error: ".count))" : text)
                 Foundation.exit(2)
             }
             if code == .success, let help = HelpText(fullMessage(for: error)) {
@@ -90,7 +91,7 @@ struct CommandEnd: Error, CustomStringConvertible {
         switch error {
         case let error as BoxError: error.code == .missingTool ? 3 : 2
         case is DefinitionError, is GitError: 2
-        case let error as ArchiveError: error.code == .unknownRun ? 2 : 3
+        case let error as ArchiveError: [.unknownRun, .badArtifact].contains(error.code) ? 2 : 3
         case let error as StateError: error.code == .locked ? 3 : 2
         case let error as SecretError: [.name, .value, .notSet].contains(error.code) ? 2 : 3
         default: 3

@@ -220,6 +220,29 @@ struct WaitTests {
         }
     }
 
+    @Test(.timeLimit(.minutes(2)))
+    func `a wait ends where nothing can come`() async throws {
+        try await Bench.with { bench in
+            let nobody = try await bench.pipectl("wait", "main", "--json")
+            #expect(nobody.code == 8 && nobody.output.contains("pipectl watch"), "\(nobody.output)\(nobody.errors)")
+            try await bench.withDaemon { daemon in
+                _ = try await daemon.line("baseline of")
+                for name in ["#872", "no-such-branch"] {
+                    let ended = try await bench.pipectl("wait", name)
+                    #expect(ended.code == 7, "\(name): \(ended.output)\(ended.errors)")
+                }
+                // What is pushed within the time that a name may be missing is waited for.
+                async let late = bench.pipectl("wait", "#5")
+                try await Task.sleep(for: .seconds(2))
+                try await bench.change(5, ["a.txt": "a\n"])
+                #expect(try await late.code == 0)
+                let ignored = try await bench.pipectl("run", "test", "--change", "5", "--grace", "3")
+                #expect(ignored.code == 2 && ignored.errors.contains("--grace 3"), "\(ignored.errors)")
+                _ = try await daemon.line("run 1 test, change 5 into main: passed in")
+            }
+        }
+    }
+
     @Test(.timeLimit(.minutes(1)))
     func withoutADaemonNothingIsConcluded() async throws {
         try await Bench.with { bench in

@@ -29,4 +29,15 @@ import Testing
         let text = TextTable.text(["id", "verdict", "x"], [["1", "ok", "y"]]) { _, column in column == 1 ? "32" : nil }
         #expect(text == "id  verdict  x\n1   \u{1b}[32mok     \u{1b}[0m  y\n")
     }
+
+    @Test func `one column is shortened to the terminal`() {
+        func text(_ width: Int) -> String {
+            TextTable.text(
+                ["id", "what", "when"], [["1", "a long title", "now"]], limit: .init(column: 1, least: 4, width: width))
+        }
+        #expect(text(80) == "id  what          when\n1   a long title  now\n")
+        #expect(text(18) == "id  what      when\n1   a long …  now\n")
+        #expect(text(18).split(separator: "\n").allSatisfy { $0.count <= 18 })
+        #expect(text(5) == "id  what  when\n1   a l…  now\n")
+    }
 }

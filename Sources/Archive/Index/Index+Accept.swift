@@ -127,7 +127,7 @@ extension Index {
     static func queuedRun(_ id: RunID, _ db: Database) throws -> QueuedRun {
         let row = try Row.fetchOne(
             db.cachedStatement(sql: "SELECT id, request, createdAt, attempt FROM run WHERE id = ?"), arguments: [id])
-        guard let row else { throw unknownRun(id) }
+        guard let row else { throw ArchiveError.unknownRun(id) }
         return try queuedRun(row)
     }
 
@@ -135,9 +135,5 @@ extension Index {
         QueuedRun(
             id: row["id"], request: try ArchiveJSON.decode(RunRequest.self, from: row["request"] as String),
             createdAt: Date(milliseconds: row["createdAt"]), attempt: row["attempt"] + 1)
-    }
-
-    static func unknownRun(_ id: RunID) -> ArchiveError {
-        ArchiveError(.unknownRun, "There is no run \(id). `pipectl runs` lists those there are.", run: id)
     }
 }

@@ -72,7 +72,7 @@ extension Index {
     ) async throws -> AnswerOutcome {
         let now = now()
         return try await write { db in
-            guard let state = try Self.state(id, db) else { throw Self.unknownRun(id) }
+            guard let state = try Self.state(id, db) else { throw ArchiveError.unknownRun(id) }
             let all = try Self.approvals(of: id, db)
             let asked = all.filter { $0.step == step }
             guard let open = asked.first(where: { $0.decision == nil }) else {

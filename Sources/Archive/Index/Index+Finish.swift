@@ -32,7 +32,7 @@ extension Index {
         try await write(flushed: archivedBytes == nil) { db in
             let row = try Row.fetchOne(
                 db.cachedStatement(sql: "SELECT verdict, isArchived FROM run WHERE id = ?"), arguments: [report.id])
-            guard let row else { throw Self.unknownRun(report.id) }
+            guard let row else { throw ArchiveError.unknownRun(report.id) }
             if let verdict = row["verdict"] as String? {
                 guard verdict == report.verdict.rawValue else {
                     throw ArchiveError(

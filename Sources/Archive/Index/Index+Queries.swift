@@ -48,6 +48,7 @@ extension Index {
                 let waiting = verdicts.contains(.needsApproval) ? " OR \(Self.heldFor) IS NOT NULL" : ""
                 require("(run.verdict IN (\(Self.list(verdicts)))\(waiting))")
             }
+            if filter.hidesUpkeep { require("NOT run.isUpkeep") }
             if let since = filter.since { require("run.createdAt >= ?", since.milliseconds) }
             if let before = filter.before { require("run.id < ?", before) }
             let condition = conditions.isEmpty ? "" : "WHERE " + conditions.joined(separator: " AND ")

@@ -16,4 +16,11 @@ extension Index {
                 arguments: [location, repository, location])
         }
     }
+
+    /// The names of the repositories that a daemon has looked at; the others were only named by a run by hand.
+    public func watchedRepositories() async throws -> Set<String> {
+        try await read { db in
+            try String.fetchSet(db, sql: "SELECT name FROM repository WHERE baselineAt IS NOT NULL")
+        }
+    }
 }

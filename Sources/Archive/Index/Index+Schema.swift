@@ -35,6 +35,7 @@ extension Index {
             try db.execute(sql: "CREATE INDEX proof_scope ON proof (repository, scope) WHERE scope <> 'merged'")
         }
         migrator.registerMigration("target") { db in try createTarget(db) }
+        migrator.registerMigration("outbox") { db in try createOutbox(db) }
         return migrator
     }
 

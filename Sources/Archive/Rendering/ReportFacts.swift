@@ -96,12 +96,13 @@ struct ReportFacts {
         }
     }
 
-    /// What the workspace began from; nil if from nothing.
+    /// What the workspace began from; nil if from nothing and nobody knows why.
     var base: String? {
-        report.base.map { base in
-            let files = base.changedFiles == 1 ? "1 file differs" : "\(base.changedFiles) files differ"
-            return "over the one of run \(base.run) at \(Wording.short(base.commit)), \(files)"
+        guard let base = report.base else {
+            return report.cold.map { "from nothing: \(TerminalText.name($0, limit: 300))" }
         }
+        let files = base.changedFiles == 1 ? "1 file differs" : "\(base.changedFiles) files differ"
+        return "over the one of run \(base.run) at \(Wording.short(base.commit)), \(files)"
     }
 
     /// `run 7, as attempt 3 of run 5, in the workspace of run 7`; nil for a first run.

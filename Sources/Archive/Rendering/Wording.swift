@@ -1,20 +1,12 @@
-import Engine
+public import Engine
 import Foundation
 
 /// How figures, states and times read, the same in every format.
-enum Wording {
-    /// `0.42 s`, `12.3 s`, `2m 03s`, `1h 04m`.
+public enum Wording {
+    /// `420 ms`, `12.3 s`, `2 min 3 s`, `1 h 4 min`: as everywhere else, see `Duration.inWords`.
     static func duration(_ seconds: Double) -> String {
         guard seconds.isFinite, seconds >= 0, seconds < 1e9 else { return "–" }
-        if seconds < 0.0005 { return "0 s" }
-        if seconds < 0.9995 { return "\(Int((seconds * 1000).rounded())) ms" }
-        if seconds < 59.95 {
-            let tenths = Int((seconds * 10).rounded())
-            return "\(tenths / 10).\(tenths % 10) s"
-        }
-        let whole = Int(seconds.rounded())
-        if whole < 3600 { return "\(whole / 60)m \(twoDigits(whole % 60))s" }
-        return "\(whole / 3600)h \(twoDigits(whole / 60 % 60))m"
+        return Duration.seconds(seconds).inWords
     }
 
     static func duration(from start: Date, to end: Date) -> String { duration(max(0, end.timeIntervalSince(start))) }
@@ -79,7 +71,8 @@ enum Wording {
     /// The first ten digits of a commit id.
     static func short(_ commit: String) -> String { String(commit.prefix(10)) }
 
-    static func symbol(_ verdict: Verdict) -> String {
+    /// One sign for each verdict, wherever it is shown.
+    public static func symbol(_ verdict: Verdict) -> String {
         switch verdict {
         case .passed: "✓"
         case .failed, .definitionError: "✗"
@@ -93,7 +86,8 @@ enum Wording {
         }
     }
 
-    static func symbol(_ status: StepStatus) -> String {
+    /// The same for the states of steps.
+    public static func symbol(_ status: StepStatus) -> String {
         switch status {
         case .passed: "✓"
         case .failed, .timedOut: "✗"

@@ -60,6 +60,8 @@ public struct Report: Sendable, Equatable, Codable, Identifiable {
     public var definition: Definition?
     /// The workspace that it began from; nil if it began from nothing.
     public var base: Base?
+    /// Why it began from nothing although others begin from a warm workspace; nil where there is nothing to say.
+    public var cold: String?
     /// How far the code was trusted; nil if the run ended before that was decided.
     public var trust: Trust?
     /// What people were asked and said; nil if nobody was.

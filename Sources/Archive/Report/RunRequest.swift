@@ -48,12 +48,17 @@ public struct RunRequest: Sendable, Equatable, Codable {
     public var repetition: Int?
     /// What the box wants the run for of its own accord; nil for a run that somebody waits for.
     public var upkeep: Upkeep?
+    /// Of ``Upkeep/refresh``: whether runs of changes have no workspace to begin from before it has ended; nil is no.
+    public var isMissed: Bool?
     /// Of a clean room: the run of the same tree in a warm workspace, with which it is compared.
     public var warmRun: RunID?
     /// Whether that one failed; nil where it passed.
     public var warmFailed: Bool?
     /// What it has to do with mending another run; nil for nothing.
     public var fix: FixRole?
+
+    /// The clone that the head is read from, as a path; nil where the watched repository has it.
+    public var source: String?
 
     /// For ``Upkeep/learn``, which time it is that these tests are run again, from 1.
     public var learning: Int?

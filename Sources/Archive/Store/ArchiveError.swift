@@ -39,6 +39,8 @@ public struct ArchiveError: Error, Sendable, CustomStringConvertible {
         public static let noSuchFile = Code(rawValue: "noSuchFile")
         /// An artifact's bytes don't have the digest that the report names.
         public static let digestMismatch = Code(rawValue: "digestMismatch")
+        /// An artifact can't be copied out: none matches, its name is not safe, or a file is in its place.
+        public static let badArtifact = Code(rawValue: "badArtifact")
         /// A file to be archived can't be read, or is no regular file.
         public static let unreadableFile = Code(rawValue: "unreadableFile")
     }
@@ -54,5 +56,10 @@ public struct ArchiveError: Error, Sendable, CustomStringConvertible {
         self.description = description
         self.run = run
         self.cause = cause
+    }
+
+    /// The one error for a run that is not there, whoever is asked.
+    public static func unknownRun(_ id: RunID) -> ArchiveError {
+        ArchiveError(.unknownRun, "There is no run \(id). `pipectl runs` lists those there are.", run: id)
     }
 }

@@ -63,8 +63,7 @@ extension ArchiveStore {
 
     static func commit(_ id: RunID, _ repository: Repository) throws -> OID {
         guard let commit = try repository.ref(ref(id)) else {
-            throw ArchiveError(
-                .unknownRun, "The archive has no run \(id). `pipectl runs` lists those there are.", run: id)
+            throw ArchiveError.unknownRun(id)
         }
         return commit
     }

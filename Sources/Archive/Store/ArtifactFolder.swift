@@ -50,8 +50,17 @@ struct ArtifactFolder: Sendable {
         return utimes(path, nil) == 0
     }
 
-    private func copy(_ input: Int32, _ file: String, to temporary: String, sha256: String) throws {
-        let output = Foundation.open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o444)
+    /// Copies a kept file to a new one with these permissions, and leaves none if the bytes don't have the digest.
+    func export(_ file: String, to path: String, sha256: String, mode: mode_t) throws {
+        let input = try Self.open(file)
+        defer { close(input) }
+        try copy(input, file, to: path, sha256: sha256, mode: mode)
+    }
+
+    private func copy(
+        _ input: Int32, _ file: String, to temporary: String, sha256: String, mode: mode_t = 0o444
+    ) throws {
+        let output = Foundation.open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
         guard output >= 0 else { throw Self.failure("create", temporary) }
         defer { close(output) }
         do {

@@ -31,6 +31,8 @@ struct BaseKey: Sendable, Codable, Hashable {
 /// Only merged code leaves one. It is never written to again: each run has a layer of its own above it.
 struct Base: Sendable, Codable, Hashable {
     var key: BaseKey
+    /// A digest of the steps that built it, see ``Plan/baseDigest``; nil where those hold Swift code.
+    var plan: String?
     /// The name of its folder.
     var folder: String
     /// The run that left it.
@@ -54,6 +56,13 @@ struct Base: Sendable, Codable, Hashable {
     /// Nothing is flushed while a run goes on. After a power cut files may be empty and have their right times, which no
     /// build would notice.
     var boot: String?
+
+    /// Whether a run with these steps may begin from it: the definition is the same, or it was edited in a way that left
+    /// every step as it was.
+    func serves(_ key: BaseKey, plan: String?) -> Bool {
+        if self.key == key { return true }
+        return plan != nil && self.plan == plan && self.key.isOfSameLine(as: key) && self.key.tools == key.tools
+    }
 
     /// How workspaces take it; nil when its record is damaged.
     var workspaceBase: WorkspaceBase? {

@@ -100,16 +100,19 @@ actor BaseStore {
     /// Files that a run writes must be newer than what was built: after the clock was set back, they would not be.
     private static func isUsable(_ base: Base) -> Bool { base.createdAt <= Date() }
 
+    /// Why ``take(_:plan:leavesBase:difference:)`` found none.
+    func whyNone(_ key: BaseKey, plan: String?) -> String { ColdReason.text(bases, for: key, plan: plan) }
+
     /// Takes the base with the smallest difference to `tree`, so that nothing removes it; nil where there is none.
     ///
     /// - Parameter difference: How many entries of the run's tree another tree has otherwise.
     /// - Parameter leavesBase: Whether the run is to leave a base: where that would be too deep or too large it begins from
     ///   nothing.
     func take(
-        _ key: BaseKey, leavesBase: Bool, difference: @Sendable (_ tree: OID) async throws -> Int
+        _ key: BaseKey, plan: String? = nil, leavesBase: Bool, difference: @Sendable (_ tree: OID) async throws -> Int
     ) async -> BaseUse? {
         var best: (base: Base, difference: Int)?
-        for base in bases where base.key == key && !(leavesBase && isFull(base)) {
+        for base in bases where base.serves(key, plan: plan) && !(leavesBase && isFull(base)) {
             guard Self.isUsable(base) else { continue }
             guard let tree = OID(hex: base.tree), let count = try? await difference(tree) else { continue }
             if count < best?.difference ?? .max { best = (base, count) }

@@ -17,6 +17,8 @@ struct Beginning: Sendable {
     var use: BaseUse?
     /// The base that the run leaves when it passes; nil for none.
     var leaves: BaseKey?
+    /// Why it begins from nothing; nil where it does not, or where no run of it could do otherwise.
+    var cold: String?
 
     static let nothing = Beginning()
 }
@@ -39,6 +41,8 @@ struct RunRemains: Sendable {
     var fix: FixRecord?
 
     var base: Report.Base? { workspace.isOverBase ? beginning.use?.reported : nil }
+    /// Why it began from nothing, where that is known.
+    var cold: String? { workspace.isOverBase || resumed != nil ? nil : beginning.cold }
 }
 
 extension RunExecutor {
@@ -50,21 +54,27 @@ extension RunExecutor {
     ) async -> Beginning {
         guard let key = baseKey(prepared, run) else { return .nothing }
         var beginning = Beginning(leaves: await leaving(prepared, run, isWhole: isWhole))
-        guard !run.request.beginsFromNothing else { return beginning }
+        guard !run.request.beginsFromNothing else {
+            beginning.cold = ColdReason.text(run.request)
+            return beginning
+        }
         await giveUpAbandoned(key, repository)
-        let (store, tested) = (repository.store, prepared.tree)
-        beginning.use = await bases.take(key, leavesBase: beginning.leaves != nil) { tree in
+        let (store, tested, plan) = (repository.store, prepared.tree, prepared.wholePlan.baseDigest)
+        beginning.use = await bases.take(key, plan: plan, leavesBase: beginning.leaves != nil) { tree in
             try await withRepository(at: store) { try $0.differenceCount(from: tree, to: tested) }
         }
+        if beginning.use == nil { beginning.cold = await bases.whyNone(key, plan: plan) }
         if beginning.use == nil, let change = run.request.change, await !bases.has(key) {
             await bases.want(key, commit: change.targetCommit)
+            // The box makes it at once: others may wait for the same.
+            wake()
         }
         return beginning
     }
 
     /// Gives up bases of commits that are no longer on their branch: it was moved back, for what they were built from.
     private func giveUpAbandoned(_ key: BaseKey, _ repository: WatchedRepository) async {
-        let commits = Set(await bases.all.filter { $0.key == key }.map(\.commit))
+        let commits = Set(await bases.all.filter { $0.key.isOfSameLine(as: key) }.map(\.commit))
         guard !commits.isEmpty else { return }
         let abandoned = try? await withRepository(at: repository.gitDirectory) { repository -> Set<String> in
             let tip = try repository.resolve("refs/heads/\(key.branch)")
@@ -77,7 +87,7 @@ extension RunExecutor {
         }
         guard let abandoned, !abandoned.isEmpty else { return }
         // What they lie on may be of the branch still, and others may go on from it.
-        let gone = await bases.remove { $0.key == key && abandoned.contains($0.commit) }
+        let gone = await bases.remove { $0.key.isOfSameLine(as: key) && abandoned.contains($0.commit) }
         log.notice(
             "\(key.branch) was moved back: \(gone) warm workspaces of \(key.workflow) that it no longer leads to are given up"
         )
@@ -125,7 +135,8 @@ extension RunExecutor {
                 let base = try await offThread {
                     let isClean = !workspace.isOverBase
                     var base = Base(
-                        key: key, folder: (place as NSString).lastPathComponent, run: run.id,
+                        key: key, plan: prepared.wholePlan.baseDigest, folder: (place as NSString).lastPathComponent,
+                        run: run.id,
                         commit: prepared.tested.hex, tree: tree.hex, layers: [], index: "\(place)/index", bytes: 0,
                         createdAt: Date(), cleanAt: isClean ? Date() : use?.base.cleanAt ?? Date(), isClean: isClean,
                         boot: Boot.id)

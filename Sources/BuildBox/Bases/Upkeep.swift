@@ -95,8 +95,11 @@ extension Box {
         guard await !bases.has(wanted.key, at: wanted.commit) else { return }
         let room = (BoxTools.freeBytes(at: state.path) ?? .max) - options.keptFreeBytes
         var request = RunRequest.refresh(wanted.key, commit: wanted.commit)
+        request.isMissed = await bases.has(wanted.key) ? nil : true
+        if request.isMissed == true { mayMissBases = true }
         while let earlier = await queueUpkeep(request) {
             guard let summary = try? await index.run(earlier)?.summary else { return }
+            if request.isMissed == true, summary.state == .queued { try? await index.setMissed(earlier) }
             switch summary.verdict {
             case .passed: guard await bases.isLost(ofRun: earlier, tools: wanted.key.tools, room: room) else { return }
             // It says nothing of the commit; what was in its way may still be.

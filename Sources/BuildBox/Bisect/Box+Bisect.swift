@@ -21,9 +21,7 @@ extension Box {
     private func session(
         _ request: BisectRequest, say: @escaping @Sendable (String) async throws -> Void
     ) async throws -> BisectSession {
-        let registered = try await index.repositories()
-        let location = registered[request.repository] ?? request.repository
-        let repository = try await open(location, named: registered[request.repository].map { _ in request.repository })
+        let repository = try await repository(named: name(of: request.repository))
         let appearances = try await history(
             of: request.test,
             TestFilter(repository: repository.name, workflow: request.workflow, limit: 50))

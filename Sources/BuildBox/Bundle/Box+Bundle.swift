@@ -29,7 +29,7 @@ extension Box {
 
     func bundleDraft(of id: RunID) async throws -> BundleDraft {
         guard let run = try await index.run(id) else {
-            throw BoxError(.unknownRun, "there is no run \(id); `pipectl runs` lists the newest")
+            throw BoxError.unknownRun(id)
         }
         var evidence = BundleEvidence()
         let document: ReportDocument
@@ -66,7 +66,7 @@ extension Box {
     /// The head of a change that has its target in it: that is what is tested, with nothing to merge.
     private func headAsItIs(of report: Report) async -> String? {
         guard let change = report.change, let head = OID(hex: change.head), let target = OID(hex: change.targetCommit),
-            let objects = await comparing(report.repository).objects
+            let objects = await comparing(report).objects
         else { return nil }
         let isAhead = try? await withRepository(at: objects) { try $0.isAncestor(target, of: head) }
         return isAhead == true ? change.head : nil

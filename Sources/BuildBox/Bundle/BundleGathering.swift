@@ -12,7 +12,7 @@ struct BundleGathering {
     private var report: Report { document.report }
 
     mutating func gather(into evidence: inout BundleEvidence) async {
-        let comparing = await box.comparing(report.repository)
+        let comparing = await box.comparing(report)
         await compareAnew(comparing)
         // A run with nothing wrong has nothing to be near to.
         guard hasProblems else { return }
@@ -34,6 +34,9 @@ struct BundleGathering {
         guard !tests.isEmpty || report.findings.contains(where: { $0.step != nil }) else { return }
         if let known = report.comparison, target.run.id == known.against { return }
         document.report.comparison = try? await comparing.comparison(of: report, tests, with: target.run)
+        if let blame = TargetBlame(document.report, tests) {
+            document.report.reason = blame.reason(document.report.reason)
+        }
     }
 
     private var hasProblems: Bool {

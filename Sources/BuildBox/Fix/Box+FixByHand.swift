@@ -9,7 +9,7 @@ extension Box {
     /// Has a failed run mended because somebody asks for it; replies with notes, and with what it came to.
     func fix(_ id: RunID, _ reply: @escaping @Sendable (FixProgress) async throws -> Void) async throws {
         guard let failed = try await index.run(id) else {
-            throw BoxError(.unknownRun, "there is no run \(id); `pipectl runs` lists the newest")
+            throw BoxError.unknownRun(id)
         }
         if let role = failed.request.fix {
             throw BoxError(.usage, "run \(id) is itself \(role.inWords); `pipectl fix \(role.of)` tries again")

@@ -8,7 +8,11 @@ import Pipeline
 /// Whether a failure is to be mended, and whether what mends it leaves the tests alone.
 extension RunExecutor {
     /// What is to be done about a run that has failed; nil for nothing.
-    func wantedFix(_ report: Report, _ prepared: RunPreparation, _ run: QueuedRun, store: String) async -> FixSeries? {
+    ///
+    /// - Parameter blame: What of the failure is the target's own: a fixer can't be asked to fix that in a change.
+    func wantedFix(
+        _ report: Report, _ prepared: RunPreparation, _ run: QueuedRun, store: String, blame: TargetBlame?
+    ) async -> FixSeries? {
         let request = run.request
         guard let fix = prepared.declaration.fix, report.verdict == .failed, let change = request.change,
             request.startsAnew, request.isForeground != true, !request.isPartial
@@ -16,6 +20,7 @@ extension RunExecutor {
         func series(_ state: FixSeries.State, _ reason: String) -> FixSeries {
             FixSeries(state: state, reason: reason, wanted: fix.attempts, mayPush: fix.push == .ownBranch)
         }
+        if let blame, blame.isWhole { return series(.stopped, blame.headline) }
         do {
             let head = request.head
             let own = try await withRepository(at: store) { try FixCommit.count(from: head, in: $0) }

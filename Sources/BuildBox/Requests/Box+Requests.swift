@@ -26,13 +26,14 @@ extension Box {
             case .rerun(let wanted):
                 let outcome = try await rerun(wanted)
                 try await reply(.accepted(outcome.run.id, isNew: outcome.isNew))
-            case .runs(let query): try await reply(.runs(index.runs(RunFilter(query))))
+            case .runs(let query): try await reply(.runs(index.runs(filter(query))))
             case .run(let id): try await reply(.run(detail(id)))
+            case .find(let question): try await reply(.found(find(question)))
             case .bundle(let wanted): try await reply(.bundle(bundle(wanted)))
-            case .testHistory(let text, let filter): try await reply(.appearances(history(of: text, filter)))
-            case .flakyTests(let filter): try await reply(.flaky(index.flakyTests(filter, plotted: 100)))
+            case .testHistory(let text, let filter): try await reply(.appearances(history(of: text, named(filter))))
+            case .flakyTests(let filter): try await reply(.flaky(index.flakyTests(named(filter), plotted: 100)))
             case .slowestTests(let filter, let count):
-                try await reply(.slowest(index.slowestTests(filter, count: min(count, 1_000))))
+                try await reply(.slowest(index.slowestTests(named(filter), count: min(count, 1_000))))
             case .trends(let tests, let filter):
                 let names = tests.prefix(200).map { (suite: $0.suite, name: $0.name) }
                 try await reply(.trends(index.trends(names, filter)))
@@ -40,6 +41,7 @@ extension Box {
             case .collect(let collect): try await reply(.collected(self.collect(collect)))
             case .verifyArchive:
                 try await reply(.problems(store.verify(index).map { "\($0)" }))
+            case .repository(let place): try await reply(.repository(facts(of: place)))
             case .why(let start): try await reply(.reasons(why(start)))
             case .proofs: try await reply(.proofs(proofStatus()))
             case .trustProofs(let step, let repository):
@@ -85,8 +87,8 @@ extension Box {
             queued: try await index.runs(RunFilter(states: [.queued], limit: 200)).filter { $0.heldFor == nil }
                 .reversed(),
             held: try await held(),
-            obstacle: obstacle(), freeBytes: BoxTools.freeBytes(at: state.path), state: state.path,
-            machine: await sandboxing().machine)
+            obstacle: obstacle(), settings: options.settings, freeBytes: BoxTools.freeBytes(at: state.path),
+            state: state.path, machine: await sandboxing().machine)
     }
 
     private func look(_ path: String?) throws -> String {
@@ -119,15 +121,19 @@ extension Box {
 
     /// What a run by hand is to do.
     func request(_ start: StartRequest) async throws -> (request: RunRequest, repository: WatchedRepository) {
-        var repository = try await open(start.location)
+        var repository =
+            if let name = start.repository {
+                try await self.repository(named: self.name(of: name))
+            } else {
+                try await identify(start.location)
+            }
         var request: RunRequest
         do {
-            request = try await byHand(start, in: repository)
+            (request, repository) = try await byHand(start, in: repository)
         } catch let error as BoxError where error.code == .unknownChange {
             // A clone has no pull requests, and its branches are nobody's changes: they are where it comes from.
             guard let origin = start.origin, let there = try await repositoryAtOrigin(origin) else { throw error }
-            repository = there
-            request = try await byHand(start, in: there)
+            (request, repository) = try await byHand(start, in: there)
         }
         request.parameters = start.parameters
         let tests = start.tests ?? []
@@ -138,7 +144,7 @@ extension Box {
         request.isClean = start.isClean ? true : nil
         request.isForAgent = start.isForAgent ? true : nil
         guard let commit = OID(hex: request.definitionCommit) else { throw BoxError(.usage, "no commit") }
-        let tree = try await withRepository(at: repository.gitDirectory) {
+        let tree = try await withRepository(at: repository.store) {
             try $0.treeID(of: commit, path: "workflows")
         }
         guard let tree else {
@@ -160,7 +166,10 @@ extension Box {
         return (request, repository)
     }
 
-    private func byHand(_ start: StartRequest, in repository: WatchedRepository) async throws -> RunRequest {
+    /// What a run by hand is to do, and where its commits are.
+    private func byHand(
+        _ start: StartRequest, in repository: WatchedRepository
+    ) async throws -> (RunRequest, WatchedRepository) {
         let watcher = watchers[repository.name]
         var rules = try await rules(for: repository)
         if case .change(let name) = start.subject, watcher == nil {
@@ -171,11 +180,18 @@ extension Box {
                 rules.changeRefs = known
             }
         }
-        let (subject, known) = (start.subject, rules)
-        return try await withRepository(at: repository.gitDirectory) { git in
-            try RunRequest.byHand(
-                subject, workflow: start.workflow, in: git, repository, known)
+        let (known, workflow) = (rules, start.workflow)
+        var (watched, subject) = (repository, start.subject)
+        if repository.clone != nil {
+            let clone = CloneSubject(folder: start.location, repository: repository, rules: rules)
+            if let request = try await clone.request(for: subject, workflow: workflow) { return (request, repository) }
+            (watched, subject) = (try await self.repository(named: repository.name), try await clone.shared(subject))
         }
+        let request = try await withRepository(at: watched.gitDirectory) { [watched, subject] git in
+            try RunRequest.byHand(
+                subject, workflow: workflow, in: git, watched, known)
+        }
+        return (request, watched)
     }
 
     /// The repository that a clone came from, where the box knows it.
@@ -230,7 +246,7 @@ extension Box {
     }
 
     private func unknown(_ id: RunID) -> BoxError {
-        BoxError(.unknownRun, "there is no run \(id); `pipectl runs` lists the newest")
+        BoxError.unknownRun(id)
     }
 
     private func detail(_ id: RunID) async throws -> RunDetail {

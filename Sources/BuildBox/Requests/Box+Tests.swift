@@ -29,7 +29,7 @@ extension Box {
     func compare(_ id: RunID, with other: RunID?) async throws -> Comparison {
         func summary(_ id: RunID) async throws -> RunSummary {
             guard let run = try await index.run(id) else {
-                throw BoxError(.unknownRun, "there is no run \(id); `pipectl runs` lists the newest")
+                throw BoxError.unknownRun(id)
             }
             return run.summary
         }
@@ -37,7 +37,7 @@ extension Box {
             throw BoxError(.usage, "run \(id) has not ended; `pipectl wait \(id)` waits for it")
         }
         let report = try await store.report(id)
-        let comparing = await comparing(report.repository)
+        let comparing = await comparing(report)
         let found: RunSummary
         if let other {
             found = try await summary(other)
@@ -54,10 +54,11 @@ extension Box {
         return try await comparing.comparison(of: report, index.tests(of: id), with: found)
     }
 
-    func comparing(_ name: String) async -> TargetComparison {
-        let location = (try? await index.repositories())?[name]
-        var objects: String?
-        if let location { objects = try? await open(location, named: name).store }
+    func comparing(_ report: Report) async -> TargetComparison {
+        var objects = try? await repository(named: report.repository).store
+        if let request = try? await index.run(report.id)?.request, request.source != nil {
+            objects = try? await repository(of: request).store
+        }
         return TargetComparison(index: index, store: store, objects: objects)
     }
 }

@@ -21,6 +21,8 @@ public enum BoxRequest: Sendable, Codable {
     case rerun(RerunRequest)
     case runs(RunsQuery)
     case run(RunID)
+    /// The run that a reference means.
+    case find(RunQuestion)
     /// What must change before a run passes, as one bounded document.
     case bundle(BundleRequest)
     /// How a test came out; the text is its name or a part of it.
@@ -35,6 +37,8 @@ public enum BoxRequest: Sendable, Codable {
     /// Move runs out of the archive by age, count and size.
     case collect(CollectRequest)
     case verifyArchive
+    /// What is known of the repository that this path, URL, name or clone means.
+    case repository(String)
     /// What stands for each step of a run that is not started.
     case why(StartRequest)
     /// How many proofs there are, and which steps are not believed.
@@ -70,8 +74,10 @@ public struct StartRequest: Sendable, Codable {
         case workingTree(commit: String)
     }
 
-    /// The repository's path or URL.
+    /// The repository's path or URL: where the caller stands.
     public var location: String
+    /// The repository by its name on the box, or its place, whatever ``location`` is; nil for the one there.
+    public var repository: String?
     public var workflow: String
     public var subject: Subject
     public var parameters: [String: String]
@@ -132,6 +138,8 @@ public struct RunsQuery: Sendable, Codable {
     public var since: Date?
     /// Only runs with a smaller number: where the next page begins.
     public var before: RunID?
+    /// Whether runs are left out that the daemon wants of its own accord; nil is no.
+    public var hidesBackground: Bool?
     public var limit: Int
 
     public init(
@@ -173,6 +181,7 @@ public enum BoxReply: Sendable, Codable {
     case waiting(WaitState)
     case runs([RunSummary])
     case run(RunDetail)
+    case found(RunID)
     /// The document in the format that was asked for.
     case bundle(String)
     case appearances([TestAppearance])
@@ -183,6 +192,7 @@ public enum BoxReply: Sendable, Codable {
     case collected(CollectReply)
     /// Problems found in the archive; none: it is sound.
     case problems([String])
+    case repository(RepositoryFacts)
     case reasons([StepReasoning])
     case proofs(ProofStatus)
     case bisect(BisectProgress)
@@ -232,6 +242,8 @@ public struct BoxStatus: Sendable, Codable {
     public var held: [RunSummary]
     /// Why nothing starts although runs wait.
     public var obstacle: String?
+    /// The options that the daemon was started with, as they were typed.
+    public var settings: [String: [String]]?
     public var freeBytes: Int?
     public var state: String
     /// What the daemon found on the machine; nil in the answer of a daemon that does not say it.

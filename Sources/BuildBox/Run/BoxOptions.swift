@@ -24,6 +24,11 @@ public struct BoxOptions: Sendable {
     /// Bytes kept of each log's start, and of its end.
     public var logBytes = 16 << 20
 
+    /// Who is told what happens; only by a daemon.
+    public var notify = NotifyOptions()
+    /// The options of the command line that set any of these, as they were typed: `slots` to `4`.
+    public var settings: [String: [String]] = [:]
+
     /// Whether steps that earlier runs have proved are left out.
     public var usesProofs = true
     /// How large a part of the proved steps, from 0 to 1, is run all the same to find out whether proofs can be believed.

@@ -42,7 +42,9 @@ struct RunExecutor: Sendable {
         let clock = ContinuousClock()
         let start = clock.now
         // What is kept can't be put into a sandbox that was made ready for an empty workspace.
-        let ready = run.request.resumes == nil ? await standbys?.place(for: repository.name) : nil
+        // Nor into one that was made ready without the objects of a clone.
+        let isUsual = run.request.resumes == nil && run.request.source == nil
+        let ready = isUsual ? await standbys?.place(for: repository.name) : nil
         let place = ready ?? RunPlace(run, in: state)
         let folder = place.folder
         board.begin(
@@ -72,6 +74,7 @@ struct RunExecutor: Sendable {
                 prepared, of: run, in: repository, place, stop)
             remains = left
             report.base = left?.base
+            report.cold = left?.cold
             report.resumed = left?.resumed
             report.fix = left?.fix ?? report.fix
             report.findings += review.map { [$0] } ?? []
@@ -92,8 +95,10 @@ struct RunExecutor: Sendable {
                 report.findings += await flakyFindings(tests, report)
                 await judge(sources, &report, tests, prepared, run.request, in: repository)
                 await addCauses(to: &report, tests, store: repository.store)
+                if let blame = TargetBlame(report, tests) { report.reason = blame.reason(report.reason) }
                 await judgeFix(&report, tests)
-                report.fixes = await wantedFix(report, prepared, run, store: repository.store)
+                report.fixes = await wantedFix(
+                    report, prepared, run, store: repository.store, blame: TargetBlame(report, tests))
             }
             if await desk.leave(run.id), stop.request == nil, report.verdict == .cancelled {
                 switch await park(run, prepared, outcome.steps) {
@@ -287,7 +292,7 @@ struct RunExecutor: Sendable {
         var remains = RunRemains(
             workspace: space, beginning: beginning, prepared: prepared, hasPassed: outcome.verdict == .passed,
             isAllEnded: outcome.isAllEnded, user: enclosed.enclosure?.user,
-            objects: [repository.store, repository.gitDirectory].map { "\($0)/objects" }, resumed: resumption?.kept.run)
+            objects: repository.objectFolders, resumed: resumption?.kept.run)
         remains.fix = fix
         await kept.giveBack(resumption?.kept)
         if remains.isAllEnded { remains.isAllEnded = enclosed.close(sandboxing) }
@@ -353,7 +358,7 @@ struct RunExecutor: Sendable {
     }
 
     private func note(_ report: Report, in repository: WatchedRepository) async {
-        guard options.writesNotes else { return }
+        guard options.writesNotes, repository.clone == nil else { return }
         do {
             _ = try await report.mirror(into: repository.gitDirectory)
         } catch {

@@ -77,9 +77,7 @@ struct RunEnclosure: Sendable {
     static func mounts(_ pattern: Standbys.Pattern, options: BoxOptions) -> [SandboxMount] {
         var mounts = pattern.program.map { SandboxMount($0) }
         // The workspace's own .git borrows its objects from our store, which borrows the repository's.
-        for folder in [pattern.repository.store, pattern.repository.gitDirectory] {
-            mounts.append(SandboxMount("\(folder)/objects", isOptional: true))
-        }
+        mounts += pattern.repository.objectFolders.map { SandboxMount($0, isOptional: true) }
         mounts += options.shared.map { SandboxMount($0, .write) }
         mounts += options.writable.map { SandboxMount($0, pattern.mayWrite ? .write : .read) }
         return mounts

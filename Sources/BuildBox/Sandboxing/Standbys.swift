@@ -209,7 +209,7 @@ extension RunEnclosure {
     /// no sandbox, caches that are found only then, or no step with the policy that most have.
     func next(after prepared: RunPreparation, in repository: WatchedRepository, _ space: Workspace) -> Standbys.Pattern?
     {
-        guard let enclosure, enclosure.caches.isEmpty,
+        guard let enclosure, enclosure.caches.isEmpty, repository.clone == nil,
             prepared.plan.steps.contains(where: {
                 $0.action != .approval && $0.network == .denied && $0.permissions.isEmpty && $0.secrets.isEmpty
             })

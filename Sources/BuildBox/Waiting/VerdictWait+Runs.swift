@@ -118,6 +118,7 @@ extension VerdictWait {
 
     /// Whether the run is what the box makes of the commit, and not what somebody or the box itself tried out with it.
     private func counts(_ run: IndexedRun) async throws -> Bool {
+        if run.request.upkeep == .refresh { return Self.countsAsVerdict(run.summary) }
         guard run.request.upkeep == nil, run.summary.event != .schedule else { return false }
         guard let first = run.request.rerunOf else {
             return run.request.nonce.isEmpty || run.request.nonce.hasPrefix("onto ")
@@ -126,6 +127,13 @@ extension VerdictWait {
         guard let original = try await index.run(first), try await counts(original) else { return false }
         // A part of the steps says nothing of the others, nor whether tests are gone.
         return !run.request.isPartial
+    }
+
+    /// Where no other run tests a branch, the one that makes its warm workspace says how the tests stand there; one that
+    /// gave way or that the machine broke says nothing.
+    static func countsAsVerdict(_ run: RunSummary) -> Bool {
+        guard let verdict = run.verdict else { return true }
+        return [.passed, .failed, .flaky, .definitionError].contains(verdict)
     }
 
     /// A run of the commit that somebody started by hand.

@@ -19,6 +19,10 @@ struct VerdictWait {
     var notes: [String] = []
     private var followed: [RunID] = []
     private var hasLooked = false
+    /// Since when looks have shown no ref or change of the name.
+    private var absentSince: ContinuousClock.Instant?
+    /// How long a name may be missing: whoever pushes and waits at once is not told that it does not exist.
+    static let absenceGrace = Duration.seconds(10)
     private var lookFailed = false
     var requests: [RunID: RunRequest] = [:]
     private var times: [String: [String: StepTime]] = [:]
@@ -64,15 +68,26 @@ struct VerdictWait {
                 continue
             }
             await wait(since: mark)
+            // A name that is missing is looked for once more at the end of the time that it has.
+            if isAbsenceOver, !lookFailed { lookFailed = !(await lookAtRefs(of: places)) }
         }
     }
 
+    private var isAbsenceOver: Bool { absentSince.map { $0 + Self.absenceGrace <= .now } ?? false }
+
     /// Waits for news; after a look that failed not for ever, so that it is tried again.
     private mutating func wait(since mark: NewsDesk.Mark) async {
-        guard lookFailed else { return await board.news.wait(since: mark) }
+        let pause: Duration
+        if lookFailed {
+            pause = .seconds(5)
+        } else if let absentSince, !isAbsenceOver {
+            pause = ContinuousClock.now.duration(to: absentSince + Self.absenceGrace)
+        } else {
+            return await board.news.wait(since: mark)
+        }
         await withTaskGroup(of: Void.self) { [board] group in
             group.addTask { await board.news.wait(since: mark) }
-            group.addTask { try? await Task.sleep(for: .seconds(5)) }
+            group.addTask { try? await Task.sleep(for: pause) }
             await group.next()
             group.cancelAll()
         }
@@ -115,7 +130,7 @@ struct VerdictWait {
         let runs: [IndexedRun]
         if case .run(let id) = request.subject {
             guard let run = try await index.run(id) else {
-                throw BoxError(.unknownRun, "there is no run \(id); `pipectl runs` lists the newest")
+                throw BoxError.unknownRun(id)
             }
             runs = [run]
             state.commit = run.summary.head
@@ -137,12 +152,22 @@ struct VerdictWait {
     }
 
     /// Why there is no run: nobody has seen the commit, or it was seen and wants none.
-    private func absence(in places: Set<String>?) async throws -> (unseen: String?, WaitConclusion?) {
+    private mutating func absence(in places: Set<String>?) async throws -> (unseen: String?, WaitConclusion?) {
         let names = (places ?? Set(watchers.keys)).sorted().joined(separator: ", ")
         if watchers.isEmpty {
             return ("not seen yet: the daemon watches no repository; start it with `pipectl watch PATH-OR-URL`", nil)
         }
-        guard let commit else { return ("not seen yet: \(names) has shown no \(request.subject.inWords)", nil) }
+        guard let commit else {
+            let unseen = "not seen yet: \(names) has no \(request.subject.inWords)"
+            guard hasLooked, !lookFailed, request.isEndless != true else { return (unseen, nil) }
+            let since = absentSince ?? .now
+            absentSince = since
+            guard since + Self.absenceGrace <= .now else { return (unseen, nil) }
+            let reason =
+                "\(names) has no \(request.subject.inWords): check the name, or push it; --timeout 0 waits for ever"
+            return (nil, WaitConclusion(verdict: .notApplicable, reason: reason, run: nil))
+        }
+        absentSince = nil
         var found: [String] = []
         for place in places ?? Set(watchers.keys) { found += try await index.refs(at: commit, of: place) }
         guard let ref = found.first else {

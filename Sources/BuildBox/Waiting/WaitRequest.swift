@@ -29,6 +29,8 @@ public struct WaitRequest: Sendable, Codable, Equatable {
     /// Where the caller stands: paths and URLs of which one may be a watched repository. What matches none is asked of all.
     public var locations: [String]
     public var end: End
+    /// Whether it goes on where there is no such ref or change; nil is no.
+    public var isEndless: Bool?
 
     public init(subject: Subject, repository: String? = nil, locations: [String] = [], end: End = .failure) {
         self.subject = subject
@@ -47,29 +49,5 @@ extension WaitRequest.Subject {
         case .ref(let name, let commit): name + (commit.map { " at \($0.prefix(10))" } ?? "")
         case .change(let name): "change \(name)"
         }
-    }
-}
-
-/// A path or URL in a form in which two ways to write it are the same.
-enum RepositoryPlace {
-    static func key(_ location: String) -> String {
-        var text = location
-        if let scheme = text.range(of: "://") {
-            text = String(text[scheme.upperBound...])
-            if text.hasPrefix("/") == false, let at = text.firstIndex(of: "@"),
-                at < (text.firstIndex(of: "/") ?? text.endIndex)
-            {
-                text = String(text[text.index(after: at)...])
-            }
-        } else if WatchedRepository.isRemote(text), let colon = text.firstIndex(of: ":") {
-            let host = text[..<colon].split(separator: "@").last.map(String.init) ?? ""
-            text = "\(host)/\(text[text.index(after: colon)...].drop { $0 == "/" })"
-        }
-        while text.count > 1, text.hasSuffix("/") { text.removeLast() }
-        for suffix in ["/.git", ".git"] where text.hasSuffix(suffix) && text.count > suffix.count {
-            text.removeLast(suffix.count)
-            break
-        }
-        return text
     }
 }

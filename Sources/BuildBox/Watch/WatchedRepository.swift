@@ -1,3 +1,4 @@
+import Engine
 import Foundation
 import Git
 
@@ -13,6 +14,11 @@ public struct WatchedRepository: Sendable, Equatable {
     public var store: String
     /// Whether ``gitDirectory`` is a mirror that must be fetched first.
     public var isRemote: Bool
+    /// The git directory of a clone that has commits of its own, which ``store`` borrows, too; nil for none.
+    public var clone: String?
+
+    /// The folders with the objects that a run of it may need.
+    var objectFolders: [String] { ([store, gitDirectory] + [clone].compactMap { $0 }).map { "\($0)/objects" } }
 
     /// Whether `location` names a remote: a URL with a scheme, or `user@host:path`.
     public static func isRemote(_ location: String) -> Bool {
@@ -56,6 +62,26 @@ public struct WatchedRepository: Sendable, Equatable {
         return WatchedRepository(
             name: name, location: isRemote ? location : path, gitDirectory: gitDirectory, store: store,
             isRemote: isRemote)
+    }
+
+    /// The same repository with the objects of a clone: for a run by hand of commits that nobody has pushed.
+    ///
+    /// Which code is merged is decided by ``gitDirectory`` as before: what the branches of a clone are called says
+    /// nothing.
+    ///
+    /// - Parameter path: The clone's folder.
+    func joined(by path: String, mirrors: String) async throws -> WatchedRepository {
+        var joined = self
+        let digest = BytesDigest.sha256(Array(path.utf8)).prefix(12)
+        let (store, watched) = ("\(mirrors)/\(name).clone-\(digest).git", gitDirectory)
+        joined.store = store
+        joined.clone = try await offThread { () throws in
+            let clone = try Repository(opening: path)
+            let own = try Repository.create(bareAt: store, borrowing: [clone.commonDirectory, watched])
+            own.forgetTorn(under: RunPreparation.pins)
+            return clone.commonDirectory
+        }
+        return joined
     }
 }
 

@@ -13,8 +13,8 @@ struct Approve: AsyncParsableCommand {
             """)
 
     @OptionGroup var state: StateOptions
-    @Argument(help: "The run's number.")
-    var run: Int64
+    @Argument(help: RunArgument.help)
+    var run: RunArgument
     @Option(help: "A step of the run that waits, by its name.")
     var step: String?
     @Flag(help: "Say no: the run ends as cancelled, a step fails.")
@@ -22,8 +22,9 @@ struct Approve: AsyncParsableCommand {
     @Option(help: "Why, for the report.")
     var reason: String?
 
-    func run() async throws {
-        let request = ApproveRequest(run: run, step: step, isRejected: reject, comment: reason)
+    mutating func run() async throws {
+        try await state.resolve(&run)
+        let request = ApproveRequest(run: run.id, step: step, isRejected: reject, comment: reason)
         let access = try await state.open("approve")
         do {
             try await access.ask(.approve(request)) { reply in

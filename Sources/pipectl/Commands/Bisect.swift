@@ -3,6 +3,7 @@ import ArgumentParser
 import BuildBox
 import Engine
 import Foundation
+import Git
 
 struct Bisect: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -28,8 +29,9 @@ struct Bisect: AsyncParsableCommand {
         let folder = try state.folder()
         let access = try await BoxAccess.open(folder, purpose: "bisect", options: box.options(), log: Log.quiet)
         do {
-            var request = BisectRequest(test: test, repository: location)
-            (request.good, request.bad, request.workflow) = (good, bad, workflow)
+            try await DaemonSettings.check(box.given, access)
+            var request = BisectRequest(test: test, repository: RunSubject.repository(repository))
+            (request.good, request.bad, request.workflow) = (await commit(good), await commit(bad), workflow)
             (request.branch, request.verifies) = (branch, verify)
             let outcome = try await search(request, access)
             await access.close()
@@ -40,11 +42,13 @@ struct Bisect: AsyncParsableCommand {
         }
     }
 
-    /// A path means a folder here, not below the daemon's.
-    private var location: String {
-        let isPath = repository.hasPrefix(".") || FileManager.default.fileExists(atPath: repository)
-        guard isPath else { return repository }
-        return (try? RunSubject.top(of: repository)) ?? repository
+    /// A commit as this folder knows it, which may be a clone with names of its own.
+    private func commit(_ text: String?) async -> String? {
+        guard let text else { return nil }
+        let here = try? await withRepository(at: RunSubject.repository(repository)) {
+            try $0.resolve("\(text)^{commit}").hex
+        }
+        return here ?? text
     }
 
     private func search(_ request: BisectRequest, _ access: BoxAccess) async throws -> BisectProgress? {

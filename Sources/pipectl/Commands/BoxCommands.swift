@@ -30,6 +30,8 @@ struct Status: AsyncParsableCommand {
         commandName: "status", abstract: "Shows what the box watches, runs and has waiting.")
 
     @OptionGroup var state: StateOptions
+    @Flag(help: "Also list repositories that are not watched: folders in which runs were started by hand.")
+    var all = false
     @Flag(help: "Print JSON.")
     var json = false
 
@@ -42,10 +44,11 @@ struct Status: AsyncParsableCommand {
         if json { return try JSONOutput.print(status) }
         Terminal.print(
             "pipectl \(status.version), process \(status.processID), \(status.slots) slots, state in \(status.state)")
-        for repository in status.repositories {
+        for repository in status.repositories where all || repository.isWatched {
             let target = repository.target.map { "  into \(TerminalText.name($0))" } ?? ""
-            let changes = repository.changes.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(
-                separator: ", ")
+            let changes = repository.changes.sorted { $0.key < $1.key }.map { state, count in
+                "\(count) \(state)" + (state == "stale" ? " (tested with an older target)" : "")
+            }.joined(separator: ", ")
             Terminal.print(
                 "  \(repository.name)  \(repository.location)\(repository.isWatched ? "" : "  (not watched)")\(target)\(changes.isEmpty ? "" : "  changes: \(changes)")"
             )
@@ -55,9 +58,10 @@ struct Status: AsyncParsableCommand {
         }
         for run in status.running {
             let done = run.steps.count { $0.record.status.isFinal }
+            let isRunning = run.steps.isEmpty || run.steps.contains { $0.record.status == .running }
             let elapsed = Duration.seconds(Date().timeIntervalSince(run.startedAt).rounded()).inWords
             Terminal.print(
-                "running  \(run.id)  \(run.workflow)  \(TerminalText.name(run.subject))  \(done) of \(run.steps.count) steps, \(elapsed)"
+                "\(isRunning ? "running" : "waiting")  \(run.id)  \(run.workflow)  \(TerminalText.name(run.subject))  \(done) of \(run.steps.count) steps, \(elapsed)"
             )
         }
         for run in status.running {
@@ -68,14 +72,14 @@ struct Status: AsyncParsableCommand {
             }
         }
         for run in status.held {
-            let subject = TerminalText.name(run.change.map { "change \($0)" } ?? run.branch ?? run.ref)
+            let subject = TerminalText.name(run.change.map { "change \($0)" } ?? RunTable.subject(run))
             Terminal.print(
                 "waits    \(run.id)  \(run.workflow)  \(subject) needs approval: \(Approval.command(run.id))")
             Terminal.print("         \(TerminalText.name(run.heldFor ?? "", limit: 400))")
         }
         for run in status.queued {
             Terminal.print(
-                "queued   \(run.id)  \(run.workflow)  \(TerminalText.name(run.change.map { "change \($0)" } ?? run.branch ?? run.ref))"
+                "queued   \(run.id)  \(run.workflow)  \(TerminalText.name(RunTable.subject(run)))"
             )
         }
         if status.running.isEmpty && status.queued.isEmpty && status.held.isEmpty { Terminal.print("idle") }
@@ -87,14 +91,15 @@ struct Cancel: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "cancel", abstract: "Cancels a queued or running run.")
 
     @OptionGroup var state: StateOptions
-    @Argument(help: "The run's number.")
-    var run: Int64
+    @Argument(help: RunArgument.help)
+    var run: RunArgument
     @Option(help: "Why, for the report.")
     var reason = "cancelled by hand"
 
-    func run() async throws {
+    mutating func run() async throws {
+        try await state.resolve(&run)
         Terminal.say(
-            try await state.ask(.cancel(run, reason: reason), "cancel") {
+            try await state.ask(.cancel(run.id, reason: reason), "cancel") {
                 if case .done(let text) = $0 { text } else { nil }
             })
     }
@@ -106,8 +111,8 @@ struct Rerun: AsyncParsableCommand {
 
     @OptionGroup var state: StateOptions
     @OptionGroup(title: HelpText.daemon) var box: BoxOptionGroup
-    @Argument(help: "The run's number.")
-    var run: Int64
+    @Argument(help: RunArgument.help)
+    var run: RunArgument
     @Flag(help: "Go on in the workspace that the run left: steps that passed are not repeated.")
     var failed = false
     @Option(name: .customLong("step"), help: "Only this step and what it needs; may be repeated.")
@@ -121,16 +126,18 @@ struct Rerun: AsyncParsableCommand {
     @Flag(help: "Print the report as JSON.")
     var json = false
 
-    func run() async throws {
+    mutating func run() async throws {
+        try await state.resolve(&run)
         let folder = try state.folder()
         let access = try await BoxAccess.open(folder, purpose: "rerun \(run)", options: box.options(), log: Log.quiet)
         do {
+            try await DaemonSettings.check(box.given, access)
             if case .own = access, detach {
                 throw CommandEnd(
                     code: 2, message: "--detach needs a running daemon: start `pipectl watch`, or leave it out")
             }
             let accepted = RunNumber()
-            var request = RerunRequest(run: run)
+            var request = RerunRequest(run: run.id)
             (request.failedOnly, request.steps) = (failed, steps)
             (request.usesProofs, request.isClean) = (proofs, clean)
             try await access.ask(.rerun(request)) { reply in

@@ -14,16 +14,22 @@ struct Compare: AsyncParsableCommand {
             """)
 
     @OptionGroup var state: StateOptions
-    @Argument(help: "The run's number.") var run: Int64
-    @Argument(help: "The run that it is held against; without one, the newest of what the change wants into.")
-    var against: Int64?
+    @Argument(help: RunArgument.help) var run: RunArgument
+    @Argument(help: "The run to compare with, named in the same ways. Default: the newest of the target.")
+    var against: RunArgument?
     @Flag(help: "Print JSON.") var json = false
 
-    func run() async throws {
-        let comparison = try await state.ask(.compare(run, against: against), "compare") {
+    mutating func run() async throws {
+        try await state.resolve(&run)
+        var other = against
+        if var named = other {
+            try await state.resolve(&named)
+            other = named
+        }
+        let comparison = try await state.ask(.compare(run.id, against: other?.id), "compare") {
             if case .comparison(let comparison) = $0 { comparison } else { nil }
         }
         if json { return try JSONOutput.print(comparison) }
-        Terminal.put(TestTables.comparison(comparison, of: run))
+        Terminal.put(TestTables.comparison(comparison, of: run.id))
     }
 }

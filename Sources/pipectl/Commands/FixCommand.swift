@@ -17,7 +17,7 @@ struct FixCommand: AsyncParsableCommand {
 
     @OptionGroup var state: StateOptions
     @OptionGroup(title: HelpText.daemon) var box: BoxOptionGroup
-    @Argument(help: "The number of the run that failed.") var run: Int64
+    @Argument(help: RunArgument.help) var run: RunArgument
     @Flag(help: "Show what was tried so far, and begin nothing.") var show = false
     @Flag(help: "Print the fix as a patch for `git am`, and begin nothing.") var patch = false
     @Option(help: "With --patch: the attempt. Default: the one that passed.") var attempt: Int?
@@ -28,12 +28,14 @@ struct FixCommand: AsyncParsableCommand {
         if attempt != nil && !patch { throw ValidationError("--attempt goes with --patch") }
     }
 
-    func run() async throws {
+    mutating func run() async throws {
+        try await state.resolve(&run)
         if patch { return try await printPatch() }
         if show { return try display(try await known()) }
         let access = try await BoxAccess.open(
             state.folder(), purpose: "fix", options: box.options(), log: Log.quiet)
         do {
+            try await DaemonSettings.check(box.given, access)
             let series = try await begin(access)
             await access.close()
             guard let series else { throw CommandEnd(code: 3, message: "the fix ended without an answer") }
@@ -55,7 +57,7 @@ struct FixCommand: AsyncParsableCommand {
     private func begin(_ access: BoxAccess) async throws -> FixSeries? {
         let last = LastFix()
         @Sendable func ask() async throws {
-            try await access.ask(.fix(run)) { reply in
+            try await access.ask(.fix(run.id)) { reply in
                 guard case .fix(let progress) = reply else { return }
                 switch progress {
                 case .note(let text): Terminal.say(TerminalText.name(text, limit: 1_000))
@@ -89,7 +91,7 @@ struct FixCommand: AsyncParsableCommand {
     private func known() async throws -> FixSeries {
         let folder = try state.folder()
         try folder.create()
-        guard let series = try await ArchiveStore(home: folder.path).report(run).fixes else {
+        guard let series = try await ArchiveStore(home: folder.path).report(run.id).fixes else {
             throw CommandEnd(
                 code: 2,
                 message: "nobody tried to mend run \(run); `pipectl fix \(run)` does, if its workflow names a fixer"
@@ -122,7 +124,7 @@ struct FixCommand: AsyncParsableCommand {
 
     private func display(_ series: FixSeries) throws {
         if json { return try JSONOutput.print(series) }
-        for line in FixWords.lines(series, of: run) { Terminal.print(line) }
+        for line in FixWords.lines(series, of: run.id) { Terminal.print(line) }
     }
 }
 

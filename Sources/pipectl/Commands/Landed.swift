@@ -18,9 +18,16 @@ struct Landed: AsyncParsableCommand {
             commits repeats its own), inside (its head is part of another change that landed).
             """)
 
+    @OptionGroup var state: StateOptions
     @Argument(help: "OLD..NEW, or a revision.") var range: String?
     @Option(help: "The repository.") var folder = "."
-    @Option(name: .customLong("changes"), help: "Branches that are changes, as a glob.") var changes: [String] = []
+    @Option(
+        name: .customLong("changes"),
+        help: ArgumentHelp(
+            "Branches that are changes. Default: those that the daemon was given for this repository.",
+            valueName: "glob")
+    )
+    var changes: [String] = []
     @Flag(help: "Print release notes in Markdown.") var notes = false
     @Flag(help: "Print JSON.") var json = false
 
@@ -36,9 +43,11 @@ struct Landed: AsyncParsableCommand {
     func run() async throws {
         // A process of its own that only reads: hashing each object again would take a fifth of its time.
         LibGit2.trustStoredObjects()
-        let rules = try ChangeRefs(branchPatterns: changes)
-        let range = try RevisionRange(range ?? "HEAD")
-        let folder = folder
+        let known = await watched()
+        let rules = try ChangeRefs(branchPatterns: changes.isEmpty ? known?.changePatterns ?? [] : changes)
+        let named = try RevisionRange(self.range ?? "HEAD")
+        let range = await LandedPlace.commits(named, in: self.folder)
+        let folder = await LandedPlace.folder(self.folder, watchedAt: known?.gitDirectory, rules)
         let facts = try await withRepository(at: folder) { repository in
             let new = try repository.resolve(range.new)
             let old = try range.old.map { try repository.resolve($0) }
@@ -84,6 +93,15 @@ struct Landed: AsyncParsableCommand {
         }
         let number = Int(row.change) != nil ? "#\(row.change)" : "`\(row.change)`"
         Terminal.print("- \(markdown(row.title)) (\(number), \(markdown(row.author)))")
+    }
+
+    /// What a running daemon knows of the repository that this is, or is a clone of.
+    private func watched() async -> RepositoryFacts? {
+        guard let socket = try? state.folder().socket,
+            let client = try? await DaemonClient<BoxRequest, BoxReply>.connect(path: socket),
+            case .repository(let facts)? = try? await client.ask(.repository(RunSubject.repository(folder)))
+        else { return nil }
+        return facts
     }
 
     private func markdown(_ text: String) -> String {

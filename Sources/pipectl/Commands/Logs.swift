@@ -11,7 +11,7 @@ struct Logs: AsyncParsableCommand {
         discussion: "On a terminal only colours are kept of what a step printed; into a file or pipe goes every byte.")
 
     @OptionGroup var state: StateOptions
-    @Argument(help: "The run's number.") var run: Int64
+    @Argument(help: RunArgument.help) var run: RunArgument
     @Argument(help: "The step; without one, all steps.") var step: String?
     @Option(help: "Only this attempt; default: the last.") var attempt: Int?
     @Flag(name: .shortAndLong, help: "Go on until the run has ended.") var follow = false
@@ -22,10 +22,11 @@ struct Logs: AsyncParsableCommand {
     var context = 0
     @Flag(help: "With the time of each line after the attempt's start.") var times = false
 
-    func run() async throws {
+    mutating func run() async throws {
+        try await state.resolve(&run)
         let folder = try state.folder()
         if let grep { _ = try pattern(grep) }
-        let detail = try await state.ask(.run(run), "logs") { if case .run(let detail) = $0 { detail } else { nil } }
+        let detail = try await state.ask(.run(run.id), "logs") { if case .run(let detail) = $0 { detail } else { nil } }
         if detail.summary.isArchived { return try await printArchived(folder) }
         guard follow || detail.live != nil else {
             throw CommandEnd(
@@ -43,7 +44,7 @@ struct Logs: AsyncParsableCommand {
 
     private func printArchived(_ folder: StateFolder) async throws {
         let loader = try ReportLoader(folder)
-        let report = try await loader.store.report(run)
+        let report = try await loader.store.report(run.id)
         let steps = report.steps.filter(wanted)
         if let step, !report.steps.contains(where: { $0.name == step }) {
             throw CommandEnd(
@@ -64,7 +65,7 @@ struct Logs: AsyncParsableCommand {
             }
             let chosen = attempt.flatMap { number in step.attempts.first { $0.number == number } } ?? step.attempts.last
             guard let record = chosen?.log else { continue }
-            let log = try await loader.log(run, record.file)
+            let log = try await loader.log(run.id, record.file)
             if steps.count > 1 { Terminal.say("── \(step.name) (\(step.status.rawValue))") }
             try printLog(log)
         }
@@ -137,7 +138,7 @@ struct Logs: AsyncParsableCommand {
                     return false
                 }
                 group.addTask { [run] in
-                    try await access.ask(.follow(run)) { reply in
+                    try await access.ask(.follow(run.id)) { reply in
                         if case .progress(.live(let live)) = reply { await printer.take(live) }
                     }
                     return true
@@ -152,7 +153,7 @@ struct Logs: AsyncParsableCommand {
         await access.close()
         // What came in the last moment is in the archive by now.
         let loader = try ReportLoader(folder)
-        if let report = try? await loader.store.report(run) { try await printer.finish(report, loader) }
+        if let report = try? await loader.store.report(run.id) { try await printer.finish(report, loader) }
     }
 }
 

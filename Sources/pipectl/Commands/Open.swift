@@ -15,14 +15,16 @@ struct Open: AsyncParsableCommand {
 
     @OptionGroup var state: StateOptions
     @OptionGroup(title: HelpText.daemon) var box: BoxOptionGroup
-    @Argument(help: "The run's number.")
-    var run: Int64
+    @Argument(help: RunArgument.help)
+    var run: RunArgument
     @Option(help: "As this step saw it. Default: the first that failed.")
     var step: String?
     @Argument(parsing: .postTerminator, help: "What is run instead of a shell, after --.")
     var command: [String] = []
 
-    func run() async throws {
+    mutating func run() async throws {
+        try await state.resolve(&run)
+        let (run, command) = (run.id, command)
         let code = try await KeptShell.with(
             run: run, step: step, command: command, state: state.folder(), options: box.options()
         ) { shell in

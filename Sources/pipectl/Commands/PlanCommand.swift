@@ -56,7 +56,10 @@ struct PlanCommand: AsyncParsableCommand {
             commit: String(repeating: "0", count: 40), ref: "", parameters: values)
         let plan = try await program.plan(workflow: workflow, context: context)
         if json { return try JSONOutput.print(plan) }
-        Terminal.put(format == .dot ? PlanText.dot(plan) : PlanText.text(plan))
+        if format == .dot { return Terminal.put(PlanText.dot(plan)) }
+        Terminal.print(PlanText.line(for: declaration))
+        for line in DeclarationText.lines(declaration) { Terminal.print("  \(line)") }
+        Terminal.put(PlanText.text(plan))
     }
 
     private func explain(_ workflow: String) async throws {

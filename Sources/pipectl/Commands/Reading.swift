@@ -8,7 +8,7 @@ struct Runs: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "runs", abstract: "Lists runs, newest first.")
 
     @OptionGroup var state: StateOptions
-    @Option(help: "Only of this repository.") var repository: String?
+    @Option(help: "Only of this repository: its name, path or URL, or a clone of it.") var repository: String?
     @Option(help: "Only of this workflow.") var workflow: String?
     @Option(help: "Only of this change.") var change: String?
     @Option(help: "Only of this branch, or of changes into it.") var branch: String?
@@ -17,19 +17,25 @@ struct Runs: AsyncParsableCommand {
     @Option(name: .customLong("in"), help: "Only queued, running or ended ones; may be repeated.") var states:
         [RunState] = []
     @Option(help: "Only since then: 2d, 6h, or 2026-01-31.") var since: String?
+    @Flag(help: "Leave out what the daemon runs of its own accord: warm-ups, clean builds, retries of failing tests.")
+    var noBackground = false
     @Option(name: [.customShort("n"), .long], help: "At most so many.") var limit = 20
     @Flag(help: "Print JSON.") var json = false
 
     func run() async throws {
-        let query = RunsQuery(
-            repository: repository, workflow: workflow, change: change, branch: branch, commit: commit,
-            states: states, verdicts: verdict, since: try since.map { try PastTime.read($0) }, limit: limit)
+        var query = RunsQuery(
+            repository: repository.map(RunSubject.repository), workflow: workflow, change: change, branch: branch,
+            commit: commit, states: states, verdicts: verdict, since: try since.map { try PastTime.read($0) },
+            limit: limit)
+        query.hidesBackground = noBackground ? true : nil
         let runs = try await state.ask(.runs(query), "runs") { if case .runs(let runs) = $0 { runs } else { nil } }
         if json { return try JSONOutput.print(runs) }
         if runs.isEmpty {
             Terminal.say("no runs; `pipectl run WORKFLOW` makes one, `pipectl watch` makes them as changes come")
         }
-        Terminal.put(RunTable.text(runs, colour: Terminal.hasColour))
+        Terminal.put(
+            RunTable.text(
+                runs, colour: Terminal.hasColour, width: Terminal.outputIsTerminal ? Terminal.width : nil))
     }
 }
 
@@ -41,13 +47,15 @@ struct Show: AsyncParsableCommand {
         commandName: "show", abstract: "Shows one run: where it is, or its report.")
 
     @OptionGroup var state: StateOptions
-    @Argument(help: "The run's number.") var run: Int64
+    @Argument(help: RunArgument.help) var run: RunArgument
     @Flag(help: "Print JSON.") var json = false
 
-    func run() async throws {
-        let detail = try await state.ask(.run(run), "show") { if case .run(let detail) = $0 { detail } else { nil } }
+    mutating func run() async throws {
+        try await state.resolve(&run)
+        let id = run.id
+        let detail = try await state.ask(.run(id), "show") { if case .run(let detail) = $0 { detail } else { nil } }
         if detail.summary.isArchived {
-            let document = try await ReportLoader(state.folder()).document(run)
+            let document = try await ReportLoader(state.folder()).document(id)
             return Terminal.put(
                 document.render(
                     json ? .json : .text, options: RenderOptions(colour: Terminal.hasColour, width: Terminal.width)))
@@ -75,7 +83,7 @@ struct ReportCommand: AsyncParsableCommand {
         commandName: "report", abstract: "Renders the report of a finished run.")
 
     @OptionGroup var state: StateOptions
-    @Argument(help: "The run's number.") var run: Int64
+    @Argument(help: RunArgument.help) var run: RunArgument
     @Option(
         help: ArgumentHelp(
             "text, markdown, html, json or junit; with --bundle, markdown or json. Default: what the extension of --output says, else text."
@@ -97,7 +105,8 @@ struct ReportCommand: AsyncParsableCommand {
 
     private var wantedFormat: ReportFormat? { format ?? output.flatMap { ReportFormat(path: $0) } }
 
-    func run() async throws {
+    mutating func run() async throws {
+        try await state.resolve(&run)
         if bundle { return try put(try await bundleText()) }
         var document = try await document()
         if wantedFormat == .html { document.trends = await trends(document) }
@@ -106,7 +115,7 @@ struct ReportCommand: AsyncParsableCommand {
     }
 
     private func bundleText() async throws -> String {
-        let wanted = BundleRequest(run: run, bytes: bytes, format: wantedFormat == .json ? .json : .markdown)
+        let wanted = BundleRequest(run: run.id, bytes: bytes, format: wantedFormat == .json ? .json : .markdown)
         return try await state.ask(.bundle(wanted), "report") { if case .bundle(let text) = $0 { text } else { nil } }
     }
 
@@ -132,9 +141,9 @@ struct ReportCommand: AsyncParsableCommand {
     /// From the archive, or as far as there is one for a run that waits for a person.
     private func document() async throws -> ReportDocument {
         do {
-            return try await ReportLoader(state.folder()).document(run)
+            return try await ReportLoader(state.folder()).document(run.id)
         } catch let error as ArchiveError where error.code == .unknownRun {
-            let held = try? await state.ask(.run(run), "report") {
+            let held = try? await state.ask(.run(run.id), "report") {
                 if case .run(let detail) = $0 { detail.held } else { nil }
             }
             guard let held else { throw error }

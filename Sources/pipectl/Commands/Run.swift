@@ -12,6 +12,10 @@ struct Run: AsyncParsableCommand {
             Without --ref or --change the working tree is run as it is, uncommitted work included, in a workspace of \
             its own. The same engine as the daemon's does the work; without a daemon, in this process. Ends with the \
             verdict's exit code.
+
+            Examples: pipectl run test
+                      pipectl run test --change 7
+                      pipectl run test --repository app --ref main
             """)
 
     @OptionGroup var state: StateOptions
@@ -20,6 +24,11 @@ struct Run: AsyncParsableCommand {
     var workflow: String
     @Option(help: "The repository.")
     var folder = "."
+    @Option(
+        help: ArgumentHelp(
+            "A repository that the daemon watches, by its name or URL, instead of the one here; with --ref or --change.",
+            valueName: "name"))
+    var repository: String?
     @Option(help: "Run this branch, tag or commit instead of the working tree.")
     var ref: String?
     @Option(help: "Run this change, merged with its target.")
@@ -45,6 +54,9 @@ struct Run: AsyncParsableCommand {
 
     func validate() throws {
         if tests.count > 200 { throw ValidationError("--tests may be repeated 200 times") }
+        if repository != nil && ref == nil && change == nil {
+            throw ValidationError("--repository has no working tree here: name what to run with --ref or --change")
+        }
         if ref != nil && change != nil { throw ValidationError("--ref and --change exclude each other") }
     }
 
@@ -54,6 +66,7 @@ struct Run: AsyncParsableCommand {
         let access = try await BoxAccess.open(
             folder, purpose: "run \(workflow)", options: box.options(), log: Log.quiet)
         do {
+            try await DaemonSettings.check(box.given, access)
             if case .own = access, detach {
                 throw CommandEnd(
                     code: 2, message: "--detach needs a running daemon: start `pipectl watch`, or leave it out")
@@ -64,6 +77,7 @@ struct Run: AsyncParsableCommand {
                 parameters: try ParameterOptions.values(parameters), steps: steps, isForeground: !detach)
             (request.refusesProofs, request.isClean) = (!proofs, clean)
             request.tests = tests.isEmpty ? nil : tests
+            request.repository = repository.map(RunSubject.repository)
             if change != nil { request.origin = try? await RunSubject.origin(of: location) }
             let accepted = RunNumber()
             try await access.ask(.start(request)) { reply in
@@ -174,7 +188,28 @@ struct BoxOptionGroup: ParsableArguments {
         try LimitOptions.apply(runLimits, to: &options.runLimits)
         try LimitOptions.apply(treeLimits, to: &options.treeLimits)
         options.trust = try trust.policy()
+        options.settings = given
         return options
+    }
+
+    /// The options that were given, as they were typed; an option with its default value counts as not given.
+    var given: [String: [String]] {
+        var given: [String: [String]] = [:]
+        func add(_ name: String, _ value: Int, _ standard: Int) { if value != standard { given[name] = ["\(value)"] } }
+        if let slots { given["slots"] = ["\(slots)"] }
+        add("grace", grace, 10)
+        add("minimum-free", minimumFree, 1024)
+        add("base-limit", baseLimit, 20)
+        add("log-limit", logLimit, 16)
+        if allowUnsandboxed { given["allow-unsandboxed"] = [""] }
+        for (name, values) in [
+            ("resource", resources), ("readable", readable), ("writable", writable), ("shared", shared),
+            ("limit", stepLimits), ("run-limit", runLimits), ("protected", trust.protected),
+            ("allow-authors", trust.allowedAuthors), ("protect-paths", trust.protectedPaths),
+        ] where !values.isEmpty {
+            given[name] = values
+        }
+        return given
     }
 
     private func capacities() throws -> [String: Int] {

@@ -19,6 +19,25 @@ struct RunSubject {
         return URL(fileURLWithPath: folder).standardizedFileURL.path
     }
 
+    /// A repository as it was typed, for the box: a path means a folder here, not below the daemon's.
+    static func repository(_ text: String) -> String {
+        let isPath = text.hasPrefix(".") || text.hasPrefix("/") || text.hasPrefix("~")
+        guard isPath, !WatchedRepository.isRemote(text) else { return text }
+        return (try? top(of: (text as NSString).expandingTildeInPath)) ?? text
+    }
+
+    /// All places that the repository of a folder may be known by: its own, and those that it was cloned from.
+    static func places(of folder: String) async -> [String] {
+        guard let top = try? top(of: folder),
+            let found = try? await withRepository(at: top, { ([$0.gitDirectory], try $0.remoteURLs()) })
+        else { return [] }
+        let remotes = found.1.map { url in
+            WatchedRepository.isRemote(url)
+                ? url : URL(fileURLWithPath: url, relativeTo: URL(fileURLWithPath: top)).standardizedFileURL.path
+        }
+        return [top] + found.0 + remotes
+    }
+
     /// Where a repository was cloned from, as the box would know it: an absolute path, or a URL; nil for nowhere.
     static func origin(of location: String) async throws -> String? {
         guard !WatchedRepository.isRemote(location),

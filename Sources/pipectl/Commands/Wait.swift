@@ -10,7 +10,12 @@ struct Wait: AsyncParsableCommand {
             WHAT is a run's number, #7 for a change, a branch, a tag or a commit; without it, the commit that is checked \
             out here. It need not have been seen by the daemon, nor need the daemon run yet. All workflows of a commit \
             count. A branch or change is followed when a newer push takes the place of a run. Progress goes to standard \
-            error, the bundle to standard output, the verdict into the exit code.
+            error, the bundle to standard output, the verdict into the exit code. Without a daemon it ends after 20 \
+            seconds with 8 (60 where it went away); for a branch, tag or change that does not exist, after 10 seconds \
+            with 7.
+
+            Examples: git push && pipectl wait
+                      pipectl wait '#7' --until verdict
             """)
 
     @OptionGroup var state: StateOptions
@@ -19,7 +24,10 @@ struct Wait: AsyncParsableCommand {
     @Option(help: "The same as #change, for a name that is no number.") var change: String?
     @Option(help: "End at the first step that failed for good (failure), or when all is said (verdict).")
     var until = WaitRequest.End.failure
-    @Option(help: ArgumentHelp("End with code 8 when there is no verdict by then.", valueName: "seconds"))
+    @Option(
+        help: ArgumentHelp(
+            "End with code 8 when there is no verdict by then; 0 waits for ever, also for a daemon and for a name that does not exist yet.",
+            valueName: "seconds"))
     var timeout: Double?
     @Option(help: "Only this repository, by its name in `pipectl status`.") var repository: String?
     @Option(help: "The repository that you stand in.") var folder = "."
@@ -38,12 +46,13 @@ struct Wait: AsyncParsableCommand {
 
     func run() async throws {
         let folder = try state.folder()
-        let request = try await WaitSubject(text: what, change: change, folder: self.folder)
+        var request = try await WaitSubject(text: what, change: change, folder: self.folder)
             .request(repository: repository, end: until)
+        request.isEndless = timeout == 0 ? true : nil
         let view = WaitView()
-        let limit = timeout.map { Duration.seconds($0) }
+        let limit = timeout.flatMap { $0 > 0 ? Duration.seconds($0) : nil }
         let outcome = try await withThrowingTaskGroup(of: VerdictClient.Outcome?.self) { group in
-            group.addTask {
+            group.addTask { [request] in
                 try await VerdictClient(state: folder).wait(request, limit: limit) { await view.take($0) }
             }
             group.addTask {

@@ -68,6 +68,7 @@ struct Watch: AsyncParsableCommand {
         help: ArgumentHelp(
             "Hours after which what passes in a warm workspace is tested from nothing.", valueName: "hours"))
     var cleanRoom = 24.0
+    @OptionGroup(title: "Notifications") var notify: NotifyOptionGroup
     @Flag(help: "Say more.")
     var verbose = false
 
@@ -97,6 +98,7 @@ struct Watch: AsyncParsableCommand {
         options.keepFailed = try PastTime.duration(keepFailed)
         options.keptBytes = keepFailedLimit << 30
         options.cleanRoomInterval = .seconds(cleanRoom * 3_600)
+        options.notify = notify.options()
         var watching = WatchOptions()
         watching.interval = interval.map { .seconds($0) }
         watching.changePatterns = changes

@@ -4,19 +4,24 @@ import Pipeline
 /// A plan for people and for Graphviz.
 enum PlanText {
     static func line(for declaration: WorkflowDeclaration) -> String {
-        let triggers = declaration.triggers.map { trigger in
-            switch trigger.event {
-            case .pullRequest: "pull request into \(trigger.branches.joined(separator: ", "))"
-            case .merge: "merge into \(trigger.branches.joined(separator: ", "))"
-            case .push: "push to \(trigger.branches.joined(separator: ", "))"
-            case .tag: "tag \(trigger.branches.joined(separator: ", "))"
-            case .schedule: "\(trigger.cron ?? "") UTC on \(trigger.branches.joined(separator: ", "))"
-            case .manual: "by hand"
-            }
+        let triggers = declaration.triggers.map { trigger -> String in
+            let what = event(trigger)
+            return what + DeclarationText.paths(trigger)
         }
         let parameters = declaration.parameters.map { $0.name + ($0.defaultValue.map { "=\($0)" } ?? " (required)") }
         return "\(declaration.name): \(triggers.isEmpty ? "by hand" : triggers.joined(separator: "; "))"
             + (parameters.isEmpty ? "" : "; parameters: \(parameters.joined(separator: ", "))")
+    }
+
+    private static func event(_ trigger: Trigger) -> String {
+        switch trigger.event {
+        case .pullRequest: "pull request into \(trigger.branches.joined(separator: ", "))"
+        case .merge: "merge into \(trigger.branches.joined(separator: ", "))"
+        case .push: "push to \(trigger.branches.joined(separator: ", "))"
+        case .tag: "tag \(trigger.branches.joined(separator: ", "))"
+        case .schedule: "\(trigger.cron ?? "") UTC on \(trigger.branches.joined(separator: ", "))"
+        case .manual: "by hand"
+        }
     }
 
     /// The steps by wave: those of one wave may run at the same time.
@@ -35,6 +40,8 @@ enum PlanText {
                 for use in step.resources {
                     facts.append("\(use.units) of \(use.resource.capacity) \(use.resource.name)")
                 }
+                if !step.testResults.isEmpty { facts.append("test results") }
+                if !step.artifacts.isEmpty { facts.append("artifacts \(step.artifacts.joined(separator: ", "))") }
                 if step.network == .allowed { facts.append("network") }
                 if step.action == .approval { facts.append("waits for a person") }
                 if !step.secrets.isEmpty {

@@ -4,7 +4,8 @@ import Foundation
 
 /// Runs as aligned columns.
 enum RunTable {
-    static func text(_ runs: [RunSummary], colour: Bool) -> String {
+    /// - Parameter width: Columns of the terminal, to which "what" is shortened; nil for as long as it is.
+    static func text(_ runs: [RunSummary], colour: Bool, width: Int? = nil) -> String {
         guard !runs.isEmpty else { return "" }
         let rows = runs.map { run in
             [
@@ -14,10 +15,13 @@ enum RunTable {
             ]
         }
         let header = ["run", "verdict", "workflow", "what", "commit", "took", "tests", "when", "repository"]
-        return TextTable.text(header, rows) { row, column in colour && column == 1 ? code(runs[row]) : nil }
+        let limit = width.map { TextTable.Limit(column: 3, least: 12, width: $0) }
+        return TextTable.text(header, rows, limit: limit) { row, column in colour && column == 1 ? code(runs[row]) : nil
+        }
     }
 
-    private static func subject(_ run: RunSummary) -> String {
+    /// What a run is about, in the words of every list.
+    static func subject(_ run: RunSummary) -> String {
         if let fix = run.fix { return fix.inWords + (run.change.map { ", change \($0)" } ?? "") }
         if let change = run.change {
             let title = (run.title ?? "").prefix(40)
@@ -38,15 +42,7 @@ enum RunTable {
     private static func verdict(_ run: RunSummary) -> Verdict? { run.heldFor == nil ? run.verdict : .needsApproval }
 
     private static func sign(_ run: RunSummary) -> String {
-        switch verdict(run) {
-        case .passed: "✔"
-        case .failed, .conflict, .definitionError: "✘"
-        case .infrastructure: "‼"
-        case .superseded, .cancelled: "◼"
-        case .flaky, .needsApproval: "!"
-        case .notApplicable: "–"
-        case nil: run.state == .running ? "▶" : "·"
-        }
+        verdict(run).map { Wording.symbol($0) } ?? (run.state == .running ? "▶" : "·")
     }
 
     private static func code(_ run: RunSummary) -> String {

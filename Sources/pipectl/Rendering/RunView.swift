@@ -1,3 +1,4 @@
+import Archive
 import BuildBox
 import Engine
 import Foundation
@@ -167,15 +168,15 @@ actor RunView {
 /// A state as a sign and, in colour, a colour; the sign alone tells them apart.
 enum StatusMark {
     static func text(_ status: StepStatus, _ colour: Bool) -> String {
-        let (sign, code) =
+        let sign = Wording.symbol(status)
+        let code =
             switch status {
-            case .passed: ("✔", "32")
-            case .failed, .timedOut: ("✘", "31")
-            case .infrastructure: ("‼", "35")
-            case .cancelled: ("◼", "33")
-            case .skipped: ("⤼", "2")
-            case .running: ("▶", "36")
-            case .waiting: ("·", "2")
+            case .passed: "32"
+            case .failed, .timedOut: "31"
+            case .infrastructure: "35"
+            case .cancelled: "33"
+            case .skipped, .waiting: "2"
+            case .running: "36"
             }
         return colour ? "\u{1b}[\(code)m\(sign)\u{1b}[0m" : sign
     }

@@ -2,13 +2,33 @@ import Engine
 
 /// Rows of cells in aligned columns.
 enum TextTable {
+    /// A column that is shortened so that rows fit into a terminal.
+    struct Limit {
+        var column: Int
+        /// Characters that it keeps in any case.
+        var least: Int
+        /// Columns of the terminal.
+        var width: Int
+    }
+
     /// - Parameters:
+    ///   - limit: What is shortened where rows are too long; nil for nothing.
     ///   - rows: As many cells in each as the header has. Every cell may have been written by the code under test.
     ///   - style: The number of a terminal style (SGR) for a cell, by row and column; nil for the plain one.
-    static func text(_ header: [String], _ rows: [[String]], style: (Int, Int) -> String? = { _, _ in nil }) -> String {
-        let rows = rows.map { row in row.map { TerminalText.name($0) } }
+    static func text(
+        _ header: [String], _ rows: [[String]], limit: Limit? = nil, style: (Int, Int) -> String? = { _, _ in nil }
+    ) -> String {
+        var rows = rows.map { row in row.map { TerminalText.name($0) } }
         var widths = header.map(\.count)
         for row in rows { for (column, cell) in row.enumerated() { widths[column] = max(widths[column], cell.count) } }
+        if let limit {
+            let over = widths.reduce(0, +) + 2 * (widths.count - 1) - limit.width
+            let room = max(widths[limit.column] - max(over, 0), limit.least)
+            for index in rows.indices where rows[index][limit.column].count > room {
+                rows[index][limit.column] = String(rows[index][limit.column].prefix(room - 1)) + "…"
+            }
+            widths[limit.column] = min(widths[limit.column], room)
+        }
         var text = line(header, widths) { _ in nil }
         for (number, row) in rows.enumerated() { text += line(row, widths) { style(number, $0) } }
         return text

@@ -3,16 +3,17 @@ import Foundation
 
 /// Waits for a verdict at the daemon, and survives that one's end: it asks the next daemon, which knows from the index.
 struct VerdictClient {
-    /// How long the first daemon may take to come; one that went away is waited for without a limit.
-    static let patience = Duration.seconds(60)
+    /// How long a daemon that was never there may take to come, and one that went away to come back.
+    static let grace = Duration.seconds(20)
+    static let restartGrace = Duration.seconds(60)
 
     let state: StateFolder
 
     /// How a wait ended.
     enum Outcome: Sendable {
         case concluded(WaitState)
-        /// The time is over; what was known last.
-        case pending(WaitState?)
+        /// The time is over, or there is no daemon, as the sentence says; what was known last.
+        case pending(WaitState?, why: String?)
     }
 
     /// What happened on the way.
@@ -24,14 +25,14 @@ struct VerdictClient {
     }
 
     /// - Parameter limit: The longest that it may take; nil for as long as it takes.
-    /// - Throws: ``BoxError`` for a subject that can't be waited for, ``DaemonError`` when no daemon came at all.
+    /// - Throws: ``BoxError`` for a subject that can't be waited for.
     func wait(
         _ request: WaitRequest, limit: Duration?, each: @escaping @Sendable (Event) async throws -> Void
     ) async throws -> Outcome {
         let last = LastState()
         return try await withThrowingTaskGroup(of: Outcome?.self) { group in
             group.addTask {
-                try await ask(request, patience: limit.map { min($0, Self.patience) } ?? Self.patience) { event in
+                try await ask(request, last) { event in
                     if case .state(let state) = event { await last.set(state) }
                     try await each(event)
                 }
@@ -43,16 +44,17 @@ struct VerdictClient {
                 }
             }
             defer { group.cancelAll() }
-            guard let outcome = try await group.next() ?? nil else { return .pending(await last.state) }
+            guard let outcome = try await group.next() ?? nil else { return .pending(await last.state, why: nil) }
             return outcome
         }
     }
 
     private func ask(
-        _ request: WaitRequest, patience: Duration, each: @Sendable (Event) async throws -> Void
+        _ request: WaitRequest, _ last: LastState, each: @Sendable (Event) async throws -> Void
     ) async throws -> Outcome {
-        let first = ContinuousClock.now + patience
-        var (wasThere, isAway) = (false, false)
+        // Who waits for ever starts the daemon later.
+        var end = request.isEndless == true ? nil : ContinuousClock.now + Self.grace
+        var isAway = false
         var pause = Duration.milliseconds(50)
         while true {
             do {
@@ -61,7 +63,8 @@ struct VerdictClient {
                     switch reply {
                     case .waiting(let state):
                         if isAway { try await each(.back) }
-                        (wasThere, isAway, pause) = (true, false, .milliseconds(50))
+                        (isAway, pause) = (false, .milliseconds(50))
+                        if end != nil { end = ContinuousClock.now + Self.restartGrace }
                         try await each(.state(state))
                         if state.conclusion != nil { return .concluded(state) }
                     case .refused(let code, let message): throw BoxError(BoxError.Code(rawValue: code), message)
@@ -69,15 +72,23 @@ struct VerdictClient {
                     }
                 }
             } catch let error as DaemonError where error.passes {
-                if !wasThere, ContinuousClock.now > first { throw error }
                 // A wait asks for nothing that could have taken effect.
                 let isGone = error.code == .disconnected || error.code == .stopping
+                if isGone, !isAway, end != nil { end = ContinuousClock.now + Self.restartGrace }
+                if let end, ContinuousClock.now > end { return .pending(await last.state, why: Self.advice(error)) }
                 if !isAway { try await each(.away(isGone ? "The daemon went away." : error.message)) }
                 isAway = true
             }
             try await Task.sleep(for: pause * Double.random(in: 0.8...1.2))
             pause = min(pause * 2, .seconds(2))
         }
+    }
+}
+
+extension VerdictClient {
+    fileprivate static func advice(_ error: DaemonError) -> String {
+        guard error.code == .notRunning else { return error.message }
+        return "no daemon is running; start one with `pipectl watch PATH-OR-URL`, or wait for one with --timeout 0"
     }
 }
 

@@ -21,7 +21,7 @@ struct VerdictDocument {
     private var known: WaitState? {
         switch outcome {
         case .concluded(let state): state
-        case .pending(let state): state
+        case .pending(let state, _): state
         }
     }
 
@@ -47,7 +47,11 @@ struct VerdictDocument {
     }
 
     /// The end without the bundle.
-    var answer: VerdictAnswer { VerdictAnswer(known, subject: subject, exitCode: exitCode) }
+    var answer: VerdictAnswer {
+        var answer = VerdictAnswer(known, subject: subject, exitCode: exitCode)
+        if case .pending(_, let why?) = outcome { answer.reason = why }
+        return answer
+    }
 
     func json() async throws -> String {
         var bundle: JSONText?
@@ -66,7 +70,8 @@ struct VerdictDocument {
 
     private func pendingText() -> String {
         var text = "# still pending: \(escaped(known?.subject ?? subject))\n\n"
-        guard let known else { return text + "No daemon has said anything about it.\n" }
+        if case .pending(_, let why?) = outcome { text += "\(escaped(why))\n\n" }
+        guard let known else { return text }
         for line in WaitView.lines(known, at: Date(), countsDown: true) { text += "- \(escaped(line))\n" }
         return text
     }

@@ -53,7 +53,7 @@ struct WaitSubject {
     /// The repository that the folder is in, and all places where the daemon may know it from.
     private func place() async throws -> (top: String, locations: [String])? {
         let top = try RunSubject.top(of: folder)
-        guard let gitDirectory = try? await withRepository(at: top, { $0.gitDirectory }) else { return nil }
-        return (top, [top, gitDirectory] + [try? await RunSubject.origin(of: top)].compactMap { $0 })
+        let places = await RunSubject.places(of: top)
+        return places.isEmpty ? nil : (top, places)
     }
 }

@@ -144,4 +144,24 @@ import Testing
         _ = try await index.cancelQueued(3, reason: "by hand")
         #expect(try await index.countsByState() == [.queued: 2, .running: 1, .ended: 1])
     }
+
+    @Test func `a warm workspace that waiting changes miss is made first`() async throws {
+        let index = try await Index.watching()
+        let first = try await index.enqueue(Sample.request(change: "1", head: 1)).run.id
+        var refresh = Sample.request(change: nil, head: 2, nonce: "refresh")
+        (refresh.upkeep, refresh.event) = (.refresh, .push)
+        let made = try await index.enqueue(refresh).run.id
+        func next() async throws -> RunID? {
+            try await index.claimNext(isIdle: false, prefersMissed: true)?.id
+        }
+        #expect(try await next() == first, "others make it when there is time")
+        try await index.accept(Sample.request(change: "3", head: 3))
+        try await index.setMissed(made)
+        #expect(try await next() == made)
+        #expect(try await next() == 3)
+        var idle = Sample.request(change: nil, head: 5, nonce: "refresh")
+        (idle.upkeep, idle.event, idle.isMissed) = (.refresh, .push, true)
+        try await index.accept(idle)
+        #expect(try await next() == nil, "nobody waits for it")
+    }
 }

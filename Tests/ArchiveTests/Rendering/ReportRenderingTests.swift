@@ -178,8 +178,8 @@ import Testing
     // MARK: Words
 
     @Test(arguments: [
-        (0, "0 s"), (0.25, "250 ms"), (1, "1.0 s"), (12.34, "12.3 s"), (59.97, "1m 00s"), (123, "2m 03s"),
-        (3_840, "1h 04m"), (-1, "–"), (Double.infinity, "–"), (Double.nan, "–"),
+        (0, "0 ms"), (0.25, "250 ms"), (0.9996, "1 s"), (12.34, "12.3 s"), (59.97, "1 min"), (123, "2 min 3 s"),
+        (3_599.7, "1 h"), (3_840, "1 h 4 min"), (-1, "–"), (Double.infinity, "–"), (Double.nan, "–"),
     ])
     func durations(_ seconds: Double, _ expected: String) {
         #expect(Wording.duration(seconds) == expected)

@@ -17,6 +17,8 @@ public struct RunFilter: Sendable, Equatable {
     public var since: Date?
     /// Only runs with a smaller number: where the next page begins.
     public var before: RunID?
+    /// Whether runs are left out that the box wants of its own accord.
+    public var hidesUpkeep = false
     public var limit: Int
 
     public init(

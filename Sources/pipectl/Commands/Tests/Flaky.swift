@@ -22,7 +22,7 @@ struct Flaky: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let query = TestFilter(repository: scope.repository, workflow: scope.workflow, limit: runs)
+        let query = TestFilter(repository: scope.place, workflow: scope.workflow, limit: runs)
         let tests = try await state.ask(.flakyTests(query), "flaky") {
             if case .flaky(let tests) = $0 { tests } else { nil }
         }

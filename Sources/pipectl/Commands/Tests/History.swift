@@ -14,7 +14,7 @@ struct History: AsyncParsableCommand {
     @Flag(help: "Print JSON.") var json = false
 
     func run() async throws {
-        let query = TestFilter(repository: scope.repository, workflow: scope.workflow, limit: limit)
+        let query = TestFilter(repository: scope.place, workflow: scope.workflow, limit: limit)
         let appearances = try await state.ask(.testHistory(test, query), "history") {
             if case .appearances(let appearances) = $0 { appearances } else { nil }
         }

@@ -19,7 +19,7 @@ struct Slowest: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let query = TestFilter(repository: scope.repository, workflow: scope.workflow, limit: runs)
+        let query = TestFilter(repository: scope.place, workflow: scope.workflow, limit: runs)
         let tests = try await state.ask(.slowestTests(query, limit), "slowest") {
             if case .slowest(let tests) = $0 { tests } else { nil }
         }

@@ -1,0 +1,40 @@
+import Archive
+import Engine
+import Foundation
+import Pipeline
+
+/// Why a run begins from nothing, for its report.
+enum ColdReason {
+    /// What the newest workspace of the same workflow and branch has otherwise; nil where it could be used.
+    ///
+    /// - Parameter bases: All of the box, newest first.
+    static func text(_ bases: [Base], for key: BaseKey, plan: String?) -> String {
+        guard let base = bases.first(where: { $0.key.isOfSameLine(as: key) }) else {
+            return "there is no warm workspace of \(key.branch) yet"
+        }
+        if base.key.tools != key.tools { return "the compiler or installed packages changed since run \(base.run)" }
+        if !base.serves(key, plan: plan) { return "workflows/ changed since run \(base.run)" }
+        if base.createdAt > Date() { return "the clock was set back since run \(base.run)" }
+        return "the warm workspace of run \(base.run) has reached its limit of layers or size"
+    }
+
+    /// Why a run asks for no warm workspace at all.
+    static func text(_ request: RunRequest) -> String {
+        if request.runsAtMostOnce || request.event == .tag { return "a release begins so" }
+        if request.upkeep == .cleanRoom { return "to compare with warm runs" }
+        if request.isClean == true { return "as --clean asks" }
+        return "its parameters may change what is built"
+    }
+}
+
+extension Plan {
+    /// A digest of all that its steps do: two definitions with the same one build the same.
+    ///
+    /// Nil where a step is Swift code of `workflows/`, of which the plan has only the name.
+    var baseDigest: String? {
+        guard !steps.contains(where: { $0.action == .closure }) else { return nil }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys]
+        return (try? encoder.encode(steps)).map { BytesDigest.sha256(Array($0)) }
+    }
+}

@@ -1,0 +1,23 @@
+import Archive
+import Engine
+import Foundation
+
+/// The line of the daemon's log that says how a run ended, and the command that shows more.
+enum RunEndLine {
+    /// Nil while the run has neither a verdict nor a question to a person.
+    static func text(_ run: IndexedRun) -> String? {
+        let summary = run.summary
+        let what = "\(summary.repository): run \(run.id) \(summary.workflow), \(run.request.subjectInWords)"
+        if let why = summary.heldFor {
+            return line("\(what): needs approval: \(why)") + "; \(Approval.command(run.id))"
+        }
+        guard let verdict = summary.verdict else { return nil }
+        let time = summary.duration.map { " in \(Duration.seconds($0).inWords)" } ?? ""
+        let reason = summary.reason.map { ": \($0)" } ?? ""
+        let next = verdict == .passed ? "" : "; pipectl show \(run.id)"
+        return line("\(what): \(verdict.title)\(time)\(reason)") + next
+    }
+
+    /// The reason may be what a step printed.
+    private static func line(_ text: String) -> String { TerminalText.name(text, limit: 400) }
+}

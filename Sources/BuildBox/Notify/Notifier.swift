@@ -1,0 +1,98 @@
+import Archive
+import Engine
+import Foundation
+import Logging
+
+/// Tells somebody what happens: notes it in the outbox, and delivers from there, one after the other.
+///
+/// It reads the index after the fact and is never asked by a run, so that no receiver can hold one up. What was noted
+/// outlives a restart; what was delivered just before a crash may be delivered twice.
+struct Notifier: Sendable {
+    /// What ended longer ago is no news: a daemon that was off for a month does not tell of all of it.
+    static let memory = 86_400.0
+    /// After so many failures an event is given up, some 12 hours after it happened.
+    static let mostFailures = 20
+
+    let index: Archive.Index
+    let options: NotifyOptions
+    let target: NotifyTarget
+    let news: NewsDesk
+    let log: Logger
+
+    /// Goes on until the task is cancelled.
+    func run() async {
+        while !Task.isCancelled {
+            let mark = news.mark(of: [])
+            var pause = Duration.seconds(60)
+            do {
+                try await index.openOutbox()
+                try await note()
+                pause = min(pause, try await deliverAll())
+            } catch is CancellationError {
+                return
+            } catch {
+                log.warning("what happened could not be noted for the notification: \(error)")
+                pause = .seconds(5)
+            }
+            await withTaskGroup(of: Void.self) { [news, pause] group in
+                group.addTask { await news.wait(since: mark) }
+                group.addTask { try? await Task.sleep(for: pause) }
+                await group.next()
+                group.cancelAll()
+            }
+        }
+    }
+
+    /// Notes all that has happened since the last time.
+    func note() async throws {
+        let since = Date().addingTimeInterval(-Self.memory)
+        while true {
+            let ids = try await index.untold(since: since)
+            for id in ids {
+                guard let run = try await index.run(id) else { continue }
+                let events = NotifyEvent.all(of: run, before: try await index.verdict(before: run.summary))
+                    .filter { options.events.contains($0.event) }
+                try await index.note(
+                    events.map { ($0.event.rawValue, try? $0.json()) }, of: id, ended: true)
+            }
+            if ids.count < 100 { break }
+        }
+        guard options.events.contains(.approval) else { return }
+        for question in try await index.untoldQuestions() {
+            guard let run = try await index.run(question.run) else { continue }
+            let event = NotifyEvent.question(run, step: question.step, why: question.why, at: Date())
+            try await index.note([(question.kind, try event.json())], of: run.id, ended: false)
+        }
+    }
+
+    /// Delivers what is due, oldest first; returns how long the next one waits.
+    func deliverAll() async throws -> Duration {
+        while let item = try await index.firstOfOutbox() {
+            try Task.checkCancellation()
+            let left = item.dueAt.timeIntervalSinceNow
+            // A clock that was set back must not hold it up for long.
+            if left > 0, left < 7_200 { return .seconds(left) }
+            do {
+                try await target.deliver(item.body)
+                try await index.closeOutboxItem(item.id)
+            } catch is CancellationError {
+                throw CancellationError()
+            } catch {
+                guard item.failures + 1 < Self.mostFailures else {
+                    log.error("the notification of run \(item.run) (\(item.kind)) is given up: \(error)")
+                    try await index.closeOutboxItem(item.id)
+                    continue
+                }
+                let pause = Self.pause(after: item.failures)
+                log.warning(
+                    "the notification of run \(item.run) (\(item.kind)) failed and is tried again in \(Duration.seconds(pause).inWords): \(error)"
+                )
+                try await index.postponeOutboxItem(item.id, until: Date().addingTimeInterval(pause))
+            }
+        }
+        return .seconds(60)
+    }
+
+    /// 1, 2, 4 seconds and so on, an hour at most.
+    static func pause(after failures: Int) -> Double { min(pow(2, Double(failures)), 3_600) }
+}

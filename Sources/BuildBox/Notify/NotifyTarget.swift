@@ -1,0 +1,90 @@
+import Engine
+import Foundation
+import Pipeline
+
+/// Whom events are sent to.
+public struct NotifyOptions: Sendable, Equatable {
+    /// A command line for `/bin/sh`, which gets the event as JSON on standard input.
+    public var command: String?
+    /// An http or https URL, which gets it as the body of a POST.
+    public var url: String?
+    public var events: Set<NotifyEvent.Kind> = [.branch, .red, .green, .release, .approval]
+    /// How long one delivery may take.
+    public var deadline = Duration.seconds(30)
+
+    public init() {}
+
+    var isWanted: Bool { command != nil || url != nil }
+}
+
+/// Delivers one event by a child process, so that neither a slow receiver nor a library for HTTP is ours to carry.
+struct NotifyTarget: Sendable {
+    let options: NotifyOptions
+    /// Where the event is written for the child.
+    let folder: String
+
+    /// - Throws: ``BoxError`` with what the command or curl said.
+    func deliver(_ body: String) async throws {
+        let name = "\(folder)/notify-\(UInt64.random(in: 0 ... .max))"
+        let (bodyFile, configFile) = ("\(name).json", "\(name).curl")
+        try await offThread {
+            try Self.write(body, to: bodyFile)
+            if let url = options.url {
+                try Self.write(Self.curl(url, body: bodyFile, options.deadline), to: configFile)
+            }
+        }
+        defer { for file in [bodyFile, configFile] { try? FileManager.default.removeItem(atPath: file) } }
+        if let command = options.command {
+            try await run(
+                Tool(
+                    "/bin/sh", ["-c", "exec <\"$1\" && eval \"$2\"", "pipectl", bodyFile, command],
+                    deadline: options.deadline, outputLimit: 4_096))
+        }
+        if options.url != nil {
+            try await run(
+                Tool(
+                    "curl", ["--disable", "--config", configFile], deadline: options.deadline + .seconds(5),
+                    outputLimit: 4_096))
+        }
+    }
+
+    private func run(_ tool: Tool) async throws {
+        let result = try await tool.run()
+        guard !result.succeeded else { return }
+        let said = TerminalText.name(result.text.trimmingCharacters(in: .whitespacesAndNewlines), limit: 300)
+        let how =
+            switch result.ending {
+            case .exited(let code): "exit code \(code)"
+            case .signal(let signal): "signal \(signal)"
+            case .deadline(let limit): "it took longer than \(limit.inWords)"
+            }
+        throw BoxError(.notify, "\(how)\(said.isEmpty ? "" : ": \(said)")")
+    }
+
+    /// A file and not the command line: a URL may hold a token, and everybody reads command lines.
+    static func curl(_ url: String, body: String, _ deadline: Duration) -> String {
+        func quoted(_ text: String) -> String {
+            "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
+        }
+        return """
+            url = \(quoted(url))
+            request = "POST"
+            header = "Content-Type: application/json"
+            data-binary = \(quoted("@" + body))
+            max-time = \(max(Int(deadline.inSeconds), 1))
+            proto = "=http,https"
+            output = "/dev/null"
+            fail
+            silent
+            show-error
+
+            """
+    }
+
+    /// Readable by this user alone.
+    private static func write(_ text: String, to path: String) throws {
+        let made = FileManager.default.createFile(
+            atPath: path, contents: Data(text.utf8), attributes: [.posixPermissions: 0o600])
+        if !made { throw SystemFailure("create \(path)") }
+    }
+}

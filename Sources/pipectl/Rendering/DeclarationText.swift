@@ -1,0 +1,37 @@
+import Engine
+import Pipeline
+
+/// What a workflow says beside its steps: when a person is asked, what is looked at, who fixes a failure.
+enum DeclarationText {
+    static func lines(_ declaration: WorkflowDeclaration) -> [String] {
+        var lines: [String] = []
+        if let rule = declaration.approval {
+            let paths = rule.paths.isEmpty ? "" : "changes of \(rule.paths.joined(separator: ", ")) need approval"
+            lines.append("approval   \(rule.isAlways ? "every run needs approval" : paths)")
+        }
+        if let rules = declaration.integrity {
+            lines.append(
+                "integrity  changes that weaken tests need approval (\(rules.count == 1 ? "1 rule" : "\(rules.count) rules"))"
+            )
+        }
+        if let fix = declaration.fix {
+            let tries = fix.attempts == 1 ? "1 attempt" : "\(fix.attempts) attempts"
+            let push = fix.push == .ownBranch ? ", pushed to the change's branch" : ""
+            lines.append(
+                "fixer      \(fix.command)  [\(tries), at most \(Duration.seconds(fix.timeout).inWords) each\(push)]")
+        }
+        if let tests = declaration.quarantine, !tests.isEmpty {
+            lines.append("quarantine \(tests.count == 1 ? "1 test" : "\(tests.count) tests")")
+        }
+        if declaration.bisectsWhenRed == true { lines.append("bisects    when the branch turns red") }
+        return lines
+    }
+
+    /// The paths that a trigger is limited to, in brackets; empty where any path counts.
+    static func paths(_ trigger: Trigger) -> String {
+        var parts: [String] = []
+        if !trigger.paths.isEmpty { parts.append("only \(trigger.paths.joined(separator: ", "))") }
+        if !trigger.ignoredPaths.isEmpty { parts.append("not \(trigger.ignoredPaths.joined(separator: ", "))") }
+        return parts.isEmpty ? "" : " [\(parts.joined(separator: "; "))]"
+    }
+}

@@ -1,0 +1,125 @@
+import Archive
+import Engine
+import Foundation
+import Logging
+import Pipeline
+import Testing
+
+@testable import BuildBox
+
+@Suite struct NotifierTests {
+    private func run(
+        _ id: RunID, _ verdict: Verdict, change: String? = nil, _ edit: (inout RunRequest) -> Void = { _ in }
+    ) -> IndexedRun {
+        var request = RunRequest(
+            repository: "app", workflow: "test", event: .merge, ref: "refs/heads/main", branch: "main", head: "a",
+            definitionCommit: "a", subject: "main", concurrency: .queue(max: 10))
+        edit(&request)
+        var summary = RunSummary(
+            id: id, repository: "app", workflow: "test", event: request.event, ref: request.ref, branch: "main",
+            head: "a", change: change, state: .ended, verdict: verdict,
+            createdAt: Date(timeIntervalSince1970: 0))
+        summary.reason = "because\u{1b}[2J"
+        return IndexedRun(summary: summary, request: request, steps: [])
+    }
+
+    private func kinds(_ run: IndexedRun, before: Verdict?) -> [NotifyEvent.Kind] {
+        NotifyEvent.all(of: run, before: before).map(\.event)
+    }
+
+    @Test func `a branch turns red and green once`() {
+        #expect(kinds(run(2, .failed), before: .passed) == [.branch, .red])
+        #expect(kinds(run(2, .failed), before: nil) == [.branch, .red])
+        #expect(kinds(run(2, .failed), before: .failed) == [.branch])
+        #expect(kinds(run(2, .passed), before: .failed) == [.branch, .green])
+        #expect(kinds(run(2, .flaky), before: .failed) == [.branch, .green])
+        #expect(kinds(run(2, .passed), before: .passed) == [.branch])
+        #expect(kinds(run(2, .infrastructure), before: .failed) == [.branch], "the box says nothing of the branch")
+    }
+
+    @Test func `what nobody asked for is no news`() {
+        #expect(kinds(run(2, .passed, change: "7"), before: nil) == [.change])
+        #expect(kinds(run(2, .failed) { $0.runsAtMostOnce = true }, before: nil) == [.release])
+        #expect(kinds(run(2, .superseded), before: nil) == [])
+        #expect(kinds(run(2, .failed) { $0.upkeep = .learn }, before: nil) == [])
+        #expect(kinds(run(2, .failed) { $0.upkeep = .refresh }, before: .passed) == [.branch, .red])
+        #expect(kinds(run(2, .failed) { $0.onlySteps = ["a"] }, before: .passed) == [])
+        #expect(kinds(run(2, .failed) { $0.event = .manual }, before: .passed) == [])
+    }
+
+    @Test func `an address can't add to what curl is told`() {
+        let config = NotifyTarget.curl("https://host.example/\"\\x", body: "/tmp/b", .seconds(30))
+        #expect(config.hasPrefix(#"url = "https://host.example/\"\\x""# + "\n"))
+        #expect(config.contains("max-time = 30\n"))
+    }
+
+    /// A folder with a command that appends what it gets, and fails while there is a file "broken".
+    private func withTarget(_ body: (String, NotifyOptions) async throws -> Void) async throws {
+        let folder = FileManager.default.temporaryDirectory.path + "/notify-tests-" + UUID().uuidString
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        var options = NotifyOptions()
+        options.command = "test ! -e '\(folder)/broken' && cat >> '\(folder)/got' && echo >> '\(folder)/got'"
+        try await body(folder, options)
+    }
+
+    private func got(_ folder: String) throws -> [NotifyEvent] {
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .iso8601
+        let text = (try? String(contentsOfFile: folder + "/got", encoding: .utf8)) ?? ""
+        return try text.split(separator: "\n").map { try decoder.decode(NotifyEvent.self, from: Data($0.utf8)) }
+    }
+
+    private func end(_ index: Index, _ head: Character, _ verdict: Verdict) async throws -> RunID {
+        let commit = String(repeating: head, count: 40)
+        let request = RunRequest(
+            repository: "app", workflow: "test", event: .merge, ref: "refs/heads/main", branch: "main", head: commit,
+            definitionCommit: commit, subject: "main", concurrency: .queue(max: 10))
+        let id = try await index.enqueue(request).run.id
+        try await index.markRunning(id)
+        try await index.finish(
+            Report(
+                id: id, repository: "app", workflow: "test", event: .merge, ref: request.ref, branch: "main",
+                head: commit, verdict: verdict, reason: "r", createdAt: Date(), startedAt: Date(), endedAt: Date(),
+                reproduce: "", box: .current), tests: [], archivedBytes: 1)
+        return id
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `events are delivered in order, once, and again after a failure`() async throws {
+        try await withTarget { folder, options in
+            let index = try Index.inMemory()
+            let notifier = Notifier(
+                index: index, options: options, target: NotifyTarget(options: options, folder: folder),
+                news: NewsDesk(), log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            _ = try await end(index, "0", .passed)
+            try await index.openOutbox()
+            try await notifier.note()
+            #expect(try await index.firstOfOutbox() == nil, "what was there before is no news")
+            let red = try await end(index, "1", .failed)
+            let green = try await end(index, "2", .passed)
+            try Data().write(to: URL(fileURLWithPath: folder + "/broken"))
+            try await notifier.note()
+            try await notifier.note()
+            #expect(try await notifier.deliverAll() <= .seconds(1))
+            #expect(try await index.firstOfOutbox()?.failures == 1 && got(folder).isEmpty)
+            try FileManager.default.removeItem(atPath: folder + "/broken")
+            // Another daemon goes on with what this one could not deliver.
+            let first = try #require(try await index.firstOfOutbox())
+            try await index.postponeOutboxItem(first.id, until: Date(timeIntervalSince1970: 0))
+            _ = try await notifier.deliverAll()
+            let events = try got(folder)
+            #expect(events.map(\.event) == [.branch, .red, .branch, .green])
+            #expect(events.map(\.run) == [red, red, green, green])
+            try await notifier.note()
+            _ = try await notifier.deliverAll()
+            #expect(try got(folder).count == 4)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["got"], "nothing is left behind")
+        }
+    }
+
+    @Test func `each failure waits longer, an hour at most`() {
+        #expect((0...3).map(Notifier.pause) == [1, 2, 4, 8])
+        #expect(Notifier.pause(after: 40) == 3_600)
+    }
+}

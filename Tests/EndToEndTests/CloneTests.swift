@@ -1,0 +1,45 @@
+import Archive
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct CloneTests {
+    @Test(.timeLimit(.minutes(3)))
+    func `a clone is the repository that is watched`() async throws {
+        let steps = #"Step("check", run: "sh check.sh && git cat-file -t HEAD")"#
+        try await Bench.with(Workflows.test(steps, files: ["check.sh": "exit 0\n"])) { bench in
+            let clone = "\(bench.root)/clone"
+            try await bench.withDaemon("--changes", "agent/*") { daemon in
+                _ = try await daemon.line("baseline of")
+                try await bench.git(["clone", "-q", "file://\(bench.repository)", clone], in: bench.root)
+                // What both have is run as in the repository itself; what nobody has pushed comes from the clone.
+                let main = try await bench.pipectl("run", "test", "--ref", "main", in: clone)
+                #expect(main.code == 0, "\(main.output)\(main.errors)")
+                try await bench.git(["commit", "-q", "--allow-empty", "-m", "Mine"], in: clone)
+                let mine = try await bench.pipectl("run", "test", "--ref", "main", in: clone)
+                #expect(mine.code == 0, "\(mine.output)\(mine.errors)")
+                try Data("exit 1\n".utf8).write(to: URL(fileURLWithPath: "\(clone)/check.sh"))
+                #expect(try await bench.pipectl("run", "test", in: clone).code == 1, "the working tree is the clone's")
+                let runs = try await bench.runs()
+                #expect(runs.map(\.repository) == ["repo", "repo", "repo"])
+                #expect(runs.map(\.branch) == [nil, nil, "main"], "a clone's main is not the repository's")
+                #expect(runs.map(\.trust) == [.change, .change, .merged])
+                let status = try await bench.pipectl("status", "--all")
+                #expect(!status.output.contains("not watched"), "\(status.output)")
+                for name in [".", "repo", bench.repository] {
+                    let listed = try await bench.pipectl("runs", "--repository", name, "--json", in: clone)
+                    #expect(listed.code == 0 && listed.output.contains("\"head\""), "\(name): \(listed.errors)")
+                }
+                let unknown = try await bench.pipectl("runs", "--repository", "nosuch", in: clone)
+                #expect(unknown.code == 2 && unknown.errors.contains("repo"), "\(unknown.errors)")
+                try await bench.git(["push", "-q", "origin", "HEAD:refs/heads/agent/one"], in: clone)
+                try await bench.git(["merge", "-q", "--no-ff", "-m", "Merge", "agent/one"])
+                let landed = try await bench.pipectl("landed", in: clone)
+                #expect(landed.code == 0, "the daemon knows what a change is: \(landed.errors)")
+                let elsewhere = try await bench.pipectl(
+                    "run", "test", "--repository", "repo", "--ref", "main", in: bench.meet)
+                #expect(elsewhere.code == 0, "\(elsewhere.output)\(elsewhere.errors)")
+            }
+        }
+    }
+}
