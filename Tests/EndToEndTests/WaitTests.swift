@@ -76,6 +76,22 @@ struct WaitTests {
     }
 
     @Test(.timeLimit(.minutes(3)))
+    func aChangeThatWasThereAtTheFirstLookIsSaidToBeUntested() async throws {
+        try await Bench.with(Self.files()) { bench in
+            let head = try await bench.change(1, ["a.txt": "a\n"])
+            try await bench.withDaemon { daemon in
+                _ = try await daemon.line("baseline of")
+                let waited = try await bench.pipectl("wait", "#1", "--json", "--timeout", "60")
+                #expect(waited.code == 7, "\(waited.output)\(waited.errors)")
+                let answer = try JSONDecoder().decode(Answer.self, from: Data(waited.output.utf8))
+                #expect(answer.verdict == "not-applicable" && answer.runs.isEmpty, "\(waited.output)")
+                #expect(waited.output.contains("pipectl run WORKFLOW --change 1"), "\(waited.output)")
+                #expect(waited.output.contains(head))
+            }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(3)))
     func allWorkflowsOfACommitCount() async throws {
         let two = """
             import Pipeline

@@ -60,14 +60,27 @@ extension VerdictWait {
         var found: [(meaning: ChangeRefs.Meaning, head: String?, isThere: Bool)] = []
         for meaning in refs.meanings(of: text) {
             let record = try await index.change(meaning.name, of: place)
-            let isThere = try await index.commit(at: meaning.ref, of: place) != nil
-            if record != nil || isThere { found.append((meaning, record?.head, isThere)) }
+            let tip = try await index.commit(at: meaning.ref, of: place)
+            // The first look records where a ref is, and no change: such a change has a tip alone.
+            if record != nil || tip != nil { found.append((meaning, record?.head ?? tip, tip != nil)) }
         }
         // One whose ref is gone gives way to one that is still there.
         if found.contains(where: { $0.isThere }) { found.removeAll { !$0.isThere } }
         guard found.count < 2 else { throw ChangeRefs.ambiguous(text, in: place, found.map { $0.meaning }) }
         if let only = found.first { return only.head }
-        return try await index.change(text, of: place)?.head
+        if let record = try await index.change(text, of: place) { return record.head }
+        return try await index.commit(at: "refs/heads/\(text)", of: place)
+    }
+
+    /// Says that a change was not tested because it is older than the daemon's first look; nil for any other subject.
+    func baselineReason(in places: Set<String>?) async throws -> String? {
+        guard case .change(let name) = request.subject else { return nil }
+        for place in places ?? Set(watchers.keys) {
+            let names = [name] + ChangeRefs.standard.meanings(of: name).flatMap { [$0.name, $0.clear] }
+            for known in names where try await index.change(known, of: place) != nil { return nil }
+        }
+        return
+            "change \(name) was there at the first look at the repository and has not moved since, so it was not tested"
     }
 
     /// The runs that count, oldest first; where a newer commit took the place of the subject's, those of that one.

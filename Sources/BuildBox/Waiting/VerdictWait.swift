@@ -178,6 +178,10 @@ struct VerdictWait {
             }
             return (text, nil)
         }
+        if case .change(let name) = request.subject, let reason = try await baselineReason(in: places) {
+            let next = "pipectl run WORKFLOW --change \(name.shellQuoted)"
+            return (nil, WaitConclusion(verdict: .notApplicable, reason: reason, run: nil, next: next))
+        }
         let reason =
             "no workflow runs for \(commit.prefix(10)): none is triggered by \(ref), or the commit was there before the "
             + "daemon began to watch"
