@@ -49,7 +49,8 @@ struct WaitTests {
                 // The other step goes on until it is let go, and the wait is over all the same.
                 let early = try await waited
                 #expect(early.code == 1, "\(early.errors)")
-                #expect(early.output.hasPrefix("**failed**: step \"check\" failed"), "\(early.output)")
+                #expect(early.output.hasPrefix("**failed**\n"), "\(early.output)")
+                #expect(early.output.contains("\nstep \"check\" failed"), "\(early.output)")
                 #expect(early.output.contains("Calc/adds") && early.output.contains("Tests/Calc.swift:12"))
                 #expect(early.output.contains("expected 5, got 4"), "\(early.output)")
                 #expect(!early.errors.contains("expected 5"), "what it found is on standard output only")

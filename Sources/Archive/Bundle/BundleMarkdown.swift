@@ -5,18 +5,23 @@ struct BundleMarkdown {
     let bundle: RunBundle
 
     func render() -> String {
-        var text = head()
+        let mark = DataMark()
+        var passage = facts()
         for (index, problem) in bundle.problems.enumerated() {
-            text += Self.text(of: problem, number: index + 1)
+            passage += Self.text(of: problem, number: index + 1)
         }
-        return text + ending()
+        return "\(title())\(mark.meaning)\n\n\(mark.around(passage))\(ending())"
     }
 
-    private func head() -> String {
+    private func title() -> String {
         let title = bundle.verdict.map { "\(Wording.symbol($0)) \($0.title)" } ?? "▶ running"
         var text = "# \(title): \(MarkdownText.code(bundle.workflow)) run \(bundle.run), "
         text += "\(MarkdownText.inline(bundle.subject))\n\n"
-        text += "\(MarkdownText.inline(bundle.reason, limit: 700))\n\n"
+        return text
+    }
+
+    private func facts() -> String {
+        var text = "\(MarkdownText.inline(bundle.reason, limit: 700))\n\n"
         if let change = bundle.change {
             text += "- change \(MarkdownText.code(change.name)): \(MarkdownText.code(change.title))\n"
             text += "- head \(commit(change.head)), target \(MarkdownText.code(change.target)) at "

@@ -38,6 +38,8 @@ public struct RunBundle: Sendable, Equatable, Codable {
     public var next: Next?
     /// What there was no room for, and how to get it; empty if all is here.
     public var leftOut: [Omission]
+    /// What a reader must know of the strings in it: ``DataMark/notice``.
+    public var notice: String? = DataMark.notice
 
     /// Where a change stands.
     public struct ChangeFacts: Sendable, Equatable, Codable {

@@ -78,6 +78,17 @@ public struct ToolAnswer: Sendable {
         self.structured = structured
     }
 
+    /// The same with one more member.
+    public func adding(_ key: String, _ value: JSON) -> ToolAnswer {
+        guard case .object(var members) = structured else { return self }
+        let wasText = text == structured.text
+        members[key] = value
+        var answer = self
+        answer.structured = .object(members)
+        if wasText { answer.text = answer.structured.text }
+        return answer
+    }
+
     /// An answer whose text is its structured form.
     public init(_ structured: JSON) {
         self.init(text: structured.text, structured: structured)

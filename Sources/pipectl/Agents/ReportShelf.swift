@@ -73,7 +73,7 @@ struct ReportShelf: ResourceShelf {
         switch form {
         case "report.json": return document.render(.json)
         case "tests.xml": return document.render(.junit)
-        default: return document.render(.markdown)
+        default: return DataMark.document(document.render(.markdown))
         }
     }
 

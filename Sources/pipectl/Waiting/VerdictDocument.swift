@@ -28,10 +28,11 @@ struct VerdictDocument {
     func markdown() async throws -> String {
         guard case .concluded(let end) = outcome, let conclusion = end.conclusion else { return pendingText() }
         // The verdict counts, also where there is no report of it: a run may end before it begins.
-        var text = "# \(conclusion.verdict.title): \(escaped(end.subject))\n\n\(escaped(conclusion.reason))\n"
+        let reason = DataMark.document(escaped(conclusion.reason))
+        var text = "# \(conclusion.verdict.title): \(escaped(end.subject))\n\n\(reason)"
         if let bundle = await bundle(of: conclusion, .markdown) {
             // The bundle of a run that goes on says so first; what the wait came to must not be missed for it.
-            text = conclusion.isEarly ? "**failed**: \(escaped(conclusion.reason))\n\n\(bundle)" : bundle
+            text = conclusion.isEarly ? "**failed**\n\n\(reason)\n\(bundle)" : bundle
         }
         let others = end.runs.filter { $0.id != conclusion.run }
         if !others.isEmpty {
@@ -41,7 +42,7 @@ struct VerdictDocument {
             }
         }
         if let next = conclusion.next { text += "\nTo start one by hand: \(MarkdownText.code(next))\n" }
-        if conclusion.verdict == .needsApproval { text += "\nA person decides: \(escaped(conclusion.reason))\n" }
+        if conclusion.verdict == .needsApproval { text += "\nA person decides. \(reason)" }
         for note in end.notes { text += "\nNote: \(escaped(note))\n" }
         return text
     }
@@ -94,6 +95,7 @@ struct VerdictAnswer: Encodable {
     var isEarly: Bool
     var runs: [WaitedRun]
     var notes: [String]
+    var notice: String = DataMark.notice
 
     init(_ state: WaitState?, subject: String, exitCode: Int32) {
         let conclusion = state?.conclusion
