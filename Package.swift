@@ -125,7 +125,8 @@ let package = Package(
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             exclude: ["Findings/Fixtures", "TestResults/Fixtures"], swiftSettings: settings),
-        .testTarget(name: "ArchiveTests", dependencies: ["Archive", "Engine", "Git"], swiftSettings: settings),
+        .testTarget(
+            name: "ArchiveTests", dependencies: ["Archive", "Engine", "Git", "Pipeline"], swiftSettings: settings),
         .testTarget(
             name: "BuildBoxTests",
             dependencies: ["Archive", "BuildBox", "Engine", "Git", "Pipeline", "stepinit", "TestSupport"],

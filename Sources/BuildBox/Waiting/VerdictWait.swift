@@ -1,6 +1,7 @@
 import Archive
 import Engine
 import Foundation
+import Pipeline
 
 /// One wait for a verdict: looks when there is news, and says what it sees.
 ///

@@ -1,4 +1,5 @@
 import Engine
+import Pipeline
 import Testing
 
 @testable import Archive
