@@ -54,7 +54,7 @@ struct BadInputTests {
     static let definitions: [(name: String, steps: String, says: String)] = [
         (
             "a duplicate step name", "Step(\"a\", run: \"true\")\n    Step(\"a\", run: \"false\")",
-            "2 steps have this name"
+            "2 different steps have this name"
         ),
         (
             "a cycle",

@@ -85,7 +85,7 @@ struct WaitTests {
                 let waited = try await bench.pipectl("wait", "#1", "--json", "--timeout", "60")
                 #expect(waited.code == 7, "\(waited.output)\(waited.errors)")
                 let answer = try JSONDecoder().decode(Answer.self, from: Data(waited.output.utf8))
-                #expect(answer.verdict == "not-applicable" && answer.runs.isEmpty, "\(waited.output)")
+                #expect(answer.verdict == "notApplicable" && answer.runs.isEmpty, "\(waited.output)")
                 #expect(waited.output.contains("pipectl run WORKFLOW --change 1"), "\(waited.output)")
                 #expect(waited.output.contains(head))
             }

@@ -95,6 +95,8 @@ struct VerdictAnswer: Encodable {
     var isEarly: Bool
     var runs: [WaitedRun]
     var notes: [String]
+    /// The command to type next, where nothing is run for the subject.
+    var next: String?
     var notice: String = DataMark.notice
 
     init(_ state: WaitState?, subject: String, exitCode: Int32) {
@@ -107,6 +109,7 @@ struct VerdictAnswer: Encodable {
         run = conclusion?.run
         isEarly = conclusion?.isEarly ?? false
         runs = Array((state?.runs ?? []).prefix(50))
+        next = conclusion?.next
         notes = Array((state?.notes ?? []).suffix(20))
     }
 }
