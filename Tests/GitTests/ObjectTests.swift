@@ -48,6 +48,20 @@ import Testing
         }
     }
 
+    /// Who pushes a commit decides its date; the daemon makes whole seconds of it.
+    @Test(arguments: [Int64.max, Int64.max - 1_024, 1 << 62])
+    func aDateFarAwayFitsANumberOfSeconds(_ seconds: Int64) throws {
+        let path = try fixture.repository()
+        let tree = try fixture.git("rev-parse", "HEAD^{tree}").trimmingCharacters(in: .whitespacesAndNewlines)
+        let text = "tree \(tree)\nauthor a <a@a> \(seconds) +0000\ncommitter a <a@a> \(seconds) +0000\n\nx\n"
+        try text.write(toFile: path + "/far", atomically: true, encoding: .utf8)
+        let id = try fixture.git("hash-object", "-t", "commit", "-w", "--literally", path + "/far")
+        let oid = try #require(OID(hex: id.trimmingCharacters(in: .whitespacesAndNewlines)))
+        let commit = try Repository(opening: path).commit(oid)
+        #expect(Int(exactly: commit.committer.time.timeIntervalSince1970) != nil)
+        #expect(Int(exactly: commit.author.time.timeIntervalSince1970) != nil)
+    }
+
     @Test func readsTreesWithEveryKindOfEntry() throws {
         let path = try fixture.repository()
         try fixture.repository("other")

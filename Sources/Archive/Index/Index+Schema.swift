@@ -36,6 +36,7 @@ extension Index {
         }
         migrator.registerMigration("target") { db in try createTarget(db) }
         migrator.registerMigration("outbox") { db in try createOutbox(db) }
+        migrator.registerMigration("missingTarget") { db in try createMissingTarget(db) }
         return migrator
     }
 

@@ -11,6 +11,27 @@ extension Index {
         }
     }
 
+    static func createMissingTarget(_ db: Database) throws {
+        // A branch that a person named before it was there; whoever pushes it later decides nothing.
+        try db.alter(table: "repository") { table in table.add(column: "missingTarget", .text) }
+    }
+
+    /// The branch that `--target` named when the repository had no such branch; nil where there was none.
+    public func missingTarget(of repository: String) async throws -> String? {
+        try await read { db in
+            try String.fetchOne(
+                db, sql: "SELECT missingTarget FROM repository WHERE name = ?", arguments: [repository])
+        }
+    }
+
+    /// Remembers that a branch which a person named is not there.
+    public func rememberMissingTarget(_ branch: String, of repository: String) async throws {
+        try await write { db in
+            try db.execute(
+                sql: "UPDATE repository SET missingTarget = ? WHERE name = ?", arguments: [branch, repository])
+        }
+    }
+
     /// The branch that changes of the repository want into; nil before a look has seen a branch.
     public func target(of repository: String) async throws -> TargetBranch? {
         try await read { db in try Self.target(of: repository, db) }
@@ -41,8 +62,11 @@ extension Index {
     public func setTarget(_ name: String, of repository: String) async throws {
         try await write { db in
             try db.execute(
-                sql: "UPDATE repository SET target = ?, targetSource = 'person' WHERE name = ?",
-                arguments: [name, repository])
+                sql: """
+                    UPDATE repository
+                    SET target = ?, targetSource = 'person', missingTarget = nullif(missingTarget, ?) WHERE name = ?
+                    """,
+                arguments: [name, name, repository])
         }
     }
 

@@ -11,10 +11,12 @@ struct TargetRule: Sendable, Equatable {
     var named: String?
     /// What the index remembers.
     var remembered: TargetBranch?
+    /// A branch that `--target` named when it was not there: whoever may push could make it since.
+    var missing: String?
 
     /// The branch, if it exists; nil where none is known.
     func branch(in refs: RefTable) -> TargetBranch? {
-        if let named, refs["refs/heads/\(named)"] != nil { return TargetBranch(named, .person) }
+        if let named, named != missing, refs["refs/heads/\(named)"] != nil { return TargetBranch(named, .person) }
         guard let remembered, refs["refs/heads/\(remembered.name)"] != nil else { return nil }
         return remembered
     }
@@ -48,6 +50,10 @@ struct TargetRule: Sendable, Equatable {
         }
         let branch = branch(in: refs)
         if let named, branch?.name != named {
+            if named == missing, refs["refs/heads/\(named)"] != nil {
+                return
+                    "\(repository) has had its branch \(named), which --target names, only since the option was given. Protect it if it is yours: \(command(named))"
+            }
             let instead = branch.map { "its target is \($0.name)" } ?? "no branch of it is known as the target"
             return "\(repository) has no branch \(named), which --target names; \(instead)"
         }

@@ -30,6 +30,12 @@ actor TargetWatch {
         let name = repository.name
         let head = try await withRepository(at: repository.gitDirectory) { try $0.mainBranch() }
         var rule = TargetRule(named: named, remembered: try await index.target(of: name))
+        rule.missing = try await index.missingTarget(of: name)
+        let hasBranches = snapshot.refs.entries(under: "refs/heads/").contains { _ in true }
+        if let named, named != rule.missing, hasBranches, snapshot.refs["refs/heads/\(named)"] == nil {
+            try await index.rememberMissingTarget(named, of: name)
+            rule.missing = named
+        }
         if rule.remembered == nil, let first = TargetRule.first(head: head, refs: snapshot.refs, rules: rules) {
             rule.remembered = try await index.rememberTarget(first, of: name)
             if first.source == .head { log.notice("\(name): the protected branch is \(first.name), which HEAD names") }

@@ -19,8 +19,8 @@ final class RunQuota: Sendable {
     /// Of ``group``.
     let counters: GroupCounters?
     private let meter: WorkspaceMeter
-    /// Of the attempts that go on: the sum of their limits of memory, and how many have none.
-    private let active = Mutex((memory: 0, unbounded: 0))
+    /// Of the attempts that go on: the sum of their limits of memory, how many have none, and when that changed last.
+    private let active = Mutex((memory: 0, unbounded: 0, changedAt: ContinuousClock.now))
     private let output = Atomic<Int>(0)
 
     init(setting: RunSetting, plan: Plan) throws {
@@ -80,7 +80,13 @@ final class RunQuota: Sendable {
             return reached("terminals: \(HeldResources.mostTerminals)")
         }
         // What goes on together may use what its steps may, each by itself, together.
-        let together = active.withLock { $0.unbounded > 0 || $0.memory == 0 ? nil : $0.memory }
+        // A measurement from before a step began or ended is one of other steps.
+        let together: Int? = active.withLock { active in
+            guard active.unbounded == 0, active.memory > 0, let at = usage.measuredAt, at > active.changedAt else {
+                return nil
+            }
+            return active.memory
+        }
         if let measured = usage.memory, let limit = [limits.memory, together].compactMap(\.self).min(), measured > limit
         {
             return reached("memory: \(ByteCount(bytes: limit))")
@@ -90,11 +96,15 @@ final class RunQuota: Sendable {
 
     func workspaceBytes() -> Int { meter.usage().workspace }
 
+    /// No machine has more, in bytes: sums of limits stay far from the end of the number.
+    private static let mostMemory = 1 << 50
+
     /// Notes that an attempt with this limit begins, or has ended.
     fileprivate func note(memory: Int?, begins: Bool) {
         active.withLock { active in
+            active.changedAt = ContinuousClock.now
             let sign = begins ? 1 : -1
-            if let memory { active.memory += sign * memory } else { active.unbounded += sign }
+            if let memory { active.memory += sign * min(memory, Self.mostMemory) } else { active.unbounded += sign }
         }
     }
 }

@@ -15,6 +15,8 @@ struct RunUsage: Sendable, Equatable {
     /// Bytes of memory of all its processes; nil where a control group counts them.
     var memory: Int?
     var terminals = 0
+    /// When it was begun to be measured; nil before the first time.
+    var measuredAt: ContinuousClock.Instant?
 }
 
 /// Measures what a run takes, now and then, for whoever asks.
@@ -52,7 +54,8 @@ package final class WorkspaceMeter: Sendable {
             return nil
         }
         if let known { return known }
-        let measured = measure(state.withLock { $0.roots })
+        var measured = measure(state.withLock { $0.roots })
+        measured.measuredAt = start
         let end = clock.now
         return state.withLock { state in
             state.isMeasuring = false

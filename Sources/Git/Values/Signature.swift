@@ -17,13 +17,18 @@ public struct Signature: Sendable, Equatable, Codable {
         self.offsetMinutes = offsetMinutes
     }
 
+    /// The end of the year 9999, in seconds since 1970: later times are taken for this one.
+    private static let latest: git_time_t = 253_402_300_799
+
     /// Bytes of a name, and of an address; a longer one is cut.
     static let limit = 256
 
     init(_ raw: git_signature) {
         name = BoundedText.cut(raw.name, to: Self.limit)
         email = BoundedText.cut(raw.email, to: Self.limit)
-        time = Date(timeIntervalSince1970: TimeInterval(raw.when.time))
+        // Whoever pushes chooses the number; as a date it must fit whoever makes whole seconds of it again.
+        let time = min(max(raw.when.time, -Self.latest), Self.latest)
+        self.time = Date(timeIntervalSince1970: TimeInterval(time))
         offsetMinutes = Int(raw.when.offset)
     }
 

@@ -72,6 +72,14 @@ enum HelpExamples {
             ("pipectl bisect ParserTests/quotes", ""), ("pipectl bisect ParserTests/quotes --good v1.2", ""),
         ],
         "landed": [("pipectl landed v1.1..v1.2 --notes", "release notes in Markdown")],
+        "artifacts": [
+            ("pipectl artifacts list 22", ""), ("pipectl artifacts download --branch main --latest", ""),
+        ],
+        "artifacts list": [("pipectl artifacts list last", "")],
+        "artifacts download": [
+            ("pipectl artifacts download 22 'dist/*.tar.gz' --output out", ""),
+            ("pipectl artifacts download --branch main --latest", "of the newest run that passed there"),
+        ],
         "results": [("pipectl results build/tests.xml", "")],
         "history": [("pipectl history ParserTests/quotes", "")],
         "flaky": [("pipectl flaky", "")],

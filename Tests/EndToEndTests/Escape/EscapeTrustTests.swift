@@ -125,6 +125,11 @@ struct EscapeTrustTests {
             try await Self.push("master", on: "master", bench, in: path)
             #expect(try await Self.look(location, bench).code == 0)
             #expect(Self.shown("master", bench) == "nothing")
+            // One that the flag names before it is there is nobody's: whoever may push could make it.
+            #expect(try await Self.look(location, bench, ["--target", "develop"]).code == 0)
+            try await Self.push("develop", on: "master", bench, in: path)
+            _ = try await Self.look(location, bench, ["--target", "develop"])
+            #expect(Self.shown("develop", bench) == "nothing")
         }
     }
 

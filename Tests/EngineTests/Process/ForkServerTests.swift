@@ -220,9 +220,9 @@
 
         @Test func oneThatAStepChangedServesNoMore() async throws {
             try await withServer { box, server async throws in
-                let line = "ulimit -c"
+                let line = "ulimit -n"
                 let before = try await box.run(line).text
-                let change = try await box.run("prlimit --pid \(server) --core=4096:4096; renice -n 5 -p \(server)")
+                let change = try await box.run("prlimit --pid \(server) --nofile=64:64; renice -n 5 -p \(server)")
                 #expect(change.end == ProcessEnd(exitCode: 0), "\(change.text)")
                 #expect(try await box.run(line).text == before)
                 #expect(try await box.run("nice").text == "0\n")

@@ -43,8 +43,12 @@ extension FuzzTarget {
         }
         if let branch = rest(of: "refs/heads/") {
             switch kind {
-            case .branch(let name), .change(let name):
+            case .branch(let name):
                 try demand(Array(name.utf8) == branch, "the branch of \(ref) is called \(name)")
+            case .change(let name):
+                // `heads/` tells a branch from a forge's change of the same name.
+                let isItself = Array(name.utf8) == branch || Array(name.utf8) == Array("heads/".utf8) + branch
+                try demand(isItself, "the change of \(ref) is called \(name)")
             default: throw FuzzViolation("\(ref.debugDescription) is a branch, not \(kind)")
             }
         } else if let tag = rest(of: "refs/tags/") {

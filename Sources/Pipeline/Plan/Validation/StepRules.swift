@@ -79,9 +79,14 @@ struct UsableLimits: PlanRule {
         for problem in problems(of: plan.limits) { report(nil, problem) }
     }
 
+    /// The largest limit of anything that is counted: 1 PiB. No machine has more, and sums of it fit a number.
+    private var most: Int { 1 << 50 }
+
     private func problems(of limits: Limits) -> [String] {
         func problem(_ name: String, _ value: Int?, least: Int, _ unit: String) -> String? {
-            guard let value, value < least else { return nil }
+            guard let value else { return nil }
+            if value > most { return "its limit of \(name) is \(value) \(unit); it takes at most \(most)" }
+            guard value < least else { return nil }
             return "its limit of \(name) is \(value) \(unit); \(least) is the least that a program can start with"
         }
         func problem(_ name: String, _ seconds: Double?) -> String? {

@@ -7,11 +7,6 @@ import Foundation
 struct ArtifactsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "artifacts", abstract: "Lists and downloads the files that runs have kept.",
-        discussion: """
-            Examples: pipectl artifacts list 12
-                      pipectl artifacts download 12 'dist/*.tar.gz' --output out
-                      pipectl artifacts download --branch main --latest
-            """,
         subcommands: [ArtifactsList.self, ArtifactsDownload.self])
 }
 
