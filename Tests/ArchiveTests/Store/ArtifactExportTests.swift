@@ -1,7 +1,8 @@
-import Archive
 import Engine
 import Foundation
 import Testing
+
+@testable import Archive
 
 @Suite struct ArtifactExportTests {
     private let folder: TemporaryFolder
@@ -40,6 +41,7 @@ import Testing
 
     @Test(arguments: [
         "../evil", "/etc/evil", "a/../../evil", "a//b", "./a", "", "a/", "a\u{1b}[2Jb", "a\nb", "a\u{0}b", "..",
+        ".git", ".git/config", "a/.GIT/hooks/x", "GIT~1/config",
         String(repeating: "x", count: 256),
     ])
     func `a name that is not safe is refused`(path: String) throws {
@@ -55,6 +57,35 @@ import Testing
         #expect(try String(contentsOfFile: out + "/a", encoding: .utf8) == "abc")
         try FileManager.default.createDirectory(atPath: out + "/b", withIntermediateDirectories: true)
         #expect(fails { _ = try copy(record("b"), force: true) }, "a folder is not replaced")
+    }
+
+    @Test func `the check finds what can't be written before anything is`() throws {
+        try folder.write("out/b", Array("mine".utf8))
+        func check(_ paths: [String], force: Bool = false) throws {
+            try ArtifactExport(folder: out, overwrites: force).check(paths.map { record($0) })
+        }
+        #expect(fails { try check(["a", "b"]) })
+        #expect(fails { try check(["a", "b/c"], force: true) }, "a file is where a folder must be")
+        #expect(fails { try check(["d", "d/e"], force: true) }, "one artifact is the folder of the other")
+        #expect(fails { try check(["a", "../x"], force: true) })
+        try check(["a", "b", "d/e", "d-e"], force: true)
+        try folder.write("out/b", Array("abc".utf8))
+        try check(["a", "b"])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: out) == ["b"])
+    }
+
+    @Test(arguments: [EPERM, ENOTSUP])
+    func `a file system without hard links gets the file, and keeps what is there`(failure: Int32) throws {
+        let refuse: (String, String) -> Int32 = { _, _ in
+            errno = failure
+            return -1
+        }
+        let target = folder.path + "/new"
+        #expect(ArtifactExport.putNew(source, at: target, link: refuse))
+        #expect(try String(contentsOfFile: target, encoding: .utf8) == "abc")
+        let other = try folder.write("other", Array("xyz".utf8))
+        #expect(!ArtifactExport.putNew(other, at: target, link: refuse))
+        #expect(try String(contentsOfFile: target, encoding: .utf8) == "abc")
     }
 
     @Test func `links in the folder are not followed`() throws {

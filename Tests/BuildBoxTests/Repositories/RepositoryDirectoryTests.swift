@@ -26,6 +26,9 @@ import Testing
         ("https://host.example:8443/team/app", "https://host.example/team/app"),
         ("https://host.example/team/App", "https://host.example/team/app"),
         ("/team/app", "https://host.example/team/app"), ("/host.example/app", "https://host.example/app"),
+        ("alice@host.example:app.git", "bob@host.example:app.git"), ("host.example:app", "host.example:/app"),
+        ("alice@host.example:app", "https://host.example/app"), ("alice@host.example:app", "git@host.example:app"),
+        ("ssh:///srv/app.git", "/srv/app.git"), ("https://ada@/srv/app.git", "/srv/app.git"),
     ])
     func `other places stay others`(one: String, other: String) {
         #expect(RepositoryPlace.key(one) != RepositoryPlace.key(other))

@@ -108,6 +108,7 @@ struct ArtifactsDownload: AsyncParsableCommand {
         let store = try ReportLoader(state.folder()).store
         let folder = URL(fileURLWithPath: output).standardizedFileURL.path
         let export = ArtifactExport(folder: folder, overwrites: force)
+        try export.check(artifacts)
         var files: [ArtifactExport.Copied] = []
         for artifact in artifacts {
             guard let bytes = store.wantedArtifact(artifact.sha256, bytes: artifact.bytes) else {
