@@ -70,6 +70,7 @@ extension Box {
         var rules = await watchers[repository.name]?.trustRules ?? TrustRules(policy: options.trust)
         rules.changeRefs.numbered = try await index.numberedRefs(of: repository.name)
         rules.target.remembered = try await index.target(of: repository.name)
+        rules.target.missing = try await index.missingTarget(of: repository.name)
         if rules.target.remembered == nil, !repository.isRemote {
             // Nobody has looked at it yet, so what it says now counts for this run alone. A mirror says nothing before it
             // was fetched.
