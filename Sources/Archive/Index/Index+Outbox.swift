@@ -5,8 +5,10 @@ internal import GRDB
 /// Something that somebody is to be told, kept until it was delivered.
 public struct OutboxItem: Sendable, Equatable, Identifiable {
     public var id: Int64
-    /// What it is about: no two items of a run have the same.
+    /// What it is about and, after an "@", which receiver gets it: no two items of a run have the same.
     public var kind: String
+    /// The receiver that gets it; nil for all.
+    public var receiver: String? { Self.receiver(of: kind) }
     public var run: RunID
     /// What is sent.
     public var body: String
@@ -14,9 +16,13 @@ public struct OutboxItem: Sendable, Equatable, Identifiable {
     public var failures: Int
     /// Not to be tried before this time.
     public var dueAt: Date
+
+    static func receiver(of kind: String) -> String? {
+        kind.lastIndex(of: "@").map { String(kind[kind.index(after: $0)...]) }
+    }
 }
 
-/// The outbox: what was noted is delivered in order, also after a restart.
+/// The outbox: what was noted of a run is delivered to each receiver in order, also after a restart.
 extension Index {
     static func createOutbox(_ db: Database) throws {
         try db.create(table: "outbox") { table in
@@ -36,15 +42,24 @@ extension Index {
     private static let looked = "ended"
 
     /// Begins to note what happens from now on; without effect once it was begun.
+    ///
+    /// It marks each run that has ended, and does not compare ids: an older run may end after a newer one.
     public func openOutbox() async throws {
         let now = now().milliseconds
         try await write { db in
             guard try Int.fetchOne(db, sql: "SELECT count(*) FROM outbox") == 0 else { return }
-            let last = try RunID.fetchOne(db, sql: "SELECT coalesce(max(id), 0) FROM run WHERE state = 'ended'") ?? 0
+            try db.execute(sql: "INSERT INTO outbox (run, kind, dueAt) VALUES (0, 'floor', ?)", arguments: [now])
             try db.execute(
-                sql: "INSERT INTO outbox (run, kind, dueAt) VALUES (?, 'floor', ?)", arguments: [last, now])
+                sql: """
+                    INSERT INTO outbox (run, kind, dueAt)
+                    SELECT id, '\(Self.looked)', ? FROM run WHERE state = 'ended' AND endedAt >= ?
+                    """, arguments: [now, now - Self.floorSlack])
         }
     }
+
+    /// Milliseconds before the opening in which an ended run is told unless it was marked then: the end of a run is
+    /// stored a little after it happens.
+    private static let floorSlack: Int64 = 86_400_000
 
     /// Ended runs that nobody has looked at yet for what there is to tell, oldest first.
     ///
@@ -55,7 +70,7 @@ extension Index {
                 db,
                 sql: """
                     SELECT id FROM run WHERE state = 'ended' AND endedAt >= ?
-                        AND id > (SELECT min(run) FROM outbox WHERE kind = 'floor')
+                        AND endedAt >= (SELECT dueAt - \(Self.floorSlack) FROM outbox WHERE kind = 'floor')
                         AND NOT EXISTS (SELECT 1 FROM outbox WHERE outbox.run = run.id AND kind = '\(Self.looked)')
                     ORDER BY endedAt, id LIMIT ?
                     """, arguments: [since.milliseconds, limit])
@@ -98,14 +113,39 @@ extension Index {
         }
     }
 
-    /// The oldest item that was not delivered; those after it wait for it.
+    /// The item that is delivered next: the one that has been due longest, or else the one that is due first.
+    ///
+    /// Only the oldest item of each run and receiver is considered: the others wait for it.
+    ///
+    /// - Parameter horizon: An item that is due later than this counts as due: the clock was set back.
+    public func nextOfOutbox(horizon: Date) async throws -> OutboxItem? {
+        try await read { db in
+            let open = try Row.fetchAll(
+                db, sql: "SELECT id, run, kind, dueAt FROM outbox WHERE body IS NOT NULL ORDER BY id")
+            var lanes: Set<[String]> = []
+            var best: (id: Int64, dueAt: Int64)?
+            for row in open {
+                let (id, run, kind): (Int64, RunID, String) = (row["id"], row["run"], row["kind"])
+                guard lanes.insert(["\(run)", OutboxItem.receiver(of: kind) ?? ""]).inserted else { continue }
+                var dueAt: Int64 = row["dueAt"]
+                if dueAt >= horizon.milliseconds { dueAt = 0 }
+                if best.map({ dueAt < $0.dueAt }) ?? true { best = (id, dueAt) }
+            }
+            guard let best else { return nil }
+            return try Row.fetchOne(db, sql: "SELECT * FROM outbox WHERE id = ?", arguments: [best.id]).map(Self.item)
+        }
+    }
+
+    private static func item(_ row: Row) -> OutboxItem {
+        OutboxItem(
+            id: row["id"], kind: row["kind"], run: row["run"], body: row["body"], failures: row["failures"],
+            dueAt: Date(milliseconds: row["dueAt"]))
+    }
+
+    /// The oldest item that was not delivered.
     public func firstOfOutbox() async throws -> OutboxItem? {
         try await read { db in
-            try Row.fetchOne(db, sql: "SELECT * FROM outbox WHERE body IS NOT NULL ORDER BY id LIMIT 1").map { row in
-                OutboxItem(
-                    id: row["id"], kind: row["kind"], run: row["run"], body: row["body"], failures: row["failures"],
-                    dueAt: Date(milliseconds: row["dueAt"]))
-            }
+            try Row.fetchOne(db, sql: "SELECT * FROM outbox WHERE body IS NOT NULL ORDER BY id LIMIT 1").map(Self.item)
         }
     }
 

@@ -4,6 +4,7 @@ import Foundation
 import Logging
 
 /// Tells somebody what happens: notes it in the outbox, and delivers from there, one after the other.
+/// What is told of one run to one receiver keeps its order; it does not wait for what is told of other runs.
 ///
 /// It reads the index after the fact and is never asked by a run, so that no receiver can hold one up. What was noted
 /// outlives a restart; what was delivered just before a crash may be delivered twice.
@@ -53,7 +54,7 @@ struct Notifier: Sendable {
                 let events = NotifyEvent.all(of: run, before: try await index.verdict(before: run.summary))
                     .filter { options.events.contains($0.event) }
                 try await index.note(
-                    events.map { ($0.event.rawValue, try? $0.json()) }, of: id, ended: true)
+                    events.flatMap { items($0.event.rawValue, body: try? $0.json()) }, of: id, ended: true)
             }
             if ids.count < 100 { break }
         }
@@ -61,24 +62,34 @@ struct Notifier: Sendable {
         for question in try await index.untoldQuestions() {
             guard let run = try await index.run(question.run) else { continue }
             let event = NotifyEvent.question(run, step: question.step, why: question.why, at: Date())
-            try await index.note([(question.kind, try event.json())], of: run.id, ended: false)
+            // The row without a receiver says that the question was noted.
+            try await index.note(
+                items(question.kind, body: try event.json()) + [(question.kind, nil)], of: run.id, ended: false)
         }
     }
 
-    /// Delivers what is due, oldest first; returns how long the next one waits.
+    /// One item for each receiver.
+    private func items(_ kind: String, body: String?) -> [(kind: String, body: String?)] {
+        options.receivers.map { ("\(kind)@\($0.rawValue)", body) }
+    }
+
+    /// Delivers what is due, what was due first comes first; returns how long the next one waits.
     func deliverAll() async throws -> Duration {
-        while let item = try await index.firstOfOutbox() {
+        while true {
             try Task.checkCancellation()
+            // A clock that was set back must not hold an item up for long.
+            guard let item = try await index.nextOfOutbox(horizon: Date().addingTimeInterval(7_200)) else { break }
             let left = item.dueAt.timeIntervalSinceNow
-            // A clock that was set back must not hold it up for long.
             if left > 0, left < 7_200 { return .seconds(left) }
             do {
-                try await target.deliver(item.body)
+                // An item that was noted without a receiver is for all of them.
+                let receivers = item.receiver.map { name in options.receivers.filter { $0.rawValue == name } }
+                try await target.deliver(item.body, to: receivers ?? options.receivers)
                 try await index.closeOutboxItem(item.id)
             } catch is CancellationError {
                 throw CancellationError()
             } catch {
-                guard item.failures + 1 < Self.mostFailures else {
+                guard item.failures + 1 < Self.mostFailures, !(error is NotifyRefusal) else {
                     log.error("the notification of run \(item.run) (\(item.kind)) is given up: \(error)")
                     try await index.closeOutboxItem(item.id)
                     continue

@@ -15,6 +15,20 @@ public struct NotifyOptions: Sendable, Equatable {
     public init() {}
 
     var isWanted: Bool { command != nil || url != nil }
+
+    /// Each gets an outbox item of its own, so that one that fails is tried again alone.
+    enum Receiver: String, CaseIterable { case command, url }
+
+    var receivers: [Receiver] { Receiver.allCases.filter { ($0 == .command ? command : url) != nil } }
+}
+
+/// The server refuses this event, and will refuse it again.
+struct NotifyRefusal: Error, CustomStringConvertible {
+    let status: Int
+    let description: String
+
+    /// Whether a status says so: 408 and 429 ask for another try.
+    static func isFinal(_ status: Int) -> Bool { (400..<500).contains(status) && status != 408 && status != 429 }
 }
 
 /// Delivers one event by a child process, so that neither a slow receiver nor a library for HTTP is ours to carry.
@@ -23,8 +37,10 @@ struct NotifyTarget: Sendable {
     /// Where the event is written for the child.
     let folder: String
 
-    /// - Throws: ``BoxError`` with what the command or curl said.
-    func deliver(_ body: String) async throws {
+    /// Delivers an event to these receivers; one that is not in the options gets nothing.
+    ///
+    /// - Throws: ``NotifyRefusal``, or ``BoxError`` with what the command or curl said.
+    func deliver(_ body: String, to receivers: [NotifyOptions.Receiver]) async throws {
         let name = "\(folder)/notify-\(UInt64.random(in: 0 ... .max))"
         let (bodyFile, configFile) = ("\(name).json", "\(name).curl")
         try await offThread {
@@ -34,21 +50,21 @@ struct NotifyTarget: Sendable {
             }
         }
         defer { for file in [bodyFile, configFile] { try? FileManager.default.removeItem(atPath: file) } }
-        if let command = options.command {
+        if receivers.contains(.command), let command = options.command {
             try await run(
                 Tool(
                     "/bin/sh", ["-c", "exec <\"$1\" && eval \"$2\"", "pipectl", bodyFile, command],
                     deadline: options.deadline, outputLimit: 4_096))
         }
-        if options.url != nil {
+        if receivers.contains(.url), options.url != nil {
             try await run(
                 Tool(
                     "curl", ["--disable", "--config", configFile], deadline: options.deadline + .seconds(5),
-                    outputLimit: 4_096))
+                    outputLimit: 4_096), isHTTP: true)
         }
     }
 
-    private func run(_ tool: Tool) async throws {
+    private func run(_ tool: Tool, isHTTP: Bool = false) async throws {
         let result = try await tool.run()
         guard !result.succeeded else { return }
         let said = TerminalText.name(result.text.trimmingCharacters(in: .whitespacesAndNewlines), limit: 300)
@@ -58,6 +74,9 @@ struct NotifyTarget: Sendable {
             case .signal(let signal): "signal \(signal)"
             case .deadline(let limit): "it took longer than \(limit.inWords)"
             }
+        if isHTTP, let status = Self.status(in: result.text), NotifyRefusal.isFinal(status) {
+            throw NotifyRefusal(status: status, description: "the server refuses it with HTTP status \(status)")
+        }
         throw BoxError(.notify, "\(how)\(said.isEmpty ? "" : ": \(said)")")
     }
 
@@ -77,8 +96,16 @@ struct NotifyTarget: Sendable {
             fail
             silent
             show-error
+            write-out = "\\n\(statusMark)%{http_code}\\n"
 
             """
+    }
+
+    private static let statusMark = "http-status="
+
+    /// The HTTP status that curl wrote; nil where there is none.
+    static func status(in text: String) -> Int? {
+        text.split(separator: "\n").last { $0.hasPrefix(statusMark) }.flatMap { Int($0.dropFirst(statusMark.count)) }
     }
 
     /// Readable by this user alone.

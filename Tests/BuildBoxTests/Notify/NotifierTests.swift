@@ -71,27 +71,99 @@ import Testing
     }
 
     private func end(_ index: Index, _ head: Character, _ verdict: Verdict) async throws -> RunID {
+        let id = try await begin(index, head)
+        try await finish(index, id, head, verdict)
+        return id
+    }
+
+    private func begin(_ index: Index, _ head: Character) async throws -> RunID {
         let commit = String(repeating: head, count: 40)
         let request = RunRequest(
             repository: "app", workflow: "test", event: .merge, ref: "refs/heads/main", branch: "main", head: commit,
             definitionCommit: commit, subject: "main", concurrency: .queue(max: 10))
         let id = try await index.enqueue(request).run.id
         try await index.markRunning(id)
+        return id
+    }
+
+    private func finish(_ index: Index, _ id: RunID, _ head: Character, _ verdict: Verdict) async throws {
         try await index.finish(
             Report(
-                id: id, repository: "app", workflow: "test", event: .merge, ref: request.ref, branch: "main",
-                head: commit, verdict: verdict, reason: "r", createdAt: Date(), startedAt: Date(), endedAt: Date(),
+                id: id, repository: "app", workflow: "test", event: .merge, ref: "refs/heads/main", branch: "main",
+                head: String(repeating: head, count: 40), verdict: verdict, reason: "r", createdAt: Date(),
+                startedAt: Date(), endedAt: Date(),
                 reproduce: "", box: .current), tests: [], archivedBytes: 1)
-        return id
+    }
+
+    private func notifier(_ index: Index, _ options: NotifyOptions, _ folder: String) -> Notifier {
+        Notifier(
+            index: index, options: options, target: NotifyTarget(options: options, folder: folder),
+            news: NewsDesk(), log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `a receiver that fails does not have the other one told twice`() async throws {
+        try await withTarget { folder, options in
+            var options = options
+            // Nothing listens on this port.
+            options.url = "http://127.0.0.1:1/"
+            let index = try Index.inMemory()
+            try await index.openOutbox()
+            let run = try await end(index, "1", .passed)
+            let notifier = notifier(index, options, folder)
+            try await notifier.note()
+            _ = try await notifier.deliverAll()
+            let left = try #require(try await index.firstOfOutbox())
+            #expect(left.run == run && left.receiver == "url" && left.failures == 1)
+            try await index.postponeOutboxItem(left.id, until: Date(timeIntervalSince1970: 0))
+            _ = try await notifier.deliverAll()
+            #expect(try await index.firstOfOutbox()?.failures == 3)
+            #expect(try got(folder).map(\.event) == [.branch])
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `an event that fails holds up only those of its run`() async throws {
+        try await withTarget { folder, options in
+            let index = try Index.inMemory()
+            try await index.openOutbox()
+            let notifier = notifier(index, options, folder)
+            let red = try await end(index, "1", .failed)
+            try await notifier.note()
+            let item = try #require(try await index.firstOfOutbox())
+            try await index.postponeOutboxItem(item.id, until: Date().addingTimeInterval(3_600))
+            let green = try await end(index, "2", .passed)
+            try await notifier.note()
+            _ = try await notifier.deliverAll()
+            #expect(try got(folder).map(\.run) == [green, green])
+            try await index.postponeOutboxItem(item.id, until: Date(timeIntervalSince1970: 0))
+            _ = try await notifier.deliverAll()
+            #expect(try got(folder).map(\.run) == [green, green, red, red])
+        }
+    }
+
+    @Test func `the end of an older run is told after that of a newer one`() async throws {
+        let index = try Index.inMemory()
+        let older = try await begin(index, "1")
+        let newer = try await end(index, "2", .passed)
+        try await index.openOutbox()
+        #expect(try await index.untold(since: .distantPast) == [])
+        try await finish(index, older, "1", .passed)
+        #expect(older < newer)
+        #expect(try await index.untold(since: .distantPast) == [older])
+    }
+
+    @Test func `a status that asks for another try is not final`() {
+        #expect([200, 302, 400, 404, 408, 429, 499, 500, 503].filter(NotifyRefusal.isFinal) == [400, 404, 499])
+        #expect(NotifyTarget.status(in: "curl: (22) error: 500\n\nhttp-status=404\n") == 404)
+        #expect(NotifyTarget.status(in: "curl: (7) refused") == nil)
     }
 
     @Test(.timeLimit(.minutes(1)))
     func `events are delivered in order, once, and again after a failure`() async throws {
         try await withTarget { folder, options in
             let index = try Index.inMemory()
-            let notifier = Notifier(
-                index: index, options: options, target: NotifyTarget(options: options, folder: folder),
-                news: NewsDesk(), log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            let notifier = notifier(index, options, folder)
             _ = try await end(index, "0", .passed)
             try await index.openOutbox()
             try await notifier.note()
@@ -108,6 +180,10 @@ import Testing
             let first = try #require(try await index.firstOfOutbox())
             try await index.postponeOutboxItem(first.id, until: Date(timeIntervalSince1970: 0))
             _ = try await notifier.deliverAll()
+            while let item = try await index.firstOfOutbox() {
+                try await index.postponeOutboxItem(item.id, until: Date(timeIntervalSince1970: 0))
+                _ = try await notifier.deliverAll()
+            }
             let events = try got(folder)
             #expect(events.map(\.event) == [.branch, .red, .branch, .green])
             #expect(events.map(\.run) == [red, red, green, green])
