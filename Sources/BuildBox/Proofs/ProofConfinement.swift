@@ -8,7 +8,7 @@ import Pipeline
 /// Only then does its proof count for another tree: whatever decided the result besides is merged code. Otherwise an
 /// earlier head could bring a file that no step declares, pass with it, and take it out again.
 struct ProofConfinement {
-    /// Why a proof counts for the tree only with which it was made.
+    /// Why a proof counts for the tree only with which it was made, or a failure for the change only that it was seen in.
     enum Breach: Sendable, Equatable, CustomStringConvertible {
         /// The change has this file in another form than its target, and the key does not hold it.
         case undeclared(path: String)
@@ -50,6 +50,28 @@ struct ProofConfinement {
             // Most steps of a run declare the same.
             let breach = known[question] ?? breach(of: tree, against: change.targetCommit, patterns)
             known[question] = .some(breach)
+            found[step] = breach
+        }
+        return found
+    }
+
+    /// By step, why its failure in a run that is not merged may come from what that run brought, and so tells nothing
+    /// about the proofs of others; nothing for steps whose failure does.
+    ///
+    /// - Parameter tree: What that run tested.
+    /// - Parameter change: The change that it tested; nil for a branch, which has no target to compare with.
+    func breaches(ofFailed steps: some Sequence<String>, in tree: OID, of change: Change?) -> [String: Breach] {
+        var known: [[String]: Breach?] = [:]
+        var found: [String: Breach] = [:]
+        for step in steps {
+            // Where the key holds the whole tree, the proof was made with the same one.
+            guard let patterns = plan.filesInKey(of: step) else { continue }
+            guard let change else {
+                found[step] = .noTarget
+                continue
+            }
+            let breach = known[patterns] ?? breach(of: tree.hex, against: change.targetCommit, patterns)
+            known[patterns] = .some(breach)
             found[step] = breach
         }
         return found

@@ -42,12 +42,24 @@ struct RunProofs: Sendable {
     /// Notes in the outcome which claims are wrong, whatever the reason was to run the step.
     ///
     /// - Parameter breaches: By step, why the claim of a change tells nothing about the step itself.
-    func judge(_ outcome: inout RunOutcome, of run: RunID, _ breaches: [String: ProofConfinement.Breach] = [:]) {
+    /// - Parameter own: The same about the failures of this run, which is not merged; nil for a run of merged code.
+    func judge(
+        _ outcome: inout RunOutcome, of run: RunID, _ breaches: [String: ProofConfinement.Breach] = [:],
+        own: OwnBreaches? = nil
+    ) {
         let wrong = wrongClaims(outcome)
         for index in outcome.steps.indices {
             let step = outcome.steps[index]
             guard let claim = wrong[step.name] else { continue }
             let (proof, breach) = (claim.step, breaches[step.name])
+            if let own, let ownBreach = own.breaches[step.name] {
+                // Others have not seen what this run brought, so they keep their proofs.
+                outcome.steps[index].refutes = own.scope.map {
+                    ProofRefutation(proof: proof.citation, definition: proof.key.definition, scope: $0)
+                }
+                outcome.findings.insert(Self.finding(step.name, failedBut: proof.citation, ownBreach), at: 0)
+                continue
+            }
             outcome.steps[index].refutes = ProofRefutation(
                 proof: proof.citation, definition: proof.key.definition, scope: breach.map { _ in claim.scope })
             outcome.findings.insert(
@@ -71,6 +83,24 @@ struct RunProofs: Sendable {
                 + step.shellQuoted)
     }
 
+    private static func finding(
+        _ step: String, failedBut was: ProofCitation, _ breach: ProofConfinement.Breach
+    ) -> Finding {
+        let reason =
+            switch breach {
+            case .undeclared(let path): "this change has its own \(path), which the step does not declare to read"
+            case .noTarget: "this run tests no change, so what it brought can't be told"
+            case .unreadable(let why): "what this change brought can't be read: \(why)"
+            }
+        return Finding(
+            rule: "failed-undeclared", severity: .warning,
+            message:
+                "step \"\(step)\" failed although run \(was.run) passed with the same declared inputs; \(reason). "
+                + "Only the proofs that this run's own change or branch has of the step are dropped",
+            file: breach.path, line: nil, column: nil,
+            suggestion: "if the step reads such files, declare them in .inputs(…)")
+    }
+
     private static func finding(_ step: String, _ was: ProofCitation, _ breach: ProofConfinement.Breach) -> Finding {
         Finding(
             rule: "passed-undeclared", severity: .warning,
@@ -80,6 +110,14 @@ struct RunProofs: Sendable {
             file: breach.path, line: nil, column: nil,
             suggestion: "if the step reads such files, declare them in .inputs(…)")
     }
+}
+
+/// Why failures of a run that is not merged tell nothing about the proofs of others.
+struct OwnBreaches: Sendable {
+    /// Where the results of the run count: ``ProofScope``; nil for a working tree, which has no proofs.
+    var scope: String?
+    /// By step; nothing for steps whose failure holds for everybody.
+    var breaches: [String: ProofConfinement.Breach]
 }
 
 /// Finds the proofs for one run in index and archive.
@@ -137,9 +175,11 @@ struct ProofSearch: Sendable {
                 proofs.claims = try await claimed(proofs.keyed, prepared, run.request)
                     .filter { $0.value.step.citation.run < run.id }
             }
-            let wrong = proofs.wrongClaims(outcome).filter { $0.value.scope != ProofScope.merged }
-            let breaches = try await breaches(of: wrong, prepared, run.request, in: repository)
-            proofs.judge(&outcome, of: run.id, breaches)
+            let wrong = proofs.wrongClaims(outcome)
+            let ofChanges = wrong.filter { $0.value.scope != ProofScope.merged }
+            let breaches = try await breaches(of: ofChanges, prepared, run.request, in: repository)
+            let own = try await ownBreaches(Set(wrong.keys), prepared, run.request, in: repository)
+            proofs.judge(&outcome, of: run.id, breaches, own: own)
         } catch {
             log.warning("run \(run.id): whether what failed was proved could not be found out: \(error)")
         }
@@ -250,6 +290,20 @@ struct ProofSearch: Sendable {
             let confinement = ProofConfinement(repository: store, plan: plan, target: target)
             return confinement.breaches(of: proofs)
         }
+    }
+
+    /// Why failures of this run may come from what it brought itself; nil where it is merged.
+    private func ownBreaches(
+        _ failed: Set<String>, _ prepared: RunPreparation, _ request: RunRequest, in repository: WatchedRepository
+    ) async throws -> OwnBreaches? {
+        guard !failed.isEmpty, prepared.trust != .merged else { return nil }
+        let (plan, tree) = (prepared.plan, prepared.tree)
+        let breaches = try await withRepository(at: repository.store) { store in
+            ProofConfinement(repository: store, plan: plan, target: request.change?.target)
+                .breaches(ofFailed: failed, in: tree, of: request.change)
+        }
+        let scope = ProofScope.own(prepared.trust, change: request.change?.name, ref: request.ref)
+        return OwnBreaches(scope: scope, breaches: breaches)
     }
 
     /// The proofs that there are: their reports and files are there.

@@ -55,6 +55,33 @@ struct ProofUseTests {
         #expect(confined.steps[0].refutes != nil && confined.steps[0].refutes?.scope == nil)
     }
 
+    @Test(arguments: [ProofConfinement.Breach.undeclared(path: "GNUmakefile"), .noTarget, .unreadable("gone")])
+    func aChangeThatFailsWithItsOwnUndeclaredFilesLeavesTheProofsOfOthers(breach: ProofConfinement.Breach) throws {
+        let proof = ProvedStep(
+            citation: ProofCitation(run: 3, attempt: 1, step: "s"),
+            key: StepKey(value: "k", definition: "d", parts: [:]))
+        let plan = Plan(workflow: "w", steps: [PlannedStep(name: "s", action: .shell("x"))])
+        let proofs = RunProofs(keyed: KeyedPlan(plan, KeyFacts()), claims: ["s": Self.claim(proof)])
+        var failed = try #require(Runner.settled(plan, by: ["s": proof]))
+        failed.steps[0].provedBy = nil
+        failed.steps[0].status = .failed
+        func judged(_ own: OwnBreaches?) -> RunOutcome {
+            var outcome = failed
+            proofs.judge(&outcome, of: 9, own: own)
+            return outcome
+        }
+        let own = judged(OwnBreaches(scope: ProofScope.change("7"), breaches: ["s": breach]))
+        #expect(own.steps[0].refutes?.scope == ProofScope.change("7"))
+        #expect(own.findings.map(\.rule) == ["failed-undeclared"])
+        #expect(own.findings.first?.file == breach.path)
+        let tree = judged(OwnBreaches(scope: nil, breaches: ["s": breach]))
+        #expect(tree.steps[0].refutes == nil, "a working tree has no proofs to lose")
+        for held in [nil, OwnBreaches(scope: ProofScope.change("7"), breaches: [:])] {
+            let outcome = judged(held)
+            #expect(outcome.steps[0].refutes != nil && outcome.steps[0].refutes?.scope == nil)
+        }
+    }
+
     @Test(arguments: StepStatus.allCases) func onlyAStepThatFailedByItselfRefutesItsProof(status: StepStatus) throws {
         let key = StepKey(value: "k", definition: "d", parts: [:])
         let proof = ProvedStep(citation: ProofCitation(run: 3, attempt: 1, step: "it's"), key: key)

@@ -81,6 +81,17 @@ struct UndeclaredChangesTests {
                     let confinement = ProofConfinement(repository: git, plan: plan, target: "main")
                     return confinement.breaches(of: [step: proof])[step]
                 }
+                func ownBreach(_ step: String, _ tree: OID, of commit: OID?) -> ProofConfinement.Breach? {
+                    let change = commit.map {
+                        Change(name: "7", head: "", target: "main", targetCommit: $0.hex, title: "", author: "")
+                    }
+                    let confinement = ProofConfinement(repository: git, plan: plan, target: "main")
+                    return confinement.breaches(ofFailed: [step], in: tree, of: change)[step]
+                }
+                #expect(ownBreach("s", tested, of: base) == nil)
+                #expect(ownBreach("s", poisoned, of: base) == .undeclared(path: "hidden"))
+                #expect(ownBreach("s", tested, of: nil) == .noTarget)
+                #expect(ownBreach("whole", poisoned, of: nil) == nil, "its key holds the whole tree")
                 #expect(breach("s", tested, of: base) == nil)
                 #expect(breach("s", poisoned, of: base) == .undeclared(path: "hidden"))
                 #expect(breach("whole", poisoned, of: base) == nil, "its key holds the file")
