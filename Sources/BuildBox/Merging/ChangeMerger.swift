@@ -15,6 +15,8 @@ public struct ChangeMerger: Sendable {
     /// What one process may use.
     struct Limits: Sendable {
         var deadline = Duration.seconds(60)
+        /// For one of many questions, asked alone because Git did not answer all of them together.
+        var singleDeadline = Duration.seconds(10)
         /// For many questions, asked by several processes: what is not answered by then is no.
         var wholeDeadline = Duration.seconds(300)
         /// Of memory that it asks for; files that it maps don't count. Only Linux heeds it.
@@ -97,12 +99,40 @@ public struct ChangeMerger: Sendable {
             var outcomes: [MergeOutcome] = []
             do { outcomes = try await process.run(part.map(\.pair), in: scratch) } catch let failure as MergeFailure {
                 (outcomes, failures) = (failure.outcomes, failures + 1)
+                if failure.losesAnswers, part.count > 1 {
+                    // Git had answers in its memory that it did not print, so the pair that it ended at is not known.
+                    found.formUnion(
+                        try await confirmedSingly(part, git, in: (objects, folder), until: end, failures: &failures))
+                    left = left.dropFirst(part.count)
+                    continue
+                }
             }
             for (question, outcome) in zip(part, outcomes) where outcome == .merged(tree: question.tree) {
                 found.insert(question)
             }
             // Git ends at a pair that it can't merge; the others are asked again without it.
             left = left.dropFirst(outcomes.count < part.count ? outcomes.count + 1 : part.count)
+        }
+        return found
+    }
+
+    /// Asks each question in a process of its own; one that is not answered in time is no, and costs no other its answer.
+    private func confirmedSingly(
+        _ questions: [LandingQuestion], _ git: MergingGit, in places: (objects: String, scratch: String),
+        until end: ContinuousClock.Instant, failures: inout Int
+    ) async throws -> Set<LandingQuestion> {
+        var found: Set<LandingQuestion> = []
+        for question in questions {
+            let rest = end - ContinuousClock.now
+            if failures >= Self.mostFailures || rest <= .zero { break }
+            var own = limits
+            own.deadline = min(limits.deadline, limits.singleDeadline, rest)
+            let scratch = try MergeScratch(in: places.scratch, borrowing: places.objects)
+            defer { scratch.remove() }
+            do {
+                let outcomes = try await MergeTreeProcess(git: git, limits: own).run([question.pair], in: scratch)
+                if outcomes.first == .merged(tree: question.tree) { found.insert(question) }
+            } catch is MergeFailure { failures += 1 }
         }
         return found
     }
@@ -120,6 +150,8 @@ public struct MergeFailure: Error, Sendable, CustomStringConvertible {
     public let reason: String
     /// The merges that were made before.
     var outcomes: [MergeOutcome] = []
+    /// Whether Git may have merged more than ``outcomes``: it was ended before it printed all, or printed too much.
+    var losesAnswers = false
 
     public var description: String { "the change could not be merged: \(reason)" }
 }

@@ -75,7 +75,8 @@ struct MergeTreeProcess: Sendable {
 
     private func failure(_ result: ToolResult, _ outcomes: [MergeOutcome], _ scratch: MergeScratch) -> MergeFailure {
         if result.droppedBytes > 0 {
-            return MergeFailure(reason: "it has more conflicts than can be listed", outcomes: outcomes)
+            return MergeFailure(
+                reason: "it has more conflicts than can be listed", outcomes: outcomes, losesAnswers: true)
         }
         let said = try? String(contentsOfFile: "\(scratch.path)/errors", encoding: .utf8)
         let line =
@@ -86,6 +87,8 @@ struct MergeTreeProcess: Sendable {
             case .signal(let signal): "git merge-tree was ended by signal \(signal)\(line)"
             case .exited(let code): "git merge-tree ended with \(code)\(line)"
             }
-        return MergeFailure(reason: reason, outcomes: outcomes)
+        // `--stdin` keeps answers in a buffer, which an exit prints and a signal does not.
+        let losesAnswers = if case .exited = result.ending { false } else { true }
+        return MergeFailure(reason: reason, outcomes: outcomes, losesAnswers: losesAnswers)
     }
 }

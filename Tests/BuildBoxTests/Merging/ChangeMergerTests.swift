@@ -97,6 +97,37 @@ import Testing
         }
     }
 
+    @Test func aMergeThatHangsCostsOneAnswerOnly() async throws {
+        try await withScratchFolder { folder in
+            let history = try RandomHistory(at: "\(folder)/origin.git", seed: 3, rounds: 12)
+            let slow = try #require(OID(hex: String(repeating: "7", count: 40)))
+            let git = try await MergingGit.find().path
+            // Like a Git that is at work: it has printed nothing yet when it is ended.
+            let text = """
+                #!/bin/sh
+                input=$(cat)
+                case $input in *\(slow.hex)*) exec sleep 600 ;; esac
+                printf '%s\\n' "$input" | exec '\(git)' "$@"
+                """
+            try text.write(toFile: "\(folder)/git", atomically: true, encoding: .utf8)
+            try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: "\(folder)/git")
+            var merger = try ChangeMerger(
+                git: #require(MergingGit(path: "\(folder)/git", versionText: "git version 2.39.5")))
+            (merger.limits.deadline, merger.limits.singleDeadline) = (.seconds(5), .seconds(5))
+            var questions: [LandingQuestion] = []
+            for pair in history.pairs.prefix(6) {
+                let wanted = try await wanted(pair, in: history.path)
+                guard wanted.isClean, let tree = OID(hex: wanted.tree) else { continue }
+                questions.append(LandingQuestion(pair: pair, tree: tree))
+            }
+            try #require(!questions.isEmpty)
+            let hanging = LandingQuestion(pair: MergePair(slow, into: questions[0].pair.target), tree: slow)
+            let confirmed = try await merger.confirmed(
+                questions + [hanging], objects: history.path, scratch: "\(folder)/scratch")
+            #expect(confirmed == Set(questions))
+        }
+    }
+
     @Test func anObjectThatIsMissingCostsOneAnswerOnly() async throws {
         try await withScratchFolder { folder in
             let history = try RandomHistory(at: "\(folder)/origin.git", seed: 3, rounds: 12)
