@@ -55,10 +55,40 @@ import Testing
             try Data("mine".utf8).write(to: URL(fileURLWithPath: "\(outside)/precious"))
             try FileManager.default.createSymbolicLink(
                 atPath: "\(top)/workflows/compile_flags.txt", withDestinationPath: "\(outside)/precious")
-            try EditorFiles(directory: top).write()
+            let files = try EditorFiles(directory: top)
+            #expect(throws: EditorFileProblem.self) { try files.write() }
             #expect(try String(contentsOfFile: "\(outside)/precious", encoding: .utf8) == "mine")
+            try FileManager.default.removeItem(atPath: "\(top)/workflows/compile_flags.txt")
+            // The second time it finds its own file.
+            for _ in 1...2 { try files.write() }
             let flags = try String(contentsOfFile: "\(top)/workflows/compile_flags.txt", encoding: .utf8)
             #expect(flags.hasPrefix("-I\n/"))
+        }
+    }
+
+    @Test func aFileForTheEditorThatSomebodyElseWroteStays() throws {
+        try with { top, _ in
+            try FileManager.default.createDirectory(atPath: "\(top)/workflows", withIntermediateDirectories: true)
+            let file = "\(top)/workflows/compile_flags.txt"
+            try Data("-I\n/mine\n".utf8).write(to: URL(fileURLWithPath: file))
+            let files = try EditorFiles(directory: top)
+            #expect(throws: EditorFileProblem.self) { try files.write() }
+            #expect(try String(contentsOfFile: file, encoding: .utf8) == "-I\n/mine\n")
+            let settings = #"{"swiftPM": {"swiftCompilerFlags": ["-I/a"], "configuration": "debug"}}"#
+            #expect(!EditorFiles.isOwn(Data(settings.utf8), isPackage: true))
+            #expect(EditorFiles.isOwn(Data(files.text.utf8), isPackage: false))
+        }
+    }
+
+    @Test func whatGitLeavesOutStaysInItsBytes() throws {
+        try with { top, _ in
+            let exclude = "\(top)/.git/info/exclude"
+            try FileManager.default.createDirectory(atPath: "\(top)/.git/info", withIntermediateDirectories: true)
+            let before = Data([0xe9, 0x74, 0xe9])
+            try before.write(to: URL(fileURLWithPath: exclude))
+            for _ in 1...2 { try EditorFiles(directory: top).write() }
+            let after = try Data(contentsOf: URL(fileURLWithPath: exclude))
+            #expect(after == before + Data("\n/workflows/compile_flags.txt\n".utf8))
         }
     }
 

@@ -21,6 +21,8 @@ struct EditorCommand: ParsableCommand {
         let files = try EditorFiles(directory: directory)
         do {
             try files.write()
+        } catch let problem as EditorFileProblem {
+            throw CommandEnd(code: 2, message: "\(problem)")
         } catch {
             throw CommandEnd(code: 2, message: "\(directory)/\(files.path) can't be written: \(error.plainReason)")
         }

@@ -54,6 +54,9 @@ struct SeedProject {
     /// The folder that all working trees of the repository share: `.git`, most often.
     var sharedGitFolder: String? { gitFolders?.common }
 
+    /// The file in which Git notes what this working tree tracks.
+    var indexFile: String? { gitFolders.map { "\($0.own)/index" } }
+
     /// Git's folder of this working tree, and the one that all working trees of the repository share.
     private var gitFolders: (own: String, common: String)? {
         let git = "\(directory)/.git"
