@@ -19,6 +19,8 @@ struct DartReading: JSONLineReading {
         var errors: [(text: String, trace: String?, isFailure: Bool)] = []
         var output: BoundedText
         var skipReason: String?
+        /// The bytes of the texts above, which its end gives back.
+        var keptBytes = 0
     }
 
     init(name: String, limits: TestResultLimits) { collector = ResultCollector(name: name, limits: limits) }
@@ -56,7 +58,9 @@ struct DartReading: JSONLineReading {
     }
 
     private mutating func begin(_ test: JSONValue, _ time: Double?) {
-        guard let id = test["id"]?.int, open.count < collector.limits.tests else { return }
+        guard let id = test["id"]?.int else { return }
+        _ = close(id)
+        guard open.count < collector.limits.tests else { return }
         order += 1
         let suite = test["suiteID"]?.int.flatMap { suites[$0] } ?? ""
         // The place in the test's own file, where a helper declares it.
@@ -75,13 +79,26 @@ struct DartReading: JSONLineReading {
         guard let id = value["testID"]?.int, let text = value["message"]?.text,
             keptBytes + text.utf8.count <= collector.limits.totalBytes
         else { return }
-        keptBytes += text.utf8.count
         if value["messageType"]?.text == "skip" {
             let mark = "Skip: "
             open[id]?.skipReason = text.hasPrefix(mark) ? String(text.dropFirst(mark.count)) : text
+            keep(text.utf8.count, for: id)
         } else {
-            open[id]?.output.append((text + "\n").utf8)
+            keep(open[id]?.output.append((text + "\n").utf8) ?? 0, for: id)
         }
+    }
+
+    private mutating func keep(_ bytes: Int, for id: Int) {
+        guard open[id] != nil else { return }
+        open[id]?.keptBytes += bytes
+        keptBytes += bytes
+    }
+
+    /// Takes the test out of those that run, and gives back the room of its texts.
+    private mutating func close(_ id: Int) -> Running? {
+        guard let test = open.removeValue(forKey: id) else { return nil }
+        keptBytes -= test.keptBytes
+        return test
     }
 
     private mutating func error(_ value: JSONValue) {
@@ -89,13 +106,12 @@ struct DartReading: JSONLineReading {
         let text = value["error"]?.text ?? ""
         let trace = value["stackTrace"]?.text
         guard keptBytes + text.utf8.count + (trace?.utf8.count ?? 0) <= collector.limits.totalBytes else { return }
-        keptBytes += text.utf8.count + (trace?.utf8.count ?? 0)
+        keep(text.utf8.count + (trace?.utf8.count ?? 0), for: id)
         open[id]?.errors.append((text, trace, value["isFailure"]?.isTrue ?? false))
     }
 
     private mutating func end(_ id: Int, _ value: JSONValue) {
-        guard let test = open.removeValue(forKey: id) else { return }
-        keptBytes -= test.output.bytes.count
+        guard let test = close(id) else { return }
         let outcome = value["result"]?.text
         // The loading of a file is hidden, unless it failed.
         if value["hidden"]?.isTrue == true, outcome == "success" { return }

@@ -5,7 +5,9 @@ struct GoTestReading: JSONLineReading {
     static let format = ResultFormat(rawValue: "goTest")
 
     var collector: ResultCollector
-    private var open: [Key: Running] = [:]
+    /// The tests that run, by package and name.
+    private var open: [String: [String: Running]] = [:]
+    private var openCount = 0
     private var packages: [String: Package] = [:]
     /// What compiling a package printed, by the import path of the events that tell it.
     private var builds: [String: BoundedText] = [:]
@@ -15,7 +17,7 @@ struct GoTestReading: JSONLineReading {
     private var order = 0
     private var sawEvent = false
 
-    private struct Key: Hashable {
+    private struct Key {
         var package: String
         var test: String
     }
@@ -49,17 +51,24 @@ struct GoTestReading: JSONLineReading {
             builds[path]?.append(text.utf8)
             return
         }
-        guard let package = value["Package"]?.text, package.utf8.count <= collector.limits.nameBytes else { return }
+        guard let package = value["Package"]?.text else { return }
         sawEvent = true
-        if packages[package] == nil {
-            guard packages.count < collector.limits.tests else { return }
-            packages[package] = Package(output: newText())
-        }
+        guard know(package) else { return }
         if let test = value["Test"]?.text {
             take(action, Key(package: package, test: test), value)
         } else {
             take(action, package, value)
         }
+    }
+
+    /// Whether the package is kept: its name and the number of packages are within the limits.
+    private mutating func know(_ package: String) -> Bool {
+        if packages[package] != nil { return true }
+        guard package.utf8.count <= collector.limits.nameBytes, packages.count < collector.limits.tests else {
+            return false
+        }
+        packages[package] = Package(output: newText())
+        return true
     }
 
     private func newText() -> BoundedText { BoundedText(limit: collector.limits.fieldBytes) }
@@ -86,11 +95,10 @@ struct GoTestReading: JSONLineReading {
         case "run": begin(key)
         case "output":
             // Output of a test that was not announced is one of a fuzz worker or a benchmark.
-            if open[key] == nil { begin(key) }
+            if open[key.package]?[key.test] == nil { begin(key) }
             let text = value["Output"]?.text ?? ""
             guard keptBytes + text.utf8.count <= collector.limits.totalBytes else { return }
-            keptBytes += text.utf8.count
-            open[key]?.output.append(text.utf8)
+            keptBytes += open[key.package]?[key.test]?.output.append(text.utf8) ?? 0
         case "pass", "bench": end(key, .passed, value["Elapsed"]?.number)
         case "fail": end(key, .failed, value["Elapsed"]?.number)
         case "skip": end(key, .skipped, value["Elapsed"]?.number)
@@ -99,14 +107,23 @@ struct GoTestReading: JSONLineReading {
     }
 
     private mutating func begin(_ key: Key) {
-        guard open.count < collector.limits.tests else { return }
+        _ = close(key)
+        guard openCount < collector.limits.tests else { return }
         order += 1
-        open[key] = Running(order: order, output: newText())
+        openCount += 1
+        open[key.package, default: [:]][key.test] = Running(order: order, output: newText())
+    }
+
+    /// Takes the test out of those that run, and gives back the room of its output.
+    private mutating func close(_ key: Key) -> Running? {
+        guard let running = open[key.package]?.removeValue(forKey: key.test) else { return nil }
+        openCount -= 1
+        keptBytes -= running.output.bytes.count
+        return running
     }
 
     private mutating func end(_ key: Key, _ status: TestResult.Status, _ seconds: Double?) {
-        let running = open.removeValue(forKey: key)
-        keptBytes -= running?.output.bytes.count ?? 0
+        let running = close(key)
         var result = TestResult(
             suite: key.package, name: key.test, status: status, duration: Seconds.bounded(seconds))
         let output = running?.output.string ?? ""
@@ -139,12 +156,13 @@ struct GoTestReading: JSONLineReading {
 
     /// A package that failed; where no test of it did, it does not compile, or its process ended.
     private mutating func fail(_ package: String, build: String?) {
-        if packages[package] == nil { packages[package] = Package(output: newText()) }
+        guard know(package) else { return }
         packages[package]?.hasEnded = true
         guard let state = packages[package] else { return }
-        for (key, _) in open.filter({ $0.key.package == package }).sorted(by: { $0.value.order < $1.value.order }) {
-            end(key, .errored, nil)
+        for (test, _) in (open[package] ?? [:]).sorted(by: { $0.value.order < $1.value.order }) {
+            end(Key(package: package, test: test), .errored, nil)
         }
+        open[package] = nil
         guard packages[package]?.hasFailedTest == false else { return }
         let text = (build.flatMap { builds[$0]?.string } ?? "") + state.output.string
         let place = SourceLocator(suite: "").locate(in: [text])
@@ -156,9 +174,11 @@ struct GoTestReading: JSONLineReading {
     }
 
     mutating func finish() {
-        for (key, _) in open.sorted(by: { $0.value.order < $1.value.order }) {
-            let output = open[key]?.output.string ?? ""
-            open[key] = nil
+        let running = open.flatMap { package, tests in
+            tests.map { (key: Key(package: package, test: $0.key), order: $0.value.order) }
+        }
+        for (key, _) in running.sorted(by: { $0.order < $1.order }) {
+            let output = close(key)?.output.string ?? ""
             var result = TestResult(suite: key.package, name: key.test, status: .errored)
             GoOutput(output).describe(&result)
             result.message = result.message ?? "The test started and never ended: its process crashed or was stopped."

@@ -6,11 +6,23 @@ struct JestReading: JSONReading {
 
     var collector: ResultCollector
     /// The tests of one file, whose name stands behind them.
-    private var tests: [JSONValue] = []
+    private var tests: [Test] = []
+    private var keptBytes = 0
     private var file: String?
     private var message: String?
     private var failed = false
     private var sawResults = false
+
+    /// What is kept of a test until its file's name is known.
+    private struct Test {
+        var suite: String
+        var name: String
+        var status: String?
+        var seconds: Double?
+        var line: Int?
+        var messages: [String] = []
+        var retries: [String] = []
+    }
 
     init(name: String, limits: TestResultLimits) { collector = ResultCollector(name: name, limits: limits) }
 
@@ -39,14 +51,49 @@ struct JestReading: JSONReading {
             message = value.text
             failed = message != nil
         case "testResults[].status": failed = value.text == "failed"
-        default: if tests.count < collector.limits.tests { tests.append(value) }
+        default: keep(value)
         }
+    }
+
+    /// Keeps what a result needs of the value: a whole report may be one file's tests.
+    private mutating func keep(_ value: JSONValue) {
+        let limits = collector.limits
+        guard tests.count < limits.tests else { return collector.sayTestsAreLeftOut() }
+        let suite = value["ancestorTitles"]?.elements.compactMap(\.text).joined(separator: " ") ?? ""
+        var test = Test(
+            suite: collector.nameWithinLimit(suite.trimmed),
+            name: collector.nameWithinLimit(value["title"]?.text ?? value["fullName"]?.text ?? "(unnamed)"),
+            status: value["status"]?.text, seconds: Seconds.ofMilliseconds(value["duration"]?.number),
+            line: value["location"]?["line"]?.int)
+        if test.status == "failed" { test.messages = texts(value["failureMessages"]) }
+        test.retries = Array(texts(value["retryReasons"]).prefix(20))
+        let bytes = (test.messages + test.retries).reduce(0) { $0 + $1.utf8.count }
+        if keptBytes + bytes > limits.totalBytes {
+            (test.messages, test.retries) = ([], [])
+            collector.sayTextIsLeftOut()
+        } else {
+            keptBytes += bytes
+        }
+        tests.append(test)
+    }
+
+    /// The texts of a list, up to the one that fills a field.
+    private func texts(_ list: JSONValue?) -> [String] {
+        var kept: [String] = []
+        var bytes = 0
+        for element in list?.elements ?? [] where bytes <= collector.limits.fieldBytes {
+            guard let text = element.text else { continue }
+            kept.append(text)
+            // An empty text costs room, too.
+            bytes += text.utf8.count + 2
+        }
+        return kept
     }
 
     mutating func leave(_ path: String) {
         if path == "testResults" { sawResults = true }
         guard path == "testResults[]" else { return }
-        defer { (tests, file, message, failed) = ([], nil, nil, false) }
+        defer { (tests, keptBytes, file, message, failed) = ([], 0, nil, nil, false) }
         for test in tests { add(test) }
         // A file that can't be loaded has no tests, and the whole story in its message.
         if tests.isEmpty, failed {
@@ -59,22 +106,17 @@ struct JestReading: JSONReading {
         }
     }
 
-    private mutating func add(_ test: JSONValue) {
-        let suite = test["ancestorTitles"]?.elements.compactMap(\.text).joined(separator: " ") ?? ""
+    private mutating func add(_ test: Test) {
         var result = TestResult(
-            suite: suite.trimmed, name: test["title"]?.text ?? test["fullName"]?.text ?? "(unnamed)",
-            status: .passed, duration: Seconds.ofMilliseconds(test["duration"]?.number), file: file,
-            line: test["location"]?["line"]?.int)
+            suite: test.suite, name: test.name, status: .passed, duration: test.seconds, file: file, line: test.line)
         let origin = TestOrigin(file: file)
-        let messages = test["failureMessages"]?.elements.compactMap(\.text) ?? []
-        let retries = test["retryReasons"]?.elements.compactMap(\.text) ?? []
-        let tries = retries.prefix(20).map { describe([$0], in: result) }
-        switch test["status"]?.text {
+        let tries = test.retries.map { describe([$0], in: result) }
+        switch test.status {
         case "passed", "focused": break
-        case "failed": result = describe(messages, in: result)
+        case "failed": result = describe(test.messages, in: result)
         case "pending", "skipped", "todo", "disabled":
             result.status = .skipped
-            if test["status"]?.text == "todo" { result.message = "todo" }
+            if test.status == "todo" { result.message = "todo" }
         default: result.status = .errored
         }
         collector.add(tries: tries + [result], from: origin)

@@ -10,6 +10,10 @@ struct TAPReading: ResultReading {
     private var yaml: (indent: Int, lines: [String])?
     private var heldBytes = 0
     private var bailedOut = false
+    /// The points of all levels.
+    private var heldPoints = 0
+    /// Whether the last test point was left out: then so is what follows about it.
+    private var leftOutLast = false
 
     /// The test points of one indentation: those of the file, of a subtest, of its subtest.
     private struct Level {
@@ -65,7 +69,7 @@ struct TAPReading: ResultReading {
             return
         }
         let depth = min(indent / 4, collector.limits.depth)
-        if text == "---" || text.hasPrefix("--- "), lastPoint(at: depth) != nil {
+        if text == "---" || text.hasPrefix("--- "), leftOutLast || lastPoint(at: depth) != nil {
             yaml = (indent, [])
         } else if let point = TAPLine.point(text) {
             add(point, at: depth)
@@ -78,7 +82,7 @@ struct TAPReading: ResultReading {
         } else if text.hasPrefix("# Subtest: ") {
             // Written before its tests, with their indentation or that of its own line.
             open(depth)
-            levels[depth].title = String(text.dropFirst(11))
+            levels[depth].title = collector.nameWithinLimit(String(text.dropFirst(11)))
         } else if text.hasPrefix("#") {
             comment(String(text.dropFirst().drop { $0 == " " }), raw: String(text.dropFirst()), at: depth)
         }
@@ -108,10 +112,13 @@ struct TAPReading: ResultReading {
         open(depth)
         if depth == 0 { flush() }
         levels[depth].count += 1
+        // Points of deep levels wait for their parents' lines; a file of nothing else must not wait for ever.
+        leftOutLast = depth > 0 && heldPoints >= collector.limits.tests
+        if leftOutLast { return collector.sayTestsAreLeftOut() }
+        heldPoints += 1
         let number = line.number ?? levels[depth].count
-        var point = Point(
-            name: line.description.isEmpty ? "test \(number)" : line.description, isOK: line.isOK, seconds: line.seconds
-        )
+        let name = line.description.isEmpty ? "test \(number)" : line.description
+        var point = Point(name: collector.nameWithinLimit(name), isOK: line.isOK, seconds: line.seconds)
         if let reason = line.skip { point.directive = .skip(reason) }
         if let reason = line.todo { point.directive = .todo(reason) }
         var children = depth + 1 < levels.count ? fold(from: depth + 1) : []
@@ -120,8 +127,6 @@ struct TAPReading: ResultReading {
         for index in children.indices { children[index].parents.insert(point.name, at: 0) }
         levels[depth].title = nil
         levels[depth].points += children + [point]
-        // Points of deep levels wait for their parents' lines; a file of nothing else must not wait for ever.
-        if levels[depth].points.count > collector.limits.tests { levels[depth].points.removeFirst() }
     }
 
     /// Takes the points of the levels from `depth` on, which ended without a line of their own parents between them.
@@ -144,12 +149,13 @@ struct TAPReading: ResultReading {
     private mutating func closeYAML() {
         guard let open = yaml else { return }
         yaml = nil
+        if leftOutLast { return }
         change(lastAt: min(open.indent / 4, collector.limits.depth)) { $0.yaml = open.lines }
     }
 
     private mutating func comment(_ text: String, raw: String, at depth: Int) {
         if text.hasPrefix("Subtest") { return }
-        guard lastPoint(at: depth) != nil, hold(raw) else { return }
+        guard !leftOutLast, lastPoint(at: depth) != nil, hold(raw) else { return }
         change(lastAt: depth) { if $0.comments.count < 200 { $0.comments.append(raw) } }
     }
 
@@ -160,13 +166,23 @@ struct TAPReading: ResultReading {
         for point in levels[0].points where point.children == 0 || point.failed && !point.hasFailedChild {
             collector.add(result(of: point))
         }
+        heldPoints -= levels[0].points.count
         levels[0].points = []
         heldBytes = 0
     }
 
+    /// The parents as one suite. Those beyond the limit of a name are not joined: it is cut there anyway.
+    private func suite(of point: Point) -> String {
+        var suite = ""
+        for (index, parent) in point.parents.enumerated() where suite.utf8.count <= collector.limits.nameBytes {
+            suite += index == 0 ? parent : "/" + parent
+        }
+        return suite
+    }
+
     private func result(of point: Point) -> TestResult {
         var result = TestResult(
-            suite: point.parents.joined(separator: "/"), name: point.name, status: point.isOK ? .passed : .failed,
+            suite: suite(of: point), name: point.name, status: point.isOK ? .passed : .failed,
             duration: point.seconds)
         let facts = TAPDiagnostic(point.yaml)
         result.duration = result.duration ?? facts.seconds

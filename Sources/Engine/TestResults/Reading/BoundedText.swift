@@ -10,13 +10,17 @@ struct BoundedText {
 
     var isEmpty: Bool { bytes.isEmpty }
 
-    mutating func append(_ more: some Collection<UInt8>) {
+    /// Appends what there is room for, and returns how many bytes that was.
+    @discardableResult
+    mutating func append(_ more: some Collection<UInt8>) -> Int {
         let room = max(0, limit - bytes.count)
         if more.count <= room {
             bytes.append(contentsOf: more)
+            return more.count
         } else {
             bytes.append(contentsOf: more.prefix(room))
             dropped += more.count - room
+            return room
         }
     }
 

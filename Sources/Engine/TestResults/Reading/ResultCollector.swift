@@ -41,18 +41,12 @@ struct ResultCollector {
         let limits = limits
         guard results.tests.count < limits.tests else {
             isFull = true
-            say(
-                "holds more than \(limits.tests) tests: those after that are not in this report", key: "tests",
-                suggestion: "Write one result file per target, or raise the limit of tests per file.")
+            sayTestsAreLeftOut()
             return
         }
         var result = result
         let spent = textBytes >= limits.totalBytes
-        if spent {
-            say(
-                "holds more than \(limits.totalBytes) bytes of text: later tests keep only their name and status",
-                key: "text", suggestion: "Print less in tests that fail, or write one result file per target.")
-        }
+        if spent { sayTextIsLeftOut() }
         let nameLimit = spent ? min(256, limits.nameBytes) : limits.nameBytes
         result.suite = shortened(result.suite, to: nameLimit)
         // Tests of one suite come together; sharing the text saves one allocation each.
@@ -73,6 +67,25 @@ struct ResultCollector {
         if let last = origins.last?.place, last == origin.place { origin.place = last }
         origins.append(origin)
     }
+
+    /// Says once that the file has more tests than are kept.
+    mutating func sayTestsAreLeftOut() {
+        let limits = limits
+        say(
+            "holds more than \(limits.tests) tests: those after that are not in this report", key: "tests",
+            suggestion: "Write one result file per target, or raise the limit of tests per file.")
+    }
+
+    /// Says once that the file has more text than is kept.
+    mutating func sayTextIsLeftOut() {
+        let limits = limits
+        say(
+            "holds more than \(limits.totalBytes) bytes of text: later tests keep only their name and status",
+            key: "text", suggestion: "Print less in tests that fail, or write one result file per target.")
+    }
+
+    /// `text` as a name within the limit; a longer one ends in a digest, so that names stay distinct.
+    func nameWithinLimit(_ text: String) -> String { shortened(text, to: limits.nameBytes) }
 
     /// Gives the tests another suite and name, where `change` says so. What it returns is shortened as all names are.
     mutating func rename(_ change: (_ index: Int, TestResult) -> (suite: String, name: String)?) {
