@@ -30,7 +30,6 @@ let package = Package(
         .executable(name: "pipectl", targets: ["pipectl"]),
         // Dynamic, because every compiled workflow links it and must not carry a copy of its own.
         .library(name: "Pipeline", type: .dynamic, targets: ["Pipeline"]),
-        .library(name: "forkserver", type: .dynamic, targets: ["forkserver"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -65,13 +64,6 @@ let package = Package(
             // it is started for every run, and each of its wardens is a fork of it.
             linkerSettings: [
                 .unsafeFlags(["-nostartfiles", "-static-executable"], .when(platforms: [.linux]))
-            ]),
-        // Preloaded into shells by stepinit, which finds it beside itself. It is C, too: nothing of Swift is to be linked, which
-        // a linker of Embedded Swift knows.
-        .target(
-            name: "forkserver", cSettings: [.treatAllWarnings(as: .error)],
-            linkerSettings: [
-                .unsafeFlags(["-nostartfiles", "-enable-experimental-feature", "Embedded"], .when(platforms: [.linux]))
             ]),
         .target(
             name: "Engine",

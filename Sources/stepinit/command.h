@@ -1,5 +1,4 @@
-// What a process does to be the command of an attempt, all but the command itself: for the warden's own, between vfork and
-// exec, and for those of a fork server, which is another program.
+// What the warden's child does between vfork and exec to become the command of an attempt.
 
 #include <errno.h>
 #include <fcntl.h>
@@ -34,7 +33,7 @@ static inline void limit_process(int resource, uint64_t value, uint64_t more) {
     setrlimit(resource, &limit);
 }
 
-// Returns 0, or a kind of report, with errno. System calls only: it may run in the memory of another process.
+// Returns 0, or a kind of report, with errno. System calls only: it runs in the memory of its parent.
 static inline int32_t enter(const struct setting *setting) {
     const struct launch *launch = setting->launch;
     setsid();

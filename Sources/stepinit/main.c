@@ -39,7 +39,6 @@
 #include "messages.h"
 #include "processes.h"
 #include "requests.h"
-#include "shells.h"
 #include "warden.h"
 
 #ifdef __linux__
@@ -277,8 +276,6 @@ int main(int count, char **arguments) {
         arguments += 4;
         count -= 4;
     }
-    // Before this process sees a sandbox's files instead of the box's.
-    find_library();
     int is_asked = count > 1 && strcmp(arguments[1], "--enclosures") == 0;
     int is_enclosed = is_asked || (count > 1 && strcmp(arguments[1], "--enclose") == 0);
     if (is_enclosed) arguments = (is_asked ? enclose_as_asked : enclose)(arguments);

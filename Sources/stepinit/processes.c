@@ -10,8 +10,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "shells.h"
-
 #ifdef __APPLE__
 #include <libproc.h>
 #endif
@@ -81,18 +79,16 @@ int reap(pid_t leader, int *leader_status, int *leader_ended) {
     for (;;) {
         int status;
         pid_t pid = waitpid(-1, &status, WNOHANG);
-        if (pid == 0) return is_server_alone();
+        if (pid == 0) return 0;
         if (pid < 0) return errno == ECHILD;
         if (pid == leader) {
             *leader_status = status;
             *leader_ended = 1;
         }
-        note_end(pid);
     }
 }
 
 void kill_until_empty(pid_t leader, int *status, int *ended) {
-    end_server();
     // A killed parent hands its children to us, so each round reaches one generation more. The group is signalled
     // only while its leader is unreaped: afterwards its number may belong to a stranger.
     while (!reap(leader, status, ended)) {
@@ -104,11 +100,7 @@ void kill_until_empty(pid_t leader, int *status, int *ended) {
 
 void close_all_from(int first) {
 #ifdef __linux__
-    int kept = kept_library();
-    // Kernels before 5.9 have no such call.
-    if (kept > first && close_range((unsigned)first, (unsigned)kept - 1, 0) != 0)
-        for (int file = first; file < kept; file++) close(file);
-    closefrom(kept < first ? first : kept + 1);
+    closefrom(first);
 #else
     (void)first;
 #endif

@@ -50,8 +50,6 @@ struct launch {
 enum {
     launch_terminal = 1,    // its input and output are a pseudo-terminal
     launch_few_files = 2,   // `open_files` is the hard limit, too
-    launch_plain = 4,       // the last word is the line for a shell that has the others; the shell's if they can't start
-    launch_alone = 8,       // processes are counted: none is to be there that the commands do not start
 };
 
 enum {

@@ -13,12 +13,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "bearing.h"
 #include "command.h"
 #include "messages.h"
 #include "processes.h"
 #include "requests.h"
-#include "shells.h"
 
 #ifdef __linux__
 #include <sched.h>
@@ -36,11 +34,9 @@ int null_fd;
 struct command {
     struct launch launch;
     struct setting setting;
-    const char *text;          // what the launch was followed by
     int files[most_files];     // the output and the entrances of control groups, as they came
     const char *secrets_folder;
     char **words;
-    char *line;                // for a shell if the words can't be started, or NULL
     char **variables;
     char **secrets;            // names, ended by NULL
 };
@@ -52,9 +48,6 @@ static volatile int32_t problem[2];
 #ifndef __linux__
 static int problem_pipe[2] = {-1, -1};
 #endif
-
-// Whether the command's process is from a fork server.
-static int is_forked;
 
 // Runs between vfork and exec, in the warden's memory: system calls only.
 static void become_command(const struct command *command) {
@@ -68,10 +61,6 @@ static void become_command(const struct command *command) {
             execvp(command->words[0], command->words);
         else
             errno = EINVAL;
-        if (command->line) {
-            char *shell[] = {"/bin/sh", "-ec", command->line, NULL};
-            execv(shell[0], shell);
-        }
     }
     problem[1] = errno ? errno : EIO;
 #ifndef __linux__
@@ -163,7 +152,6 @@ static int receive_command(struct command *command) {
     struct launch *launch = &command->launch;
     int number;
     ssize_t count;
-    rest(control_fd);
     do {
         number = most_files;
         count = receive(control_fd, launch, sizeof *launch, command->files, &number);
@@ -196,15 +184,12 @@ static int receive_command(struct command *command) {
     if (!read_all(control_fd, text, launch->bytes)) return 0;
     text[launch->bytes] = text[(size_t)launch->bytes + 1] = 0;
     char *next = text, *end = text + launch->bytes;
-    command->text = text;
     command->setting.folder = next;
     next += strlen(next) + 1;
     command->secrets_folder = next < end ? next : "";
     next += strlen(next) + 1;
     char **slot = command->words = words;
     for (uint32_t i = 0; i < launch->words && next < end; i++, next += strlen(next) + 1) *slot++ = next;
-    command->line = NULL;
-    if (launch->flags & launch_plain && slot > words) command->line = *--slot;
     *slot++ = NULL;
     command->variables = slot;
     for (uint32_t i = 0; i < launch->variables && next < end; i++, next += strlen(next) + 1) *slot++ = next;
@@ -223,17 +208,11 @@ static pid_t start_command(const struct command *command) {
     if (pipe(problem_pipe) != 0) return -1;
     for (int i = 0; i < 2; i++) fcntl(problem_pipe[i], F_SETFD, FD_CLOEXEC);
 #endif
-    int is_line = is_for_server(&command->launch, command->words, command->variables);
-    pid_t pid = is_line ? fork_shell(&command->launch, command->text, command->files, 1 + command->setting.group_count) : 0;
-    is_forked = pid != 0;
-    if (!is_forked) {
-        environ = command->variables;
-        pid = vfork();
-        if (pid == 0) become_command(command);
-    }
+    environ = command->variables;
+    pid_t pid = vfork();
+    if (pid == 0) become_command(command);
     int failure = errno;
     environ = none;
-    if (is_line && !is_forked) note_line();
     // They may be secrets, and this process may live long.
     for (char **variable = command->variables; *variable; variable++) wipe(*variable, strlen(*variable));
 #ifndef __linux__
@@ -253,11 +232,6 @@ static int was_not_started(void) {
     if (is_there) (problem[0] = found[0], problem[1] = found[1]);
     return is_there;
 #else
-    if (is_forked) {
-        int32_t code;
-        problem[0] = shell_problem(&code);
-        problem[1] = code;
-    }
     return problem[1] != 0;
 #endif
 }
@@ -337,7 +311,7 @@ static int attend(void) {
         deadline = now_ms() + launch->grace_ms;
         signal_all(leader, SIGTERM);
     }
-    int is_clean = none_left && !asked && terminal < 0 && is_as_noted(0) && is_server_as_noted();
+    int is_clean = none_left && !asked && terminal < 0;
     if (!none_left) kill_until_empty(leader, &status, &ended);
     // What the terminal still holds is bounded by its buffer.
     for (int rounds = 0; terminal >= 0 && rounds < 64 && copy_terminal(terminal, command.setting.output); rounds++) {}
@@ -354,8 +328,6 @@ void watch_over(void) {
 #ifdef __linux__
     prctl(PR_SET_CHILD_SUBREAPER, 1);
 #endif
-    note_bearing();
     while (attend()) {}
-    end_server();
     _exit(0);
 }

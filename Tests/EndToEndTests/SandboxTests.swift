@@ -62,31 +62,6 @@
             }
         }
 
-        /// In a sandbox of `stepinit`'s own, of bubblewrap's, and without one.
-        @Test(.timeLimit(.minutes(3)), arguments: ["", "bwrap", "/bin/false"])
-        func shellsAreForkedOnceSomeWereStarted(program: String) async throws {
-            let source = """
-                import Pipeline
-                let test = Workflow("test", on: .manual) {
-                    for n in 1...8 {
-                        Step("line \\(n)", run: "grep -q forkserver /proc/$$/maps && echo forked || echo started")
-                    }
-                }
-                @main struct Workflows: WorkflowSet { static let workflows = [test] }
-
-                """
-            try await Bench.with(["workflows/x.swift": source]) { plain in
-                var bench = plain
-                if !program.isEmpty {
-                    bench.variables["PIPECTL_BWRAP"] = program == "bwrap" ? try EscapeRoom.bubblewrap : program
-                }
-                let run = try await bench.pipectl("run", "test", "--slots", "1", "--ref", "main")
-                #expect(run.code == 0, "\(run.output)\(run.errors)")
-                let logs = try await bench.pipectl("logs", "1")
-                #expect(logs.output.components(separatedBy: "forked").count > 3, "\(logs.output)")
-            }
-        }
-
         @Test(.timeLimit(.minutes(3)))
         func aCacheThatNobodyCanWalkIsBegunAnew() async throws {
             let source = """

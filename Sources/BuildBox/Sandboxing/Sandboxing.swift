@@ -54,9 +54,9 @@ struct Sandboxing: Sendable {
     ///
     /// - Parameter folder: Of a state folder that this process owns.
     func sharingSettings(in folder: String) async -> Sandboxing {
-        guard Sandbox.hasMounts, let stepInit = sandbox?.stepInit else { return self }
+        guard Sandbox.hasMounts, sandbox != nil else { return self }
         var sharing = self
-        sharing.sandbox?.settings = try? await offThread { try SettingsCopy(in: folder, stepInit: stepInit) }
+        sharing.sandbox?.settings = try? await offThread { try SettingsCopy(in: folder) }
         sharing.sandbox?.networks = NetworkNamespaces()
         sharing.sandbox?.maker = SandboxMaker()
         return sharing

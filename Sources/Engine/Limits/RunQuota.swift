@@ -142,7 +142,6 @@ final class StepAllowance: Sendable {
         own.fileSize = limits.fileSize.map { UInt64($0) } ?? 0
         own.openFiles = limits.openFiles.map { UInt64($0) } ?? 0
         let all = limits.within(quota.limits)
-        own.hasFewProcesses = all.processes.map { $0 < 256 } ?? false
         if quota.group == nil {
             own.data = all.memory.map { UInt64($0) } ?? 0
             own.processes = all.processes.map { UInt64($0) } ?? 0

@@ -4,9 +4,6 @@ import SystemPackage
 /// What a command needs to be started.
 struct StepCommand: Sendable {
     var arguments: [String]
-    /// The line that ``arguments`` are the words of (``PlainLine``): `/bin/sh -e` has it where they can't be started, and
-    /// says why, or does what only a shell does.
-    var plainLine: String?
     var workingDirectory: FilePath
     var environment: [String: String]
     /// Files that the command finds in ``secretsFolder``, readable for it alone and on no disk.
@@ -33,8 +30,6 @@ struct ProcessLimits: Sendable, Equatable {
     var processes: UInt64 = 0
     /// Open files.
     var openFiles: UInt64 = 0
-    /// Whether so few processes may be there that one of `stepinit`'s own, which forks for lines, would be noticed.
-    var hasFewProcesses = false
 }
 
 extension StepCommand {
@@ -53,10 +48,6 @@ extension StepCommand {
             texts += text.utf8
             end()
         }
-        if let plainLine {
-            texts += plainLine.utf8
-            end()
-        }
         for (name, value) in environment {
             texts += name.utf8
             texts.append(UInt8(ascii: "="))
@@ -73,13 +64,11 @@ extension StepCommand {
         bytes.reserveCapacity(64 + texts.count)
         func append(_ number: some FixedWidthInteger) { withUnsafeBytes(of: number) { bytes += $0 } }
         append(UInt32(texts.count))
-        append(UInt32(arguments.count + (plainLine == nil ? 0 : 1)))
+        append(UInt32(arguments.count))
         append(UInt32(environment.count))
         append(UInt32(clamping: Int(grace / .milliseconds(1))))
         // A limit that was asked for can't be raised again; the usual one is only where programs start.
-        let flags: [(Bool, UInt32)] = [
-            (hasTerminal, 1), (limits.openFiles != 0, 2), (plainLine != nil, 4), (limits.hasFewProcesses, 8),
-        ]
+        let flags: [(Bool, UInt32)] = [(hasTerminal, 1), (limits.openFiles != 0, 2)]
         append(flags.reduce(UInt32(0)) { $0 | ($1.0 ? $1.1 : 0) })
         append(UInt32(secrets.count))
         append(limits.openFiles == 0 ? UInt64(OpenFiles.inherited) : limits.openFiles)

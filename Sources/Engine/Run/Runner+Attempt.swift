@@ -78,8 +78,9 @@ extension Runner {
                 attempt.hasActed = true
                 attempt.record.exitCode = end.exitCode
                 attempt.record.signal = end.signal
-                // As a shell has it, which a plain line would have had: `.retries(on: .exitCodes(137))` may wait for it.
-                if command.plainLine != nil, end.stopped == nil, let signal = end.signal {
+                // The code that a shell reports for it. Some shells replace themselves with the last program of a line, so that
+                // the signal ends the shell's process; `.retries(on: .exitCodes(137))` holds with those, too.
+                if case .shell = step.action, end.stopped == nil, let signal = end.signal {
                     attempt.record.exitCode = 128 + signal
                 }
                 (attempt.record.status, attempt.record.reason) = judge(end)
@@ -173,6 +174,12 @@ extension Runner {
         }
         switch end.exitCode {
         case 0: return (.passed, nil)
+        // What shells report for a program that a signal has ended (POSIX.1-2024, 2.8.2); other programs do so, too.
+        case let code? where (129...159).contains(code):
+            return (
+                .failed,
+                "exit code \(code), which stands for signal \(code - 128) (\(String(cString: strsignal(code - 128))))"
+            )
         case let code?: return (.failed, "exit code \(code)")
         case nil: return (.infrastructure, "how it ended is not known")
         }

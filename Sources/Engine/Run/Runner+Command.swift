@@ -45,38 +45,20 @@ extension Runner {
                 setting.seen(setting.values.appending(ReviewInput.dataName(step.name))).string
         }
         let seenFolder = setting.seen(folder)
-        var plainLine: String?
         let arguments: [String]
         switch step.action {
-        case .shell(let line):
-            if let words = PlainLine.words(of: line), let place = placeInWords(of: step, environment) {
-                arguments = words
-                plainLine = line
-                environment["PWD"] = place
-            } else {
-                arguments = ["/bin/sh", "-ec", line]
-            }
+        case .shell(let line): arguments = ["/bin/sh", "-ec", line]
         case .command(let words): arguments = words
         case .closure: arguments = setting.closureCommand(step.name)
         // Never reached: such a step waits in ``awaitApproval(of:_:)`` and starts nothing.
         case .approval: arguments = ["true"]
         }
         var command = StepCommand(
-            arguments: arguments, plainLine: plainLine, workingDirectory: seenFolder, environment: environment,
+            arguments: arguments, workingDirectory: seenFolder, environment: environment,
             hasTerminal: step.hasTerminal)
         if setting.secrets.areGiven(to: step) { command.secretsFolder = try setting.makeSecretsFolder() }
         setting.secrets.handOver(to: &command, of: step)
         return command
-    }
-
-    /// What a shell would say in `PWD`; nil where only a shell can tell, because the step says it itself, or links of its own
-    /// may be on the way.
-    private func placeInWords(of step: PlannedStep, _ environment: [String: String]) -> String? {
-        guard environment["PWD"] == nil, step.workingDirectory == nil else { return nil }
-        if setting.enclosure != nil, Sandbox.hasMounts { return setting.seen(setting.workspace).string }
-        guard let path = realpath(setting.workspace.string, nil) else { return nil }
-        defer { free(path) }
-        return String(cString: path)
     }
 
     /// Takes over what a step that passed has published, or says what it has not.

@@ -48,7 +48,7 @@ public struct Sandbox: Sendable {
         public static let values = "/run/pipectl/values"
         public static let published = "/run/pipectl/published"
         public static let context = "/run/pipectl/context.json"
-        /// Where it is mounted by itself; the copy of the machine's settings has it, too.
+        /// The first process of the sandbox.
         public static let stepInit = "/run/stepinit"
         public static let secrets = "/run/secrets"
         public static let caches = "/caches"

@@ -22,8 +22,6 @@
         private static let own = "--own"
 
         private var words: [String] = []
-        /// Where `stepinit` is in the sandbox.
-        private var stepInit = Sandbox.Place.stepInit
         /// Folders that exist in the sandbox already.
         private var made: Set<String> = ["/"]
 
@@ -47,7 +45,7 @@
             if !sharesKernel { build.kernel() }
             // The root itself is a tmpfs, which the sandbox's user could write to.
             build.words += ["--remount-ro", "/"] + (sandbox.isOwn ? [] : ["--chdir", "/", "--as-pid-1"])
-            build.words += ["--", build.stepInit]
+            build.words += ["--", Sandbox.Place.stepInit]
             // Only the user that owns it may enter it.
             if case .withSocket(let groups) = lifetime, groups > 0 { build.words += ["--enter", String(groups)] }
             build.words += build.confinement(lifetime)
@@ -100,11 +98,10 @@
                 var build = self
                 (build.words, build.made) = ([], ["/"])
                 build.lookUpSystem(view)
-                return SystemPart(words: build.words, made: build.made, stepInit: build.stepInit)
+                return SystemPart(words: build.words, made: build.made)
             }
             words += part.words
             made = part.made
-            stepInit = part.stepInit
         }
 
         private mutating func lookUpSystem(_ view: SettingsCopy.View?) {
@@ -144,7 +141,6 @@
                 mount(SandboxMount(view.folder, at: "/etc"))
                 for path in view.mounts { folders(within: path) }
                 single = view.mounts
-                stepInit = view.stepInit ?? stepInit
             }
             // It may go between this look and a start.
             for path in single where exists(path) { mount(SandboxMount(path, isOptional: true)) }
@@ -171,9 +167,7 @@
 
         private mutating func ownPlaces() {
             // Who makes the sandbox itself goes on in it.
-            if stepInit == Sandbox.Place.stepInit, !sandbox.isOwn {
-                mount(SandboxMount(sandbox.stepInit, at: stepInit))
-            }
+            if !sandbox.isOwn { mount(SandboxMount(sandbox.stepInit, at: Sandbox.Place.stepInit)) }
             if policy.owner != nil {
                 folders(to: Sandbox.Place.secrets)
                 words += ["--perms", "0777", "--size", String(1 << 20), "--tmpfs", Sandbox.Place.secrets]

@@ -13,15 +13,13 @@ import SystemPackage
 ///
 /// bubblewrap reads the whole list of mounts again for each one it makes: two dozen files of `/etc` by themselves cost a
 /// sandbox a third of its start. What is large, or not only files, folders and links, is still mounted from where it is.
-/// What else every sandbox has and no run changes is in it, too: `stepinit`, and who steps are as links to their run's.
+/// `passwd` and `group` in it are links to the files of the run.
 public final class SettingsCopy: Sendable {
     struct View: Sendable, Equatable {
         /// What is mounted as `/etc`.
         var folder: String
         /// What must be mounted over it, by path.
         var mounts: [String]
-        /// Where in a sandbox its `stepinit` is; nil if it has none.
-        var stepInit: String?
     }
 
     /// Of one entry of `/etc`: files and folders in it, and bytes of a file.
@@ -33,20 +31,18 @@ public final class SettingsCopy: Sendable {
     private let parent: String
     private let paths: [String]
     private let root: String
-    private let stepInit: String?
     private let known = Mutex<(view: View, at: ContinuousClock.Instant)?>(nil)
 
     /// - Parameter parent: A folder that is this object's alone. What an earlier box left in it is removed.
-    public convenience init(in parent: String, stepInit: String) throws {
-        try self.init(in: parent, paths: SystemFolders.settings, below: "/etc", stepInit: stepInit)
+    public convenience init(in parent: String) throws {
+        try self.init(in: parent, paths: SystemFolders.settings, below: "/etc")
     }
 
     /// - Parameter paths: All of them below `root`.
-    init(in parent: String, paths: [String], below root: String, stepInit: String? = nil) throws {
+    init(in parent: String, paths: [String], below root: String) throws {
         self.parent = parent
         self.paths = paths
         self.root = root
-        self.stepInit = stepInit
         try FileManager.default.createDirectory(atPath: parent, withIntermediateDirectories: true)
         let current = view()?.folder
         for name in try FileManager.default.contentsOfDirectory(atPath: parent) where "\(parent)/\(name)" != current {
@@ -70,9 +66,7 @@ public final class SettingsCopy: Sendable {
     private func make() throws -> View {
         var stamp = SHA256()
         // What an earlier version made was laid out otherwise.
-        stamp.update(data: Data("4\0".utf8))
-        let program = programFacts()
-        stamp.update(data: Data("\(program ?? "no stepinit")\0".utf8))
+        stamp.update(data: Data("5\0".utf8))
         var (copied, mounts): ([String], [String]) = ([], [])
         for path in paths where access(path, F_OK) == 0 {
             if let facts = Self.facts(path) {
@@ -85,31 +79,8 @@ public final class SettingsCopy: Sendable {
         }
         let name = stamp.finalize().prefix(8).map { String(format: "%02x", $0) }.joined()
         let folder = "\(parent)/\(name)"
-        // Without the right to start it, which a copy of the state folder may have lost, no step could begin.
-        if program != nil, access(folder, F_OK) == 0, access(folder + Self.stepInit.dropFirst("/etc".count), X_OK) != 0
-        {
-            try FolderRemoval.remove(folder)
-        }
-        if access(folder, F_OK) != 0 { try write(copied, mounts, hasProgram: program != nil, to: folder) }
-        return View(folder: folder, mounts: mounts, stepInit: program.map { _ in Self.stepInit })
-    }
-
-    /// Which `stepinit` would be copied; nil if there is none, or it could not be started from here.
-    private func programFacts() -> String? {
-        var (info, disk) = (stat(), statvfs())
-        guard let stepInit, statvfs(parent, &disk) == 0 else { return nil }
-        #if os(Linux)
-            // ST_NOEXEC of statvfs(3), which Swift's Glibc leaves out.
-            guard disk.f_flag & 8 == 0 else { return nil }
-        #endif
-        guard stat(stepInit, &info) == 0 else { return nil }
-        let program = "\(stepInit) \(Self.facts(info))"
-        return stat(Self.library(of: stepInit), &info) == 0 ? "\(program) \(Self.facts(info))" : program
-    }
-
-    /// What `stepinit` looks for beside itself, in whatever folder that is.
-    private static func library(of stepInit: String) -> String {
-        (stepInit as NSString).deletingLastPathComponent + "/libforkserver.so"
+        if access(folder, F_OK) != 0 { try write(copied, mounts, to: folder) }
+        return View(folder: folder, mounts: mounts)
     }
 
     private static func facts(_ info: stat) -> String {
@@ -140,7 +111,7 @@ public final class SettingsCopy: Sendable {
         return facts
     }
 
-    private func write(_ copied: [String], _ mounts: [String], hasProgram: Bool, to folder: String) throws {
+    private func write(_ copied: [String], _ mounts: [String], to folder: String) throws {
         let files = FileManager.default
         let new = "\(parent)/new-\(UInt64.random(in: 0 ... .max))"
         do {
@@ -172,15 +143,6 @@ public final class SettingsCopy: Sendable {
             for (path, target) in Self.links {
                 try files.createSymbolicLink(atPath: place(path, below: "/etc"), withDestinationPath: target)
             }
-            if hasProgram, let stepInit {
-                for (path, seen) in [
-                    (stepInit, Self.stepInit), (Self.library(of: stepInit), Self.library(of: Self.stepInit)),
-                ] where access(path, F_OK) == 0 {
-                    let place = try place(seen, below: "/etc")
-                    try files.copyItem(atPath: path, toPath: place)
-                    guard chmod(place, 0o755) == 0 else { throw Errno(rawValue: errno) }
-                }
-            }
             try Self.flush(new)
         } catch {
             try? FolderRemoval.remove(new)
@@ -207,8 +169,6 @@ public final class SettingsCopy: Sendable {
 
     /// What each run has of its own in `/etc`, and where it is.
     static let links = ["passwd", "group"].map { (path: "/etc/\($0)", target: "\(Sandbox.Place.shown)/\($0)") }
-
-    private static let stepInit = "/etc/pipectl/stepinit"
 
     private static func copy(_ path: String, to place: String) throws {
         guard let real = realpath(path, nil) else { throw Errno(rawValue: errno) }

@@ -6,8 +6,6 @@ struct SystemPart: Sendable {
     var words: [String]
     /// Folders that exist in the sandbox after them.
     var made: Set<String>
-    /// Where `stepinit` is in it.
-    var stepInit: String
 }
 
 /// Keeps them for some seconds, as ``SettingsCopy`` keeps its copy: two dozen paths are looked up for each.

@@ -10,7 +10,7 @@
     struct EscapeLimitTests {
         @Test(.timeLimit(.minutes(3)))
         func greedyChangesReachTheirLimitsAndOthersGoOn() async throws {
-            let step = "Step(\"check\", run: \"sh check.sh\")\(GreedyAttempt.limits)"
+            let step = "Step(\"check\", run: \"exec sh check.sh\")\(GreedyAttempt.limits)"
             try await EscapeRoom.with(steps: step) { room in
                 let bench = room.bench
                 _ = try await bench.look()

@@ -67,28 +67,4 @@ struct SettingsCopyTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder + "/copy").count == 1)
         #expect(try String(contentsOfFile: second.folder + "/hosts", encoding: .utf8) == "two two")
     }
-
-    /// What is started in a sandbox is the program of this box, also after another version was installed.
-    @Test func hasTheStepInitThatTheBoxHas() throws {
-        let (folder, source) = try room()
-        defer { try? FileManager.default.removeItem(atPath: folder) }
-        let program = folder + "/stepinit"
-        #expect(try view(folder, source, program).stepInit == nil)
-        for text in ["one", "another"] {
-            try text.write(toFile: program, atomically: true, encoding: .utf8)
-            let view = try view(folder, source, program)
-            #expect(view.stepInit == "/etc/pipectl/stepinit")
-            let copy = view.folder + "/pipectl/stepinit"
-            #expect(try String(contentsOfFile: copy, encoding: .utf8) == text)
-            #expect(FileManager.default.isExecutableFile(atPath: copy))
-            // As after a backup that keeps no modes.
-            try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: copy)
-            #expect(try self.view(folder, source, program).folder == view.folder)
-            #expect(FileManager.default.isExecutableFile(atPath: copy))
-        }
-    }
-
-    private func view(_ folder: String, _ source: String, _ program: String) throws -> SettingsCopy.View {
-        try #require(try SettingsCopy(in: folder + "/copy", paths: [], below: source, stepInit: program).view())
-    }
 }

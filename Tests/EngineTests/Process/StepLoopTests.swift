@@ -150,24 +150,6 @@ import Testing
         }
     }
 
-    #if os(Linux)
-        @Test(arguments: [
-            "prlimit --pid $PPID --nofile=77:77", "renice -n 5 -p $PPID >/dev/null", "taskset -cp 0 $PPID >/dev/null",
-            "ionice -c 3 -p $PPID", "chrt -b -p 0 $PPID",
-        ])
-        func aWardenThatACommandHasChangedIsReplaced(_ change: String) async throws {
-            try await withLoop { lines in
-                let facts = "prlimit -n -o SOFT,HARD; nice; ionice; chrt -p $$ | sed s/.*:// ; nproc"
-                let before = try await lines.run(facts).text
-                let changed = try await lines.run("echo $PPID; \(change)")
-                #expect(changed.end == ProcessEnd(exitCode: 0), "\(changed.text)")
-                let after = try await lines.run("echo $PPID >&2; \(facts)").text
-                #expect(after.hasSuffix(before))
-                #expect(!after.hasPrefix(changed.text))
-            }
-        }
-    #endif
-
     @Test func aWardenThatWasKilledBetweenTwoCommandsIsReplaced() async throws {
         try await withLoop { lines in
             let first = try await lines.run("echo $PPID").text

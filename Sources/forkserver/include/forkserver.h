@@ -1,1 +1,0 @@
-// Has no functions to call: `libforkserver.so` is preloaded into a shell by stepinit.
