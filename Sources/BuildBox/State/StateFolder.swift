@@ -106,15 +106,9 @@ public struct StateFolder: Sendable, Hashable {
         try Self.privateFolder(path) { entries in
             entries.isEmpty || entries.contains("lock") || entries.contains("index.sqlite")
         }
-        #if os(Linux)
-            SpreadFolders.mark(path)
-        #endif
         for folder in [artifacts, mirrors, programs, workspaces, bases, kept, live, caches] {
             try Self.privateFolder(folder) { _ in true }
         }
-        #if os(Linux)
-            for folder in [workspaces, live] { SpreadFolders.mark(folder) }
-        #endif
     }
 
     // MARK: The socket

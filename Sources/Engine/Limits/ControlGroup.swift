@@ -154,7 +154,6 @@ struct ControlGroup: Sendable {
     /// How many ``entrances()`` there are.
     var count: Int { folders.count }
 
-    var isThere: Bool { folders.values.allSatisfy { access($0, F_OK) == 0 } }
     var isThereInPart: Bool { folders.values.contains { access($0, F_OK) == 0 } }
 
     /// Has a line `oom_kill` with how many of its processes the kernel has killed for want of memory, and of no other
@@ -200,30 +199,6 @@ struct ControlGroup: Sendable {
             }
         }
     }
-
-    /// Makes it as good as new, after all that was in it has ended.
-    ///
-    /// - Returns: Whether it is. With version 2 it never is: what that counts can't be set back.
-    func renew() -> Bool {
-        guard folders[.unified] == nil, let memory = folders[.memory], let processes = folders[.pids],
-            number("\(processes)/pids.current") == 0,
-            // What the run's files still take, or have taken of the swap; it would count as the next run's.
-            let bytes = number("\(memory)/memory.usage_in_bytes"), bytes <= ControlGroup.mostLeft,
-            number("\(memory)/memory.memsw.usage_in_bytes") ?? 0 <= ControlGroup.mostLeft
-        else { return false }
-        for folder in folders.values {
-            var facts = stat()
-            // A group of a step that could not be removed.
-            guard stat(folder, &facts) == 0, facts.st_nlink == 2 else { return false }
-        }
-        let usage = usage
-        guard usage.outOfMemoryKills == 0, usage.refusedProcesses == 0 else { return false }
-        guard let times = folders[.cpuacct] else { return true }
-        return (try? write("0", to: "\(times)/cpuacct.usage")) != nil
-    }
-
-    /// Bytes of memory.
-    private static let mostLeft = 1 << 20
 
     private func write(_ value: String, to path: String) throws {
         let file = open(path, O_WRONLY | O_CLOEXEC)

@@ -19,7 +19,7 @@ public struct ControlGroups: Sendable {
     public private(set) var endsWithSession = false
     /// The box's group; runs are groups in it.
     private let root: ControlGroup
-    private let shelf = GroupShelf()
+    private let runs = RunGroups()
 
     /// Makes the box's group and removes those of boxes that are gone.
     ///
@@ -64,20 +64,15 @@ public struct ControlGroups: Sendable {
     #endif
 
     /// Removes the box's group, when all runs have ended.
-    public func close() {
-        shelf.clear()
-        root.remove()
-    }
+    public func close() { root.remove() }
 
-    /// The group of a run, which is made, or has served another, if there is none yet.
+    /// The group of a run, which is made if there is none yet.
     ///
     /// - Parameter limits: The run's; nil while nothing goes on in it.
     func run(named name: String, _ limits: GroupLimits?) throws -> ControlGroup {
-        try shelf.take(name, limits, in: root)
+        try runs.take(name, limits, in: root)
     }
 
-    /// Takes back the group of a run whose last process has ended.
-    ///
-    /// - Parameter mayServe: Whether another run may have it: nothing of this one can have changed it.
-    func giveBack(_ name: String, mayServe: Bool) { shelf.giveBack(name, mayServe: mayServe) }
+    /// Removes the group of a run whose last process has ended.
+    func removeGroup(ofRun name: String) { runs.remove(name) }
 }

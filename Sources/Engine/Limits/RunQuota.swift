@@ -43,7 +43,7 @@ final class RunQuota: Sendable {
     func watch(_ roots: @Sendable @escaping () -> [pid_t]) { meter.watch(roots) }
 
     /// To be called when the run's last process has ended.
-    func close() { setting.controlGroups?.giveBack(setting.groupName, mayServe: setting.enclosure != nil) }
+    func close() { setting.controlGroups?.removeGroup(ofRun: setting.groupName) }
 
     /// What one attempt of a step may use.
     func allowance(of step: PlannedStep, label: String) throws -> StepAllowance {

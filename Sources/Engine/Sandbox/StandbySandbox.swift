@@ -42,7 +42,7 @@ public final class StandbySandbox: Sendable {
         let host = setting.stepHost(words, group)
         self.host = Mutex(host)
         do { try host.startWithWarden() } catch {
-            groups?.giveBack(groupName, mayServe: false)
+            groups?.removeGroup(ofRun: groupName)
             throw error
         }
     }
@@ -68,7 +68,7 @@ public final class StandbySandbox: Sendable {
     /// The same for one that no run will have, with its control group.
     @discardableResult public func discard() -> Bool {
         let isOver = close()
-        groups?.giveBack(groupName, mayServe: isOver)
+        groups?.removeGroup(ofRun: groupName)
         return isOver
     }
 }

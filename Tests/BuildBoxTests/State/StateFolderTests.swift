@@ -128,37 +128,4 @@ import Testing
             #expect(error?.code == .otherOwner)
         }
     }
-
-    #if os(Linux)
-        /// What chattr(1) can set on this file system, the folders of runs must have.
-        @Test func foldersOfRunsAreSpreadOverTheDisk() throws {
-            let root = FileManager.default.temporaryDirectory.appendingPathComponent("spread-\(UUID().uuidString)").path
-            defer { try? FileManager.default.removeItem(atPath: root) }
-            let folder = try StateFolder(environment: ["PIPECTL_HOME": root + "/state"])
-            try folder.create()
-            try FileManager.default.createDirectory(atPath: root + "/plain", withIntermediateDirectories: true)
-            guard let before = try attributes(root + "/plain"), !before.contains("T") else { return }
-            guard try run("chattr", "+T", root + "/plain") != nil else { return }
-            for path in [folder.path, folder.live, folder.workspaces] {
-                #expect(try attributes(path)?.contains("T") == true, "\(path)")
-            }
-            #expect(try attributes(folder.artifacts)?.contains("T") == false)
-        }
-
-        private func attributes(_ path: String) throws -> Substring? {
-            try run("lsattr", "-d", path)?.split(separator: " ").first
-        }
-
-        /// What a tool prints; nil if it fails or is not there.
-        private func run(_ words: String...) throws -> String? {
-            let (process, output) = (Process(), Pipe())
-            process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-            process.arguments = words
-            (process.standardOutput, process.standardError) = (output, FileHandle.nullDevice)
-            try process.run()
-            let printed = try output.fileHandleForReading.readToEnd() ?? Data()
-            process.waitUntilExit()
-            return process.terminationStatus == 0 ? String(decoding: printed, as: UTF8.self) : nil
-        }
-    #endif
 }
