@@ -32,7 +32,7 @@ int filter_calls(int allowed) { (void)allowed; return 0; }
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
-#include "mounting.h"
+#include "newcalls.h"
 
 int drop_privileges(uint32_t user, uint32_t group) {
     // Without these even a file that is setuid-root, or one with capabilities, gives nothing back.

@@ -12,8 +12,8 @@ int hold_layers(char **words) {
     return 1;
 }
 
-int enter_layers(const char *own, char **words) {
-    (void)own, (void)words;
+int enter_layers(char **words) {
+    (void)words;
     return 125;
 }
 
@@ -33,7 +33,39 @@ int enter_layers(const char *own, char **words) {
 #include <sys/wait.h>
 #include <sys/xattr.h>
 
-#include "mounting.h"
+#include "newcalls.h"
+
+// Mounts (open_tree(2), mount_setattr(2), move_mount(2))
+
+struct mount_attributes {
+    uint64_t set, clear, propagation, namespace;
+};
+
+// A copy of what is mounted at `path` and below it, not attached anywhere yet; its descriptor, or -1.
+static int copy_tree(int folder, const char *path) {
+    enum { clone_tree = 1, recursive = 0x8000 };
+    return (int)syscall(SYS_open_tree, folder, path, clone_tree | O_CLOEXEC | recursive);
+}
+
+// Shows the owners of the tree's files as the user namespace says; its root mount alone.
+static int map_owners(int tree, int namespace) {
+    enum { mount_idmap = 0x100000 };
+    struct mount_attributes attributes = {.set = mount_idmap, .namespace = (uint64_t)namespace};
+    return (int)syscall(SYS_mount_setattr, tree, "", AT_EMPTY_PATH, &attributes, sizeof attributes);
+}
+
+// What is mounted on an unattached copy from now on appears in all copies of it in turn.
+static int share_tree(int tree) {
+    enum { shared = 1 << 20 };
+    struct mount_attributes attributes = {.propagation = shared};
+    return (int)syscall(SYS_mount_setattr, tree, "", AT_EMPTY_PATH, &attributes, sizeof attributes);
+}
+
+// Mounts `tree` at `path` below `folder`, or where a link there leads.
+static int move_tree(int tree, int folder, const char *path) {
+    enum { from_descriptor = 4, to_link = 0x10 };
+    return (int)syscall(SYS_move_mount, tree, "", folder, path, from_descriptor | to_link);
+}
 
 struct owner {
     unsigned user, group;
@@ -118,7 +150,7 @@ static int show(const char *layer, struct owner owner, struct owner user, int pl
     int failed = 0;
     if (geteuid() == 0 && (owner.user != user.user || owner.group != user.group)) {
         int namespace = mapping(owner, user);
-        failed = namespace < 0 || set_attributes(tree, mount_idmap, (uint64_t)namespace, 0) != 0;
+        failed = namespace < 0 || map_owners(tree, namespace) != 0;
     }
     failed = failed || move_tree(tree, places, place) != 0;
     int problem = errno;
@@ -260,7 +292,7 @@ static int enter(const char *holder, const char *name, int kind) {
     return failed;
 }
 
-int enter_layers(const char *own, char **words) {
+int enter_layers(char **words) {
     if (!words[0] || !words[1] || strcmp(words[1], "--") != 0 || !words[2]) {
         dprintf(2, "stepinit --within PID -- COMMAND…\n");
         return 2;
@@ -270,7 +302,6 @@ int enter_layers(const char *own, char **words) {
         dprintf(2, "stepinit: the workspace's mount is not there: %s\n", strerror(errno));
         return 125;
     }
-    if (geteuid() == 0 && strcmp(words[2], own) == 0) return -1;
     execv(words[2], words + 2);
     dprintf(2, "stepinit: %s: %s\n", words[2], strerror(errno));
     return errno == ENOENT ? 127 : 126;

@@ -12,6 +12,5 @@ int hold_layers(char **words);
 
 // stepinit --within PID -- COMMAND…
 //
-// Becomes COMMAND in the namespaces of a process that holds layers; returns an exit code when it can't. Where COMMAND is this
-// program, `own`, itself, it need not be started again, which takes a millisecond: returns -1.
-int enter_layers(const char *own, char **words);
+// Becomes COMMAND in the namespaces of a process that holds layers; returns an exit code when it can't.
+int enter_layers(char **words);

@@ -14,7 +14,6 @@
 //   stepinit [--enter COUNT] [--user UID:GID] [--filter[-nested][-tracing][-uncounted]] [--processes MOST] [--chdir FOLDER]
 //       --enter: the descriptors from 3 on are the entrances of control groups to be in, `tasks` or `cgroup.procs`
 //   stepinit … -- COMMAND…     starts one command instead, and ends as it did
-//   stepinit --enclose …, stepinit --enclosures    the same in a sandbox: see enclose.h
 //   stepinit --layers …, stepinit --within …    see layers.h
 
 #define _GNU_SOURCE
@@ -34,7 +33,6 @@
 #include <unistd.h>
 
 #include "confine.h"
-#include "enclose.h"
 #include "layers.h"
 #include "messages.h"
 #include "processes.h"
@@ -216,6 +214,9 @@ static int run_one(char **words) {
     }
 }
 
+// Whether calls are refused, as in every sandbox.
+static int is_filtered;
+
 // Gives up what the options say; returns the words after them, or ends.
 static char **confine(char **words) {
     for (words++; *words && strcmp(*words, "--") != 0; words++) {
@@ -238,6 +239,7 @@ static char **confine(char **words) {
         } else if (strcmp(*words, "--chdir") == 0 && words[1]) {
             failed = chdir(*++words);
         } else if (strncmp(*words, "--filter", 8) == 0) {
+            is_filtered = 1;
             failed = filter_calls((strstr(*words, "nested") ? allow_nested : 0) |
                                   (strstr(*words, "tracing") ? allow_tracing : 0) |
                                   (strstr(*words, "uncounted") ? uncounted_memory : 0));
@@ -268,17 +270,7 @@ int main(int count, char **arguments) {
     forbid_cores();
     // Neither starts steps: none of what follows is theirs.
     if (count > 1 && strcmp(arguments[1], "--layers") == 0) return hold_layers(arguments + 2);
-    if (count > 1 && strcmp(arguments[1], "--within") == 0) {
-        int code = enter_layers(arguments[0], arguments + 2);
-        if (code >= 0) return code;
-        // After the dashes.
-        hide_from(arguments);
-        arguments += 4;
-        count -= 4;
-    }
-    int is_asked = count > 1 && strcmp(arguments[1], "--enclosures") == 0;
-    int is_enclosed = is_asked || (count > 1 && strcmp(arguments[1], "--enclose") == 0);
-    if (is_enclosed) arguments = (is_asked ? enclose_as_asked : enclose)(arguments);
+    if (count > 1 && strcmp(arguments[1], "--within") == 0) return enter_layers(arguments + 2);
 #ifdef __linux__
     // When memory runs out, a step goes before anything of the box does; what is started inherits it.
     int score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
@@ -291,20 +283,16 @@ int main(int count, char **arguments) {
     prctl(PR_SET_DUMPABLE, 0);
 #endif
     char **command = confine(arguments);
-    if (is_enclosed) {
-        if (geteuid() == 0 || getuid() == 0) {
-            dprintf(2, "stepinit: nothing runs as root in a sandbox; --user is missing\n");
-            return 125;
-        }
-        end_with_parent();
 #ifdef __linux__
-        // A change of user sets it to what the machine says, which may be anything.
-        prctl(PR_SET_DUMPABLE, 0);
-#endif
+    // bubblewrap leaves it the capabilities to become somebody else, who it must be told.
+    if (is_filtered && (geteuid() == 0 || getuid() == 0)) {
+        dprintf(2, "stepinit: nothing runs as root in a sandbox; --user is missing\n");
+        return 125;
     }
-#ifdef __linux__
+    // A change of user sets it to what the machine says (proc_sys_fs(5), suid_dumpable), which may be anything.
+    prctl(PR_SET_DUMPABLE, 0);
     // What some library of pipectl opened without close-on-exec must not reach a step.
-    close_all_from(3);
+    closefrom(3);
 #endif
     if (command && *command) return run_one(command);
     struct sockaddr address;

@@ -29,7 +29,7 @@ int read_all(int fd, void *target, size_t size) {
 ssize_t receive(int socket, void *target, size_t size, int *files, int *room) {
     struct iovec part = {target, size};
     union {
-        char bytes[CMSG_SPACE(most_enclosure_files * sizeof(int))];
+        char bytes[CMSG_SPACE(most_files * sizeof(int))];
         struct cmsghdr aligned;
     } space;
     struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = &space, .msg_controllen = sizeof space};

@@ -97,11 +97,3 @@ void kill_until_empty(pid_t leader, int *status, int *ended) {
         nap();
     }
 }
-
-void close_all_from(int first) {
-#ifdef __linux__
-    closefrom(first);
-#else
-    (void)first;
-#endif
-}

@@ -22,6 +22,3 @@ int reap(pid_t leader, int *leader_status, int *leader_ended);
 
 // Kills all below this process until nothing of it is left.
 void kill_until_empty(pid_t leader, int *status, int *ended);
-
-// Closes every descriptor from `first` on. Linux only: elsewhere pipectl starts stepinit with its own descriptors alone.
-void close_all_from(int first);

@@ -20,17 +20,6 @@ struct request {
     uint32_t id;
 };
 
-// A sandbox that is asked for, over the socket of `stepinit --enclosures`. Its descriptors, in this order: the one that
-// the sandbox's stepinit has as its standard input, then those that its words name by 3 and on. The answer is the number
-// of its first process, as an int32_t; below 0, an errno.
-struct enclosure {
-    uint32_t bytes;         // of the texts that follow, each ended by a NUL: the words after `--enclose`
-    uint32_t words;
-};
-
-// A socket, control groups, a network.
-enum { most_enclosure_files = 2 + most_groups };
-
 struct launch {
     // Of the texts that follow, each ended by a NUL: working folder, folder for secrets, words, variables
     // ("NAME=value"), names of secrets.

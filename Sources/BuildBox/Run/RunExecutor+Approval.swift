@@ -104,7 +104,7 @@ extension RunExecutor {
         (report.verdict, report.reason, report.endedAt) = (.needsApproval, reason, Date())
         board.end(run.id)
         await letGo(run, repository)
-        await cleanUp(run, repository, place)
+        await cleanUp(run, place)
         return report
     }
 

@@ -13,25 +13,17 @@ extension RunExecutor {
         try? await offThread { place.close(users) }
     }
 
-    /// The same as ``cleanUp(_:_:_:isAllEnded:)``, when no run goes on if that can be.
-    func cleanUpLater(_ run: QueuedRun, _ repository: WatchedRepository, _ place: RunPlace, isAllEnded: Bool) async {
-        let isLeft = await leftovers?.take { await cleanUp(run, repository, place, isAllEnded: isAllEnded) } ?? false
-        if !isLeft { await cleanUp(run, repository, place, isAllEnded: isAllEnded) }
+    /// The same as ``cleanUp(_:_:)``, when no run goes on if that can be.
+    func cleanUpLater(_ run: QueuedRun, _ place: RunPlace) async {
+        let isLeft = await leftovers?.take { await cleanUp(run, place) } ?? false
+        if !isLeft { await cleanUp(run, place) }
     }
 
-    /// Removes the run's folders, or keeps those for the next one that only the box wrote to.
-    ///
-    /// - Parameter isAllEnded: Whether it is certain that nothing of the run lives.
-    func cleanUp(
-        _ run: QueuedRun, _ repository: WatchedRepository, _ place: RunPlace, isAllEnded: Bool = false
-    ) async {
+    /// Removes the run's folders.
+    func cleanUp(_ run: QueuedRun, _ place: RunPlace) async {
         do {
             try await Workspace.remove(place.workspace)
-            if let standbys, place.isReusable, isAllEnded {
-                try await standbys.takeBack(place.folder)
-            } else {
-                try await Workspace.remove(place.folder)
-            }
+            try await Workspace.remove(place.folder)
         } catch {
             log.warning("what run \(run.id) left could not be removed; the next start tries again: \(error)")
         }

@@ -158,7 +158,7 @@ struct RunExecutor: Sendable {
         await settle(remains, run, store: repository.store)
         await release(place)
         await letGo(run, repository)
-        await cleanUpLater(run, repository, place, isAllEnded: remains?.isAllEnded ?? false)
+        await cleanUpLater(run, place)
         return report
     }
 

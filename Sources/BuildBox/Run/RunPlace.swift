@@ -10,8 +10,6 @@ final class RunPlace: Sendable {
     let workspace: String
     /// The folders of a workflow program that a sandbox made ready shows; empty where there is none.
     let program: [String]
-    /// Whether its folder can be another run's when this one has ended: nothing but sandboxes had it.
-    let isReusable: Bool
     private let reserve: Mutex<Reserve?>
 
     /// What waits for a run.
@@ -26,7 +24,6 @@ final class RunPlace: Sendable {
         self.folder = folder
         self.workspace = workspace
         self.program = program
-        isReusable = reserve != nil
         self.reserve = Mutex(reserve)
     }
 

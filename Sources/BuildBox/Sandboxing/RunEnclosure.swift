@@ -60,8 +60,7 @@ struct RunEnclosure: Sendable {
         }
         let reserve = place.take()
         let user = try reserve.map { $0.user } ?? sandboxing.users.take()
-        var enclosure = Enclosure(sandbox: sandbox, user: user, mounts: mounts)
-        enclosure.sharesFolders = !options.shared.isEmpty || !options.writable.isEmpty
+        let enclosure = Enclosure(sandbox: sandbox, user: user, mounts: mounts)
         var made = RunEnclosure(
             enclosure: enclosure, standby: reserve?.standby, holder: reserve?.holder, program: pattern.program)
         do {

@@ -49,16 +49,13 @@ struct Sandboxing: Sendable {
             users: users, caches: CacheLocks(), layering: layering, layeringObstacle: layeringObstacle)
     }
 
-    /// With the machine's settings copied into one folder, networks that are used again, and one process that makes all of
-    /// them, so that a sandbox takes some milliseconds less.
+    /// With the machine's settings copied into one folder, so that a sandbox takes some milliseconds less.
     ///
     /// - Parameter folder: Of a state folder that this process owns.
     func sharingSettings(in folder: String) async -> Sandboxing {
         guard Sandbox.hasMounts, sandbox != nil else { return self }
         var sharing = self
         sharing.sandbox?.settings = try? await offThread { try SettingsCopy(in: folder) }
-        sharing.sandbox?.networks = NetworkNamespaces()
-        sharing.sandbox?.maker = SandboxMaker()
         return sharing
     }
 

@@ -43,15 +43,6 @@ actor Standbys {
     /// By repository, the oldest first.
     private var waiting: [String: [Waiting]] = [:]
     private var made = 0
-    /// Folders of places whose runs have ended, for places to come.
-    private var emptied: [String] = []
-    private static let mostEmptied = 16
-    private var isOver = false
-    /// Folders of ``StateFolder/live`` and ``StateFolder/workspaces`` that places were made in; the last one still is.
-    private var shelves: [String] = []
-    /// A folder on a part of the disk of its own (``SpreadFolders``) takes 0.4 ms to make, and removed files make those
-    /// after them dearer: so few share one.
-    private static let placesOnAShelf = 8
     /// Set when one could not be made: until then none is tried again.
     private var restEnds: ContinuousClock.Instant?
     /// How long one may wait for a run.
@@ -85,25 +76,9 @@ actor Standbys {
             let missing = count - waiting[pattern.repository.name, default: []].count
             for _ in 0..<max(missing, 0) { await make(pattern) }
         }
-        isOver = true
         let left = waiting.values.joined()
         waiting = [:]
         for one in left { await end(one.place) }
-        for folder in emptied { try? await Workspace.remove(folder) }
-        emptied = []
-        removeEmptyShelves()
-    }
-
-    /// Takes back the folder of a place whose run has ended; nothing of that may live.
-    func takeBack(_ folder: String) async throws {
-        guard !isOver, emptied.count < Standbys.mostEmptied else { return try await Workspace.remove(folder) }
-        do {
-            try await offThread { try RunSetting.empty(folder: folder) }
-        } catch {
-            return try await Workspace.remove(folder)
-        }
-        // It may have come to its end meanwhile.
-        if isOver { try await Workspace.remove(folder) } else { emptied.append(folder) }
     }
 
     /// Ends those that no run has come for.
@@ -130,7 +105,8 @@ actor Standbys {
         guard let sandbox = sandboxing.sandbox, Sandbox.hasMounts, restEnds.map({ $0 < .now }) ?? true else { return }
         let layering = pattern.isLayered ? sandboxing.layering : nil
         if pattern.isLayered, layering == nil { return }
-        let name = newName()
+        made += 1
+        let name = "standby-\(made)"
         let (folder, workspace) = ("\(state.live)/\(name)", "\(state.workspaces)/\(name)")
         let user: StepUser?
         do { user = try sandboxing.users.take() } catch { return }
@@ -141,18 +117,10 @@ actor Standbys {
             sandbox: sandbox, user: user,
             mounts: RunEnclosure.mounts(pattern, options: options))
         setting.controlGroups = sandboxing.controlGroups
-        let emptied = emptied.popLast()
         do {
             let plain = setting
             let (standby, holder) = try await offThread {
-                let shelf = (folder as NSString).deletingLastPathComponent
-                try FileManager.default.createDirectory(atPath: shelf, withIntermediateDirectories: true)
-                // Under a name of its own, which its control group has, too.
-                if let emptied {
-                    try FileManager.default.moveItem(atPath: emptied, toPath: folder)
-                } else {
-                    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
-                }
+                try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
                 guard let layering else {
                     try FileManager.default.createDirectory(atPath: workspace, withIntermediateDirectories: true)
                     return (try StandbySandbox(setting: plain), nil as LayerHolder?)
@@ -170,24 +138,7 @@ actor Standbys {
             log.debug("no sandbox could be started in advance for \(repository), and none is for a minute: \(error)")
             restEnds = .now + .seconds(60)
             sandboxing.users.giveBack(user)
-            for path in [folder, workspace] + (emptied.map { [$0] } ?? []) { try? await Workspace.remove(path) }
-        }
-    }
-
-    /// What the folders of the next place are called, below those of the state.
-    private func newName() -> String {
-        if made.isMultiple(of: Standbys.placesOnAShelf) {
-            removeEmptyShelves()
-            shelves.append("shelf-\(made / Standbys.placesOnAShelf + 1)")
-        }
-        made += 1
-        return "\(shelves.last ?? ".")/standby-\(made)"
-    }
-
-    /// Those that still have a run's folders are tried again the next time.
-    private func removeEmptyShelves() {
-        shelves.removeAll { shelf in
-            [state.live, state.workspaces].allSatisfy { rmdir("\($0)/\(shelf)") == 0 || errno == ENOENT }
+            for path in [folder, workspace] { try? await Workspace.remove(path) }
         }
     }
 

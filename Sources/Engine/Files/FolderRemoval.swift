@@ -43,21 +43,6 @@ package enum FolderRemoval {
         guard unlinkat(parent, name, AT_REMOVEDIR) == 0 || errno == ENOENT else { throw Errno(rawValue: errno) }
     }
 
-    /// Removes all that is in a folder, which stays; does nothing where there is no such folder.
-    ///
-    /// - Parameter kept: Names that stay with all that is in them.
-    static func empty(_ folder: String, keeping kept: Set<String> = []) throws {
-        let top = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-        guard top >= 0 else {
-            if errno == ENOENT { return }
-            throw Errno(rawValue: errno)
-        }
-        try FolderEntries.visit(top) { name, isFolder in
-            if kept.contains(where: { $0.utf8CString.elementsEqual(name) }) { return }
-            if unlinkat(top, name, isFolder ? AT_REMOVEDIR : 0) != 0 { try remove(name, in: top) }
-        }
-    }
-
     /// Takes `folder` over.
     private static func empty(_ folder: Int32, _ top: Int32, depth: Int, _ moved: inout Int) throws {
         try FolderEntries.visit(folder) { name, isFolder in

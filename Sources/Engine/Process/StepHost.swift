@@ -19,14 +19,6 @@ final class StepHost: Sendable {
         var nextID: UInt32 = 1
         /// Wardens that wait for an attempt.
         var idle: [Warden] = []
-        #if os(Linux)
-            /// That of its sandbox, if it must be given back.
-            var network: NetworkNamespace?
-            /// Whether ``pid`` is the first process of the sandbox, and not one that waits for that.
-            var isFirst = false
-            /// Whether who makes sandboxes was asked for this one and is gone without an answer.
-            var hasLostMaker = false
-        #endif
     }
 
     /// The words that start it: alone, or as the first process of a sandbox.
@@ -35,12 +27,6 @@ final class StepHost: Sendable {
 
     /// The control group that it and all it starts are in.
     private let group: ControlGroup?
-
-    /// Those that its sandbox may have instead of one of its own.
-    private let networks: NetworkNamespaces?
-
-    /// What makes its sandbox, if it need not do so itself.
-    private let maker: SandboxMaker?
 
     /// Wardens that are kept for attempts to come.
     private static let mostIdle = 4
@@ -52,14 +38,9 @@ final class StepHost: Sendable {
     private let patience: Duration
 
     /// - Parameter isEnclosed: Whether it is the first process of a sandbox, which no step can stop.
-    init(
-        command: [String], group: ControlGroup? = nil, isEnclosed: Bool = false, networks: NetworkNamespaces? = nil,
-        maker: SandboxMaker? = nil
-    ) {
+    init(command: [String], group: ControlGroup? = nil, isEnclosed: Bool = false) {
         self.command = command
         self.group = group
-        self.networks = networks
-        self.maker = maker
         self.isEnclosed = isEnclosed
         patience = isEnclosed ? .seconds(20) : .seconds(2)
     }
@@ -142,7 +123,7 @@ final class StepHost: Sendable {
     /// Whether who is in its sandbox finds this folder of ours at `place`; to be asked before a step could change it.
     func sees(_ folder: FilePath, at place: FilePath) -> Bool {
         #if os(Linux)
-            let pid = state.withLock { $0.socket >= 0 ? ($0.isFirst ? $0.pid : firstChild(of: $0.pid)) : nil }
+            let pid = state.withLock { $0.socket >= 0 ? firstChild(of: $0.pid) : nil }
             var (ours, theirs) = (stat(), stat())
             guard let pid, stat(folder.string, &ours) == 0, stat("/proc/\(pid)/root\(place)", &theirs) == 0 else {
                 return false
@@ -183,12 +164,10 @@ final class StepHost: Sendable {
 
     /// Ends stepinit and waits for it; to be called when the run's last attempt has ended.
     ///
-    /// - Parameter wasAlone: Whether nothing in its sandbox could hand anything to anybody outside. A file that the kernel
-    ///   makes of a network (proc_pid_net(5)) shows what is in that as long as somebody has it open, and nobody can tell.
     /// - Returns: Whether it is certain that nothing of it lives.
-    func close(wasAlone: Bool = false) -> Bool { state.withLock { end(&$0, wasAlone: wasAlone) } }
+    func close() -> Bool { state.withLock { end(&$0) } }
 
-    @discardableResult private func end(_ state: inout State, wasAlone: Bool = false) -> Bool {
+    @discardableResult private func end(_ state: inout State) -> Bool {
         for warden in state.idle { warden.close() }
         state.idle = []
         guard state.socket >= 0 else { return true }
@@ -202,8 +181,7 @@ final class StepHost: Sendable {
         while clock.now < limit {
             let ended = waitpid(state.pid, &status, WNOHANG)
             if ended != 0 {
-                let isCertain = ended == state.pid && (!isEnclosed || isEndOfAll(status, of: state))
-                if isCertain, wasAlone { giveBackNetwork(of: state) }
+                let isCertain = ended == state.pid && (!isEnclosed || isEndOfAll(status))
                 state = State(nextID: state.nextID)
                 return isCertain
             }
@@ -218,13 +196,10 @@ final class StepHost: Sendable {
     }
 
     /// Whether nothing in the sandbox can have outlived the process that ended so.
-    private func isEndOfAll(_ status: Int32, of state: State) -> Bool {
-        #if os(Linux)
-            // The first process of a namespace ends when all others have (pid_namespaces(7)).
-            if state.isFirst { return true }
-        #endif
-        // Who waits for it passes its signal on as a status of its own: one that a signal has ended did not wait.
-        return status & 0x7F == 0
+    private func isEndOfAll(_ status: Int32) -> Bool {
+        // bubblewrap waits for the first process of the sandbox, which ends when all others have (pid_namespaces(7)), and
+        // passes its signal on as a status of its own: where a signal has ended bubblewrap, it did not wait.
+        status & 0x7F == 0
     }
 
     private func start(_ state: inout State) throws {
@@ -241,40 +216,12 @@ final class StepHost: Sendable {
         for (number, entrance) in entrances.enumerated() {
             request.descriptors.append((own: entrance, given: 3 + Int32(number)))
         }
-        if let problem = begin(request, &state) {
+        switch request.start() {
+        case .success(let pid): (state.pid, state.socket) = (pid, ours)
+        case .failure(let problem):
             closeFile(ours)
             throw StepHostProblem(program: command[0], errno: problem)
         }
-        state.socket = ours
-    }
-
-    /// Returns why it could not be started; nil when it was.
-    private func begin(_ wanted: SpawnRequest, _ state: inout State) -> Errno? {
-        var request = wanted
-        do throws(Errno) {
-            #if os(Linux)
-                let network = networks?.serve(&request)
-                let first: pid_t?
-                do throws(Errno) { first = state.hasLostMaker ? nil : try maker?.start(request) } catch {
-                    // Whatever was made of it ends with the socket that it was given: it is tried again with another.
-                    state.hasLostMaker = true
-                    throw error
-                }
-                if let first { state.pid = first } else { state.pid = try request.start().get() }
-                (state.isFirst, state.network) = (first != nil, network)
-            #else
-                state.pid = try request.start().get()
-            #endif
-            return nil
-        } catch {
-            return error
-        }
-    }
-
-    private func giveBackNetwork(of state: State) {
-        #if os(Linux)
-            if let network = state.network { networks?.takeBack(network) }
-        #endif
     }
 
     /// Returns an errno; 0 when it was sent.

@@ -24,20 +24,6 @@ extension RunSetting {
         }
     }
 
-    /// Empties the folder of a run that has ended, so that it can be another run's: a folder that is there costs a disk a
-    /// tenth of a new one.
-    ///
-    /// Of what the run's steps could write to nothing stays. Those folders stay that only the box writes to, and the names
-    /// of who the steps were, which the next run replaces by its own. Nothing of the run may be alive.
-    /// - Throws: `Errno`.
-    package static func empty(folder: String) throws {
-        let shown = shown(in: folder)
-        try FolderRemoval.empty(folder, keeping: ["logs", "shown"])
-        try FolderRemoval.empty("\(folder)/logs")
-        try FolderRemoval.empty(shown, keeping: ["values", "passwd", "group"])
-        try FolderRemoval.empty(values(in: folder))
-    }
-
     /// What the run's control group is called.
     var groupName: String { folder.lastComponent?.string ?? "run" }
 }

@@ -18,11 +18,6 @@ public struct Enclosure: Sendable {
     public var mounts: [SandboxMount]
     /// Folders that outlive the run, by the name that steps give them.
     public var caches: [String: SandboxMount]
-    /// Whether among ``mounts`` are folders in which something of other runs or of the box may be met.
-    public var sharesFolders = false
-
-    /// Whether nothing that runs in one of its sandboxes can meet anything outside, but for what is in the others.
-    var isClosedOff: Bool { !sharesFolders && caches.isEmpty }
 
     public init(sandbox: Sandbox, user: StepUser?, mounts: [SandboxMount] = [], caches: [String: SandboxMount] = [:]) {
         self.sandbox = sandbox
@@ -59,9 +54,7 @@ extension RunSetting {
 
     /// The `stepinit` that these words start.
     func stepHost(_ words: [String], _ group: ControlGroup?) -> StepHost {
-        StepHost(
-            command: words, group: group?.rest, isEnclosed: enclosure != nil, networks: enclosure?.sandbox.networks,
-            maker: enclosure?.sandbox.maker)
+        StepHost(command: words, group: group?.rest, isEnclosed: enclosure != nil)
     }
 
     /// Where an attempt finds its secrets: in memory where that is possible.
@@ -89,7 +82,7 @@ extension RunSetting {
             SandboxMount(temporary.string, at: seen(temporary).string, .write),
             SandboxMount(shown.string, at: Sandbox.hasMounts ? Sandbox.Place.shown : shown.string),
             SandboxMount(published.string, at: seen(published).string, .write),
-        ].map(\.asOwn)
+        ]
     }
 
     /// Makes the folders that only enclosed steps have, and gives what steps write to their user.
@@ -165,7 +158,6 @@ final class StepHosts: Sendable {
     func close() -> Bool {
         let isIdleEnded = setting.standby?.close() ?? true
         let all = hosts.withLock { $0.values }
-        let wasAlone = all.count == 1 && setting.enclosure?.isClosedOff == true
-        return all.reduce(isIdleEnded) { $1.close(wasAlone: wasAlone) && $0 }
+        return all.reduce(isIdleEnded) { $1.close() && $0 }
     }
 }

@@ -7,32 +7,24 @@ import Pipeline
     import Darwin
 #endif
 
-/// What encloses the steps of a box: on Linux `stepinit` itself where the box is root, else bubblewrap; on macOS
-/// sandbox-exec.
+/// What encloses the steps of a box: bubblewrap on Linux, sandbox-exec on macOS.
 ///
-/// `find` tries it once, on the real machine; whether it works can't be told from versions and settings.
+/// ``find(stepInit:toolchain:readable:environment:)`` tries it once, on the real machine; whether it works can't be told
+/// from versions and settings.
 public struct Sandbox: Sendable {
-    /// The program that makes the sandbox; where ``isOwn``, it is ``stepInit``.
+    /// The path of the program that makes the sandbox.
     public let program: String
     /// `stepinit`, the first process in it.
     public let stepInit: String
-    /// Whether `stepinit` makes the sandbox, which takes it a half of bubblewrap's time; for root only.
-    let isOwn: Bool
     /// What every sandbox shows beside the system: the toolchain, what the box's owner named.
     public let readable: [String]
     /// The machine's settings in one folder; without it each is mounted by itself.
     public var settings: SettingsCopy?
     let systemParts = SystemParts()
-    /// The networks of sandboxes without one; without it, each makes its own.
-    package var networks: NetworkNamespaces?
-    /// What makes the sandboxes; without it, each is made by a process of its own.
-    package var maker: SandboxMaker?
 
-    /// - Parameter program: Nil for `stepinit`.
-    init(program: String?, stepInit: String, readable: [String]) {
-        self.program = program ?? stepInit
+    init(program: String, stepInit: String, readable: [String]) {
+        self.program = program
         self.stepInit = stepInit
-        isOwn = program == nil
         self.readable = readable
     }
 
@@ -77,8 +69,7 @@ public struct Sandbox: Sendable {
     /// - Parameters:
     ///   - readable: Further folders that sandboxes show, read-only.
     ///   - toolchain: The Swift compiler's path; its toolchain is shown.
-    ///   - environment: `PIPECTL_BWRAP` says that it is to be bubblewrap, and where that is; without it, `PATH` says so where
-    ///     `stepinit` can't.
+    ///   - environment: `PIPECTL_BWRAP` says where bubblewrap is; without it, `PATH` does.
     /// - Throws: ``SandboxProblem``: why there can be none here, and what to do.
     public static func find(
         stepInit: String, toolchain: String?, readable: [String] = [],
@@ -87,14 +78,9 @@ public struct Sandbox: Sendable {
         let folders = (toolchain.flatMap(toolchainFolder).map { [$0] } ?? []) + readable
         #if os(Linux)
             let chosen = environment["PIPECTL_BWRAP"].flatMap { $0.isEmpty ? nil : $0 }
-            if chosen == nil, StepUsers.isPossible {
-                let own = Sandbox(program: nil, stepInit: stepInit, readable: folders)
-                // Linux before 5.12, or a box in a container that may not mount.
-                if try await own.problem(environment) == nil { return own }
-            }
             guard let program = chosen ?? program(named: "bwrap", path: environment["PATH"]) else {
                 throw SandboxProblem(
-                    "bubblewrap is not installed. Install the package bubblewrap (script/bootstrap does), then start again."
+                    "bubblewrap is not installed. Install the package bubblewrap (apt install bubblewrap), then start again."
                 )
             }
         #else

@@ -34,15 +34,6 @@ public struct SandboxMount: Sendable, Hashable {
     public var access: Access
     /// Whether it is left out where it does not exist.
     public var isOptional: Bool
-    /// Whether no other run is shown it; what is written to is always taken to be so.
-    private(set) var isOwn = false
-
-    /// The same, as one that no other run is shown.
-    var asOwn: SandboxMount {
-        var own = self
-        own.isOwn = true
-        return own
-    }
 
     public init(_ source: String, at target: String? = nil, _ access: Access = .read, isOptional: Bool = false) {
         self.source = source

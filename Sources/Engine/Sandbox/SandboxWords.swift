@@ -3,23 +3,13 @@
     import Glibc
     import Pipeline
 
-    /// What a sandbox is made of, in the words of bwrap(1), which `stepinit --enclose` understands, too. They are the whole
-    /// of what a step can see: the list starts from nothing.
+    /// What a sandbox is made of, in the words of bwrap(1). They are the whole of what a step can see: the list starts from
+    /// nothing.
     struct SandboxWords {
         let sandbox: Sandbox
         let policy: SandboxPolicy
         let mounts: [SandboxMount]
         let user: StepUser?
-
-        /// The option that gives a sandbox a network of its own, with nothing in it but a loopback.
-        private static let ownNetwork = "--unshare-net"
-        /// The option with which `stepinit` makes the sandbox.
-        private static let enclosing = "--enclose"
-        /// The option with which it makes those that it is asked for.
-        static let enclosures = "--enclosures"
-
-        /// Before what is shown to no other run: `stepinit` mounts the rest of it once, for all.
-        private static let own = "--own"
 
         private var words: [String] = []
         /// Folders that exist in the sandbox already.
@@ -44,7 +34,7 @@
             build.identity()
             if !sharesKernel { build.kernel() }
             // The root itself is a tmpfs, which the sandbox's user could write to.
-            build.words += ["--remount-ro", "/"] + (sandbox.isOwn ? [] : ["--chdir", "/", "--as-pid-1"])
+            build.words += ["--remount-ro", "/", "--chdir", "/", "--as-pid-1"]
             build.words += ["--", Sandbox.Place.stepInit]
             // Only the user that owns it may enter it.
             if case .withSocket(let groups) = lifetime, groups > 0 { build.words += ["--enter", String(groups)] }
@@ -55,35 +45,20 @@
             return build.words + (command.isEmpty ? [] : ["--"] + command)
         }
 
-        /// Where `stepinit` is told to make a network, which it may be given instead: `--network DESCRIPTOR`.
-        static func network(in words: [String]) -> Int? {
-            guard let start = words.firstIndex(of: enclosing) else { return nil }
-            return words[start...].prefix { $0 != "--" }.firstIndex(of: ownNetwork)
-        }
-
-        /// What follows the words that make `stepinit` enclose itself; nil where another program makes the sandbox, or
-        /// something has to happen first.
-        static func enclosed(in words: [String]) -> ArraySlice<String>? {
-            words.dropFirst().first == enclosing ? words.dropFirst(2) : nil
-        }
-
         private mutating func namespaces(_ lifetime: Sandbox.Lifetime) {
             words = [sandbox.program]
-            words +=
-                sandbox.isOwn
-                ? [SandboxWords.enclosing]
-                : ["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--cap-drop", "ALL"]
+            words += ["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--cap-drop", "ALL"]
             words += ["--hostname", "pipectl"]
             // A terminal that is the session's own may be typed into; any other must be out of reach (TIOCSTI).
             if case .withTerminal = lifetime {} else { words.append("--new-session") }
             if user == nil {
                 words += ["--unshare-user"]
-            } else if !sandbox.isOwn {
+            } else {
                 // As root no user namespace is needed: what is enclosed becomes a user that is nobody outside either,
                 // which holds even where a namespace has a hole. stepinit does it and has no other use for these.
                 words += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID", "--cap-add", "CAP_SETPCAP"]
             }
-            if policy.network == .denied { words.append(SandboxWords.ownNetwork) }
+            if policy.network == .denied { words.append("--unshare-net") }
             if lifetime.isOfParent { words.append("--die-with-parent") }
         }
 
@@ -161,13 +136,12 @@
         private mutating func identity() {
             guard sharesSettings, let shown else { return }
             for (path, target) in SettingsCopy.links {
-                mount(SandboxMount(shown + target.dropFirst(Sandbox.Place.shown.count), at: path).asOwn)
+                mount(SandboxMount(shown + target.dropFirst(Sandbox.Place.shown.count), at: path))
             }
         }
 
         private mutating func ownPlaces() {
-            // Who makes the sandbox itself goes on in it.
-            if !sandbox.isOwn { mount(SandboxMount(sandbox.stepInit, at: Sandbox.Place.stepInit)) }
+            mount(SandboxMount(sandbox.stepInit, at: Sandbox.Place.stepInit))
             if policy.owner != nil {
                 folders(to: Sandbox.Place.secrets)
                 words += ["--perms", "0777", "--size", String(1 << 20), "--tmpfs", Sandbox.Place.secrets]
@@ -187,7 +161,6 @@
         private mutating func mount(_ mount: SandboxMount) {
             folders(to: mount.target)
             let kind = mount.access == .write ? "--bind" : "--ro-bind"
-            if mount.isOwn, sandbox.isOwn { words.append(SandboxWords.own) }
             words += [mount.isOptional ? kind + "-try" : kind, mount.source, mount.target]
             made.insert(mount.target)
         }

@@ -62,7 +62,7 @@ public final class StandbySandbox: Sendable {
     /// - Returns: Whether it is certain that nothing of it lives.
     @discardableResult public func close() -> Bool {
         guard let host = host.withLock({ $0.take() }) else { return true }
-        return host.close(wasAlone: true)
+        return host.close()
     }
 
     /// The same for one that no run will have, with its control group.

@@ -104,8 +104,6 @@ enum FileAttempts {
             "write-box",
             """
             try toolchain touch @TOOLCHAIN@/@MARK@
-            try stepinit sh -c 'echo x > /etc/pipectl/stepinit'
-            try stepinit-gone sh -c 'test -e /etc/pipectl/stepinit && rm -f /etc/pipectl/stepinit'
             try stepinit-mounted sh -c 'echo x > /run/stepinit'
             try stepinit-mounted-gone sh -c 'test -e /run/stepinit && rm -f /run/stepinit'
             try own-passwd sh -c 'echo pwned:x:0:0::/:/bin/sh >> /run/pipectl/passwd'

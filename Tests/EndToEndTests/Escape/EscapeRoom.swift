@@ -18,15 +18,9 @@
         var outside: String { "\(bench.root)/outside" }
         var heard: String { Self.text("\(bench.root)/listen/heard") }
 
-        /// - Parameters:
-        ///   - steps: Of the workflow "test", for changes into main.
-        ///   - variables: What pipectl finds in its environment beside the bench's own.
-        static func with(
-            steps: String, _ variables: [String: String] = [:], _ body: (EscapeRoom) async throws -> Void
-        ) async throws {
-            try await Bench.with(Workflows.test(steps, files: ["README.md": "base\n"])) { plain in
-                var bench = plain
-                bench.variables.merge(variables) { $1 }
+        /// - Parameter steps: Of the workflow "test", for changes into main.
+        static func with(steps: String, _ body: (EscapeRoom) async throws -> Void) async throws {
+            try await Bench.with(Workflows.test(steps, files: ["README.md": "base\n"])) { bench in
                 let mark = "pwned-\(UInt32.random(in: 0 ... .max))"
                 let canary = "canary-\(UInt64.random(in: 0 ... .max))"
                 let files = FileManager.default
@@ -137,14 +131,6 @@
         }
 
         // MARK: Tools
-
-        /// Where bubblewrap is.
-        static var bubblewrap: String {
-            get throws {
-                let places = ["/usr/bin/bwrap", "/usr/local/bin/bwrap"]
-                return try #require(places.first { FileManager.default.isExecutableFile(atPath: $0) })
-            }
-        }
 
         private static func toolchain(_ bench: Bench) async throws -> String {
             let found = try await bench.command(["sh", "-c", "dirname \"$(readlink -f \"$(command -v swiftc)\")\""])
