@@ -7,7 +7,7 @@ import Pipeline
 /// Holds a run against what is known of the commit that it would be merged into, or against any other run.
 struct TargetComparison: Sendable {
     let index: Archive.Index
-    let store: ArchiveStore
+    let reports: any ReportSource
     /// The git directory with the objects; nil where the repository can't be read, then no test is seen as renamed.
     let objects: String?
 
@@ -40,7 +40,7 @@ struct TargetComparison: Sendable {
         }
         comparison.take(await renames(comparison, report), tests, targetTests)
         comparison.slower = await slower(tests, targetTests, report)
-        if other.isArchived, let there = try? await store.report(other.id) {
+        if other.isArchived, let there = try? await reports.report(other.id) {
             let known = Set(there.findings.map(\.fingerprint))
             comparison.newFindings = Array(
                 Set(report.findings.filter { $0.step != nil }.map(\.fingerprint)).subtracting(known)

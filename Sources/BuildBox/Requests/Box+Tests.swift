@@ -59,6 +59,6 @@ extension Box {
         if let request = try? await index.run(report.id)?.request, request.source != nil {
             objects = try? await repository(of: request).store
         }
-        return TargetComparison(index: index, store: store, objects: objects)
+        return TargetComparison(index: index, reports: store, objects: objects)
     }
 }

@@ -56,6 +56,7 @@ struct RunExecutor: Sendable {
         var resultFiles: [String] = []
         var remains: RunRemains?
         var bisectsWhenRed = false
+        var wanted: [RunRequest] = []
         do {
             try await TreeGate(options).check(run, in: repository)
             let prepared = try await RunPreparation.make(
@@ -69,7 +70,7 @@ struct RunExecutor: Sendable {
             report.trust = prepared.trust
             bisectsWhenRed = prepared.declaration.bisectsWhenRed == true && run.request.upkeep != .bisect
             report.findings += prepared.notes
-            async let sources = integrity(prepared, in: repository)
+            async let sources = ChangeSources.outcome(of: prepared, in: repository)
             let (outcome, review, left) = try await runSteps(
                 prepared, of: run, in: repository, place, stop)
             remains = left
@@ -83,23 +84,12 @@ struct RunExecutor: Sendable {
             report.reason = outcome.reason
             report.steps = outcome.steps
             report.artifacts = outcome.artifacts
-            report.findings += outcome.findings + Self.quarantine(prepared.declaration.quarantine).findings
+            report.findings += outcome.findings + QuarantineList(prepared.declaration.quarantine).findings
             tests = outcome.tests
             resultFiles = outcome.resultFiles
-            await locate(&report.findings, &tests, of: prepared, in: repository)
-            report.testCounts = TestCounts(lastAttempts(of: tests))
-            await compareWithWarm(&report, run)
-            // A fixer at work runs no tests; beside its target all of them would be gone.
-            if run.request.fix?.isMaking != true {
-                if !run.request.isPartial { await hold(&report, tests, against: prepared, repository) }
-                report.findings += await flakyFindings(tests, report)
-                await judge(sources, &report, tests, prepared, run.request, in: repository)
-                await addCauses(to: &report, tests, store: repository.store)
-                if let blame = TargetBlame(report, tests) { report.reason = blame.reason(report.reason) }
-                await judgeFix(&report, tests)
-                report.fixes = await wantedFix(
-                    report, prepared, run, store: repository.store, blame: TargetBlame(report, tests))
-            }
+            (report, tests, wanted) = await evaluate(
+                report, tests,
+                FinishedRun(run: run, prepared: prepared, repository: repository, sources: await sources))
             if await desk.leave(run.id), stop.request == nil, report.verdict == .cancelled {
                 switch await park(run, prepared, outcome.steps) {
                 case .putBack(let reason):
@@ -153,6 +143,7 @@ struct RunExecutor: Sendable {
             }
             await learn(from: report, run.request, tests)
         }
+        for request in wanted { await bases.wantTarget(request) }
         board.end(run.id)
         await keep(remains, run, report, folder: folder)
         await settle(remains, run, store: repository.store)
@@ -260,9 +251,10 @@ struct RunExecutor: Sendable {
         setting.controlGroups = sandboxing.controlGroups
         setting.shutdown = options.shutdown
         setting.journal = recorder.journal(of: run)
-        setting.quarantine = Self.quarantine(prepared.declaration.quarantine).active
+        setting.quarantine = QuarantineList(prepared.declaration.quarantine).active
         setting.onlyTests = prepared.plan.narrowed(by: run.request)
-        setting.knownFlaky = await knownFlaky(for: prepared.plan, of: run.request.repository)
+        setting.knownFlaky = await index.knownFlaky(
+            for: prepared.plan, of: run.request.repository)
         (setting.keys, setting.proved, setting.withheld) = (proofs.keys, proofs.proved, proofs.keyed.withheld)
         setting.tracked = proofs.keyed.tracked
         if let resumption {
@@ -336,10 +328,13 @@ struct RunExecutor: Sendable {
         RunRecorder(state: state, index: index, store: store, options: options, log: log, isEnding: isEnding)
     }
 
-    private func lastAttempts(of tests: [TestResult]) -> [TestResult] {
-        var last: [String: TestResult] = [:]
-        for test in tests where (last[test.id]?.attempt ?? 0) <= test.attempt { last[test.id] = test }
-        return Array(last.values)
+    private func evaluate(
+        _ report: Report, _ tests: [TestResult], _ run: FinishedRun
+    ) async -> (Report, [TestResult], [RunRequest]) {
+        var draft = ReportDraft(report: report, tests: tests)
+        let evaluation = Evaluation(index: index, reports: store, bases: bases, log: log)
+        await evaluation.evaluate(&draft, of: run)
+        return (draft.report, draft.tests, draft.wantedRuns)
     }
 
     /// Marks a change that could not be tested, so that the next move of its target tests it.

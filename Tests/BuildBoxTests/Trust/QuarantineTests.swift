@@ -11,7 +11,7 @@ import Testing
     private let today = Date(timeIntervalSince1970: 1_781_524_800)
 
     private func look(_ until: String) -> (holds: Bool, rule: String?) {
-        let found = RunExecutor.quarantine([Quarantine(test: "A/b", until: until, reason: "x")], today: today)
+        let found = QuarantineList([Quarantine(test: "A/b", until: until, reason: "x")], today: today)
         return (!found.active.isEmpty, found.findings.first?.rule)
     }
 

@@ -1,0 +1,54 @@
+import Archive
+import Engine
+import Integrity
+
+/// Adds one kind of knowledge to the report of a run whose steps have ended.
+///
+/// What can't be found out is left out, or becomes a finding: an evaluation never fails a run.
+protocol ReportContributor: Sendable {
+    func contribute(to draft: inout ReportDraft, of run: FinishedRun) async
+}
+
+/// A run whose steps have ended, as contributors see it.
+struct FinishedRun: Sendable {
+    let run: QueuedRun
+    let prepared: RunPreparation
+    let repository: WatchedRepository
+    /// What the sources of the change say about its tests; nil where the definition has no integrity rules.
+    var sources: IntegrityOutcome?
+
+    var request: RunRequest { run.request }
+}
+
+/// A report while it is evaluated.
+struct ReportDraft: Sendable {
+    var report: Report
+    /// All attempts of all tests.
+    var tests: [TestResult]
+    /// Background runs that would make later reports say more.
+    var wantedRuns: [RunRequest] = []
+
+    init(report: Report, tests: [TestResult] = []) {
+        self.report = report
+        self.tests = tests
+    }
+}
+
+/// Reads the reports of earlier runs.
+protocol ReportSource: Sendable {
+    /// - Throws: `ArchiveError` where the archive has no report of the run, or it can't be read.
+    func report(_ id: RunID) async throws -> Report
+    /// All attempts of all tests of the run.
+    func tests(_ id: RunID) async throws -> [TestResult]
+}
+
+extension ArchiveStore: ReportSource {}
+
+extension Sequence<TestResult> {
+    /// The last attempt of each test, by the test's id.
+    var lastAttempts: [String: TestResult] {
+        var last: [String: TestResult] = [:]
+        for test in self where (last[test.id]?.attempt ?? 0) <= test.attempt { last[test.id] = test }
+        return last
+    }
+}

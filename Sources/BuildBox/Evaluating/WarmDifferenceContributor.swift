@@ -1,0 +1,95 @@
+import Archive
+import Engine
+import Logging
+
+/// Compares a run from nothing with one of the same tree in a warm workspace. Another verdict is a finding of its own, and
+/// where the code is merged, the snapshots of its line are given up.
+struct WarmDifferenceContributor: ReportContributor {
+    let reports: any ReportSource
+    let bases: BaseStore
+    let log: Logger
+
+    /// How the two verdicts differ.
+    private enum Difference {
+        /// Something that an earlier run built hides a failure.
+        case hidesFailure
+        /// These steps failed only in the warm workspace.
+        case blocks([String])
+    }
+
+    func contribute(to draft: inout ReportDraft, of run: FinishedRun) async {
+        let (report, request) = (draft.report, run.request)
+        // A repetition of such a run asks for the same, and may begin from a snapshot.
+        guard request.beginsFromNothing, report.base == nil else { return }
+        guard let id = request.warmRun ?? (request.isClean == true ? request.rerunOf : nil), let branch = request.branch
+        else { return }
+        // The archive may have dropped the warm run. That it passed and left a snapshot may be known all the same, and the
+        // snapshots on top of that one are still there.
+        let warm = try? await reports.report(id)
+        if let warm {
+            guard warm.base != nil, warm.testedTree == report.testedTree else { return }
+        } else if request.upkeep != .cleanRoom || request.warmFailed == true {
+            return
+        }
+        guard let difference = await difference(report, warm) else { return }
+        draft.report.findings.append(await finding(difference, report, warmRun: id, branch: branch))
+    }
+
+    private func difference(_ report: Report, _ warm: Report?) async -> Difference? {
+        switch (warm?.verdict ?? .passed, report.verdict) {
+        case (.passed, .failed), (.passed, .definitionError):
+            return await isProofsFault(report, warm) ? nil : .hidesFailure
+        case (.failed, .passed):
+            // A step that only one of the two ran says nothing.
+            let passed = Set(report.steps.filter { $0.status == .passed }.map(\.name))
+            let blocked = (warm?.steps ?? []).filter { $0.status == .failed && !$0.allowsFailure }.map(\.name)
+            return !blocked.isEmpty && passed.isSuperset(of: blocked) ? .blocks(blocked) : nil
+        default: return nil
+        }
+    }
+
+    private func finding(
+        _ difference: Difference, _ report: Report, warmRun id: RunID, branch: String
+    ) async -> Finding {
+        let hides: Bool
+        var message: String
+        switch difference {
+        case .hidesFailure:
+            hides = true
+            message =
+                "run \(id) passed the same tree in a warm workspace, and from nothing it fails: something that an earlier "
+                + "run built hides a failure"
+        case .blocks(let steps):
+            hides = false
+            message =
+                "run \(id) failed with the same tree in a warm workspace, and from nothing it passes: what an earlier run "
+                + "built stands in the way of \(steps.joined(separator: ", ")), or chance decides"
+        }
+        log.log(level: hides ? .error : .warning, "run \(report.id) of \(report.workflow) on \(branch): \(message)")
+        if report.trust == .merged {
+            let (workflow, repository) = (report.workflow, report.repository)
+            let gone = await bases.giveUp {
+                $0.key.workflow == workflow && $0.key.repository == repository && $0.key.branch == branch
+            }
+            message += ". \(gone) warm workspaces of \(workflow) on \(branch) are given up"
+            if hides { message += ", with what was proved in them" }
+        }
+        return Finding(
+            rule: Report.warmDiffers, severity: hides ? .error : .warning, message: message + ".",
+            suggestion: hides
+                ? "`pipectl rerun \(id) --clean` shows it again; mend what the build forgets"
+                : "a step must be able to run again where it has run before: `pipectl logs \(id)`")
+    }
+
+    /// Whether every step that failed from nothing was only cited in the warm run, from runs that began from nothing, too:
+    /// then no earlier build is to blame. The report says in any case that the proof was wrong.
+    private func isProofsFault(_ report: Report, _ warm: Report?) async -> Bool {
+        let failed = report.steps.filter { $0.status == .failed && !$0.allowsFailure }.map(\.name)
+        for name in failed {
+            guard let proof = warm?.steps.first(where: { $0.name == name })?.provedBy,
+                let source = try? await reports.report(proof.run), source.base == nil
+            else { return false }
+        }
+        return !failed.isEmpty
+    }
+}

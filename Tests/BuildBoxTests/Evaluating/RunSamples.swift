@@ -1,0 +1,119 @@
+import Archive
+import Foundation
+import Git
+import Pipeline
+import Testing
+
+@testable import BuildBox
+@testable import Engine
+
+/// Runs that tests of phases start from; each test changes what it is about.
+enum RunSample {
+    static let start = Date(timeIntervalSince1970: 1_790_000_000)
+
+    /// A commit id that ends with `number`.
+    static func commit(_ number: Int) -> String {
+        let digits = String(number, radix: 16)
+        return String(repeating: "a", count: 40 - digits.count) + digits
+    }
+
+    /// A run of change 7 into main; with `change` nil, of a merge into main.
+    static func request(change: String? = "7", nonce: String = "") -> RunRequest {
+        RunRequest(
+            repository: "alpha", workflow: "test", event: change == nil ? .merge : .pullRequest,
+            ref: change.map { "refs/pull/\($0)/head" } ?? "refs/heads/main", branch: "main", head: commit(1),
+            definitionCommit: commit(0),
+            change: change.map {
+                Change(
+                    name: $0, head: commit(1), target: "main", targetCommit: commit(0), title: "Change \($0)",
+                    author: "ada")
+            },
+            nonce: nonce, subject: change ?? "main", concurrency: .supersede)
+    }
+
+    static func report(
+        _ id: RunID = 1, _ request: RunRequest = request(), verdict: Verdict = .passed, steps: [StepRecord] = []
+    ) -> Report {
+        var report = Report(
+            id: id, repository: request.repository, workflow: request.workflow, event: request.event, ref: request.ref,
+            branch: request.branch, head: request.head, testedCommit: commit(0xBEEF), testedTree: commit(0xCAFE),
+            change: request.change, verdict: verdict, reason: "as it is", createdAt: start, startedAt: start,
+            endedAt: start.addingTimeInterval(10), steps: steps, reproduce: "",
+            box: Report.Box(host: "box", system: "Linux", pipectlVersion: "0"))
+        report.trust = request.change == nil ? .merged : .change
+        return report
+    }
+
+    static func step(_ name: String, _ status: StepStatus) -> StepRecord {
+        StepRecord(name: name, command: name, status: status)
+    }
+
+    static func test(_ name: String, _ status: TestResult.Status, attempt: Int = 1) -> TestResult {
+        TestResult(suite: "S", name: name, status: status, file: "Tests/S.swift", line: 3, attempt: attempt)
+    }
+
+    static func declaration(_ change: (inout WorkflowDeclaration) -> Void = { _ in }) -> WorkflowDeclaration {
+        var declaration = WorkflowDeclaration(
+            name: "test", triggers: [.pullRequest(into: "main"), .merge(into: "main")])
+        change(&declaration)
+        return declaration
+    }
+
+    /// A run whose steps have ended. Its repository does not exist: what reads Git finds nothing out.
+    static func finished(
+        _ id: RunID = 1, _ request: RunRequest = request(), _ declaration: WorkflowDeclaration = declaration()
+    ) throws -> FinishedRun {
+        let plan = Plan(workflow: "test", steps: [PlannedStep(name: "unit", action: .shell("true"))])
+        let tested = try #require(OID(hex: commit(0xBEEF)))
+        let prepared = RunPreparation(
+            tested: tested, tree: try #require(OID(hex: commit(0xCAFE))), commitTime: 0,
+            context: PlanContext(
+                repository: "alpha", event: request.event, commit: tested.hex, ref: request.ref,
+                branch: request.branch, change: request.change),
+            declaration: declaration, plan: plan, wholePlan: plan,
+            program: WorkflowProgram(
+                key: "", executable: "/none", description: ProgramDescription(workflows: [declaration]),
+                directory: "/none", reads: [], confinement: .none, environment: [:], limits: ProgramLimits()),
+            definition: Report.Definition(commit: commit(0), tree: commit(0xDEF), toolchain: "swift"),
+            trust: request.change == nil ? .merged : .change, editsDefinition: false, notes: [])
+        return FinishedRun(
+            run: QueuedRun(id: id, request: request, createdAt: start), prepared: prepared,
+            repository: WatchedRepository(
+                name: "alpha", location: "/none", gitDirectory: "/none", store: "/none", isRemote: false))
+    }
+
+    /// An index in memory that watches "alpha".
+    static func index() async throws -> Archive.Index {
+        let index = try Archive.Index.inMemory(now: { start })
+        try await index.recordBaseline(of: "alpha", location: "/srv/alpha.git", refs: [:])
+        return index
+    }
+}
+
+extension Archive.Index {
+    /// Accepts, starts and ends a run.
+    @discardableResult
+    func completed(_ request: RunRequest, _ verdict: Verdict = .passed, tests: [TestResult] = []) async throws -> RunID
+    {
+        let id = try await enqueue(request).run.id
+        try await markRunning(id)
+        var report = RunSample.report(id, request, verdict: verdict)
+        report.testCounts = TestCounts(tests)
+        report.testedCommit = request.change == nil ? request.head : report.testedCommit
+        try await finish(report, tests: tests, archivedBytes: 100)
+        return id
+    }
+}
+
+/// Reports in memory.
+struct ReportShelf: ReportSource {
+    var reports: [RunID: Report] = [:]
+    var results: [RunID: [TestResult]] = [:]
+
+    func report(_ id: RunID) async throws -> Report {
+        guard let report = reports[id] else { throw ArchiveError.unknownRun(id) }
+        return report
+    }
+
+    func tests(_ id: RunID) async throws -> [TestResult] { results[id] ?? [] }
+}
