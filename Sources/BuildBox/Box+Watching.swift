@@ -40,8 +40,8 @@ extension Box {
             try await self.answer(request, by: replies.user ?? UInt32.max) { try await replies.send($0) }
         }
         let watchers = Array(watchers.values)
-        learnsTargets = options.refreshesBases
-        keepsBases = options.refreshesBases && options.baseBytes > 0 && sandboxing.layering != nil
+        let makesSnapshots = options.refreshesBases && options.baseBytes > 0 && sandboxing.layering != nil
+        background.settings = .init(makesSnapshots: makesSnapshots, runsTargets: options.refreshesBases)
         store.beginJournal()
         try await withThrowingTaskGroup(of: Bool.self) { group in
             group.addTask { [store] in
@@ -90,9 +90,9 @@ extension Box {
                 await self.bases.clear()
                 return false
             }
-            if keepsBases {
-                group.addTask {
-                    await self.keepClean()
+            if makesSnapshots {
+                group.addTask { [background, options] in
+                    await background.keepClean(every: options.cleanRoomInterval)
                     return false
                 }
             }

@@ -59,12 +59,16 @@ public actor Box {
     var fixesAreDue = false
     var isSettlingFixes = false
     private var spaceWarning = false
-    /// Whether bases are made of the box's own accord: a daemon does, one look or one run by hand doesn't.
-    var keepsBases = false
-    /// Whether a run may wait that makes a workspace which runs of changes miss.
-    var mayMissBases = true
-    /// Whether a target is run for comparison where the archive has no run of it.
-    var learnsTargets = false
+    /// What happens to runs, for those who do what follows from it.
+    let events: EventStream
+    /// Runs that the daemon wants for itself.
+    private(set) lazy var background = BackgroundWork(
+        index: index, bases: bases, log: log,
+        freeBytes: { [state, options] in (BoxTools.freeBytes(at: state.path) ?? .max) - options.keptFreeBytes }
+    ) { [weak self] request in
+        guard let self else { throw CancellationError() }
+        return try await self.accept(request)
+    }
     /// What can't be done now for want of something of this machine: what it is, and the sentence about it.
     var troubles: [String: String] = [:]
     let ballast: Ballast
@@ -110,6 +114,7 @@ public actor Box {
         // More than anybody would read the answers of; the newest are asked about again when they are still red.
         (redTests, turnedRed) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(100))
         (wakes, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+        events = EventStream(onIdle: { [wake] in wake.yield() })
         try await settle()
     }
 
@@ -247,7 +252,26 @@ public actor Box {
     public func work(untilIdle: Bool = false) async throws -> [Report] {
         // What a crash left between a run's end and what follows from it.
         await settleFixes()
-        return try await withThrowingTaskGroup(of: Report?.self) { group in
+        return try await events.deliver(to: listeners()) { try await dispatch(untilIdle: untilIdle) }
+    }
+
+    /// Those who do what follows from the end of a run.
+    private func listeners() -> [any RunListener] {
+        var listeners: [any RunListener] = [
+            ChangeStateListener(index: index, log: log),
+            CauseListener(index: index, log: log) { [turnedRed] in turnedRed.yield($0) },
+            background,
+            FixListener { await self.settleFixes() },
+        ]
+        if options.writesNotes { listeners.append(NoteListener(log: log)) }
+        if background.settings.runsTargets {
+            listeners.append(FlakeProbe { [background] in await background.enqueue($0) })
+        }
+        return listeners
+    }
+
+    private func dispatch(untilIdle: Bool) async throws -> [Report] {
+        try await withThrowingTaskGroup(of: Report?.self) { group in
             // One child turns wake-ups into a task that ends, so that a single `next()` waits for both.
             let wakes = self.wakes
             func listen() {
@@ -259,7 +283,8 @@ public actor Box {
             var reports: [Report] = []
             var active = 0
             while true {
-                if keepsBases { await makeWantedBases() }
+                // Looked at first: a run that a listener queues after this wakes the dispatcher.
+                let isQuiet = events.isIdle
                 // A run in which everything waits for a person does nothing; it must not keep others from starting, and
                 // nor must one that only the box itself wants. One whose steps have ended needs the disk more than the
                 // processor; as many may do so as may run.
@@ -275,8 +300,8 @@ public actor Box {
                     if run.request.upkeep == .learn { learning.insert(run.id) }
                     group.addTask { await self.execute(run, signal) }
                 }
-                if active == 0 && (isDraining || untilIdle) { break }
-                if untilIdle, !isDraining, active > 0, board.parked == active {
+                if active == 0 && (isDraining || untilIdle && isQuiet) { break }
+                if untilIdle, isQuiet, !isDraining, active > 0, board.parked == active {
                     // Nobody can reach this process to approve: the runs keep their place for the next one.
                     await drain()
                 }
@@ -303,7 +328,7 @@ public actor Box {
     /// Ends runs that only learn; they are wanted again when the box is idle again.
     private func stopLearning(for id: RunID) {
         for one in learning {
-            running[one]?.stop(StopRequest(.cancelled, reason: "run \(id) came, \(RunExecutor.overtaken)"))
+            running[one]?.stop(StopRequest(.preempted, reason: "run \(id) came, which somebody waits for"))
         }
     }
 
@@ -320,8 +345,9 @@ public actor Box {
         // One that was just put back, and approved already, must have left its folders before it starts again.
         // Who waits for a person may do so for days.
         let run = try await index.claimNext(
-            excluding: Set(running.keys), isIdle: running.count <= board.parked, prefersMissed: mayMissBases)
-        if run?.request.isMissed != true { mayMissBases = false }
+            excluding: Set(running.keys), isIdle: running.count <= board.parked,
+            prefersMissed: background.mayMissSnapshots)
+        if run?.request.isMissed != true { background.mayMissSnapshots = false }
         return run
     }
 
@@ -371,7 +397,7 @@ public actor Box {
                 state: state, index: index, store: store, programs: try await programs(), pool: pool, board: board,
                 options: options, stepInit: stepInit, sandboxing: await sandboxing(), log: log, desk: desk,
                 standbys: standbys, leftovers: leftovers, bases: bases, kept: kept,
-                turnedRed: { [turnedRed] in turnedRed.yield($0) },
+                events: events,
                 isEnding: { self.isEnding.withLock { $0 } },
                 wake: { [wake] in wake.yield() },
                 bundle: { try await self.bundle($0) })
@@ -380,9 +406,7 @@ public actor Box {
             let report = await executor.execute(
                 run, in: repository, rules: try await rules(for: repository), stop: stop)
             await sayEnd(of: run.id)
-            await makeWantedBases()
-            await doubt(report, of: run.request)
-            await settleFixes()
+            events.publish(.ended(run.id))
             return report
         } catch {
             var report = Report(starting: run, at: Date())
@@ -392,6 +416,7 @@ public actor Box {
                 state: state, index: index, store: store, options: options, log: log,
                 isEnding: { self.isEnding.withLock { $0 } })
             _ = await recorder.record(report, run.request)
+            events.publish(.ended(run.id))
             return report
         }
     }

@@ -35,8 +35,6 @@ actor BaseStore {
     private var bases: [Base] = []
     /// Bytes on disk by folder, also of bases that are gone and whose layers others need.
     private var sizes: [String: Int] = [:]
-    private var wanted: [WantedBase] = []
-    private var wantedTargets: [RunRequest] = []
     /// Folders to be removed.
     private var trash: [String] = []
     /// By folder name: runs that go on above it now.
@@ -137,9 +135,6 @@ actor BaseStore {
         return Set(names).subtracting(needed).compactMap { sizes[$0] }.reduce(0, +)
     }
 
-    /// Notes that a run of the commit would leave a base that others miss.
-    func want(_ key: BaseKey, commit: String) { wanted.append(WantedBase(key: key, commit: commit)) }
-
     /// Notes that a run that is to leave a base begins.
     func noteTry(_ run: RunID) { tried.insert(run) }
 
@@ -159,21 +154,6 @@ actor BaseStore {
         if let base = bases.first(where: { $0.run == run }) { return base.key.tools != tools || !Self.isUsable(base) }
         if let needed = lost[run] { return needed <= room }
         return !tried.contains(run)
-    }
-
-    /// Notes that a run of the target is wanted to hold changes against.
-    func wantTarget(_ request: RunRequest) { wantedTargets.append(request) }
-
-    /// What was noted so since the last call.
-    func takeWantedTargets() -> [RunRequest] {
-        defer { wantedTargets = [] }
-        return wantedTargets
-    }
-
-    /// What was noted since the last call.
-    func takeWanted() -> [WantedBase] {
-        defer { wanted = [] }
-        return wanted
     }
 
     /// Keeps these folders, whatever becomes of the bases that they are of, until they are released.

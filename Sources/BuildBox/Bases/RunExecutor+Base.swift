@@ -65,9 +65,7 @@ extension RunExecutor {
         }
         if beginning.use == nil { beginning.cold = await bases.whyNone(key, plan: plan) }
         if beginning.use == nil, let change = run.request.change, await !bases.has(key) {
-            await bases.want(key, commit: change.targetCommit)
-            // The box makes it at once: others may wait for the same.
-            wake()
+            events.publish(.snapshotMissed(WantedBase(key: key, commit: change.targetCommit)))
         }
         return beginning
     }
@@ -106,7 +104,7 @@ extension RunExecutor {
         // A secret that a step wrote down would be there for every change to read. The box's own run of the workflow
         // leaves such steps out.
         if isWhole, prepared.plan.steps.allSatisfy(\.secrets.isEmpty) { return key }
-        await bases.want(key, commit: prepared.tested.hex)
+        events.publish(.snapshotMissed(WantedBase(key: key, commit: prepared.tested.hex)))
         return nil
     }
 

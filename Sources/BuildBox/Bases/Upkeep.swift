@@ -2,7 +2,6 @@ import Archive
 import Engine
 import Foundation
 import Git
-import Logging
 import Pipeline
 
 /// The runs with which the box uses its idle time: they keep bases new, and see that being warm changes no verdict.
@@ -78,77 +77,6 @@ extension Plan {
             return !acts
         }
         return plan
-    }
-}
-
-extension Box {
-    /// Has the bases made that runs have missed, and targets run that changes could not be held against.
-    func makeWantedBases() async {
-        // Taken also where nothing is made of it: it would grow for as long as the box runs.
-        let (wanted, targets) = (await bases.takeWanted(), await bases.takeWantedTargets())
-        if keepsBases { for base in Set(wanted) { await refresh(base) } }
-        if learnsTargets { for request in targets { await queueUpkeep(request) } }
-    }
-
-    /// Has a base made, once more where the one of an earlier run is lost.
-    private func refresh(_ wanted: WantedBase) async {
-        guard await !bases.has(wanted.key, at: wanted.commit) else { return }
-        let room = (BoxTools.freeBytes(at: state.path) ?? .max) - options.keptFreeBytes
-        var request = RunRequest.refresh(wanted.key, commit: wanted.commit)
-        request.isMissed = await bases.has(wanted.key) ? nil : true
-        if request.isMissed == true { mayMissBases = true }
-        while let earlier = await queueUpkeep(request) {
-            guard let summary = try? await index.run(earlier)?.summary else { return }
-            if request.isMissed == true, summary.state == .queued { try? await index.setMissed(earlier) }
-            switch summary.verdict {
-            case .passed: guard await bases.isLost(ofRun: earlier, tools: wanted.key.tools, room: room) else { return }
-            // It says nothing of the commit; what was in its way may still be.
-            case .infrastructure: guard summary.endedAt.map({ $0 + 3_600 < Date() }) == true else { return }
-            default: return
-            }
-            request.nonce = "refresh after run \(earlier)"
-        }
-    }
-
-    /// Has merged code that failed in a warm workspace tested from nothing: should it pass, it is the workspace that is
-    /// broken, and every run would begin from the like until the code changes.
-    func doubt(_ report: Report, of request: RunRequest) async {
-        guard keepsBases, report.verdict == .failed, report.base != nil, report.trust == .merged,
-            request.change == nil, !request.isPartial, request.upkeep == nil || request.upkeep == .refresh,
-            let branch = request.branch
-        else { return }
-        await queueUpkeep(.cleanRoom(after: report, branch: branch, definition: request.definitionCommit))
-    }
-
-    /// Has the trees of bases tested from nothing, each as often as the options say.
-    func keepClean() async {
-        while !Task.isCancelled {
-            await bases.flush()
-            var known: Set<BaseKey> = []
-            for base in await bases.all where known.insert(base.key).inserted {
-                let age = Duration.seconds(Date().timeIntervalSince(base.cleanAt))
-                // One that is from the future says that the clock was set back.
-                if age >= options.cleanRoomInterval || age < .seconds(-3_600) {
-                    let time = Int(age.inSeconds / max(options.cleanRoomInterval.inSeconds, 1))
-                    await queueUpkeep(.cleanRoom(of: base, time: time))
-                }
-            }
-            let pause = min(Duration.seconds(600), options.cleanRoomInterval)
-            do { try await Task.sleep(for: pause) } catch { return }
-        }
-    }
-
-    /// Returns the run of the same request that there is already.
-    @discardableResult
-    private func queueUpkeep(_ request: RunRequest) async -> RunID? {
-        do {
-            let outcome = try await accept(request)
-            guard outcome.isNew else { return outcome.run.id }
-            log.info("\(request.repository): run \(outcome.run.id) \(request.workflow), \(request.subjectInWords)")
-        } catch {
-            log.warning("\(request.repository): \(request.subject) could not be queued: \(error)")
-        }
-        return nil
     }
 }
 

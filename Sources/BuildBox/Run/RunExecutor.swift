@@ -25,8 +25,7 @@ struct RunExecutor: Sendable {
     let leftovers: Leftovers?
     let bases: BaseStore
     let kept: KeptStore
-    /// Has the box look for what broke a test.
-    let turnedRed: @Sendable (BisectRequest) -> Void
+    let events: EventStream
     /// Whether the box was told to cancel what runs, and to end.
     let isEnding: @Sendable () -> Bool
     /// Tells the dispatcher that a run has come to wait for nothing but a person.
@@ -68,7 +67,7 @@ struct RunExecutor: Sendable {
             report.definition = prepared.definition
             report.parameters = prepared.context.parameters
             report.trust = prepared.trust
-            bisectsWhenRed = prepared.declaration.bisectsWhenRed == true && run.request.upkeep != .bisect
+            bisectsWhenRed = prepared.declaration.bisectsWhenRed == true
             report.findings += prepared.notes
             async let sources = ChangeSources.outcome(of: prepared, in: repository)
             let (outcome, review, left) = try await runSteps(
@@ -133,17 +132,13 @@ struct RunExecutor: Sendable {
         // What has no verdict leaves nothing that others begin from.
         if !isRecorded { remains?.hasPassed = false }
         if isRecorded {
-            // What a fixer makes is no verdict on the change.
-            if run.request.fix == nil {
-                await note(report, in: repository)
-                await noteChange(report)
-            }
-            if run.request.upkeep != .bisect, run.request.upkeep != .learn {
-                await lookForCauses(of: report, tests, isWanted: bisectsWhenRed)
-            }
-            await learn(from: report, run.request, tests)
+            events.publish(
+                .recorded(
+                    RecordedRun(
+                        report: report, request: run.request, tests: tests, repository: repository,
+                        bisectsWhenRed: bisectsWhenRed, wasPreempted: stop.request?.kind == .preempted,
+                        wantedRuns: wanted)))
         }
-        for request in wanted { await bases.wantTarget(request) }
         board.end(run.id)
         await keep(remains, run, report, folder: folder)
         await settle(remains, run, store: repository.store)
@@ -270,8 +265,9 @@ struct RunExecutor: Sendable {
         }
         // Who comes next could only read the caches that this one writes until its sandboxes have ended.
         if enclosed.written.isEmpty { setting.finished = { settle(run) } }
-        let runner = Runner(setting: setting, pool: pool) { [board, wake] event in
+        let runner = Runner(setting: setting, pool: pool) { [board, events, wake] event in
             board.take(event, of: run.id)
+            events.publish(.step(run.id, event))
             if case .stepOutput = event { return }
             if mayPark, board.isParked(run.id) { wake() }
         }
@@ -335,30 +331,6 @@ struct RunExecutor: Sendable {
         let evaluation = Evaluation(index: index, reports: store, bases: bases, log: log)
         await evaluation.evaluate(&draft, of: run)
         return (draft.report, draft.tests, draft.wantedRuns)
-    }
-
-    /// Marks a change that could not be tested, so that the next move of its target tests it.
-    private func noteChange(_ report: Report) async {
-        guard let change = report.change, [.conflict, .definitionError].contains(report.verdict) else { return }
-        do {
-            guard var record = try await index.change(change.name, of: report.repository), record.state == .open,
-                record.head == change.head, record.targetCommit == change.targetCommit
-            else { return }
-            record.state = report.verdict == .conflict ? .conflict : .stale
-            if report.verdict == .definitionError { record.targetCommit = nil }
-            try await index.setChange(record, of: report.repository)
-        } catch {
-            log.warning("the state of change \(change.name) could not be kept: \(error)")
-        }
-    }
-
-    private func note(_ report: Report, in repository: WatchedRepository) async {
-        guard options.writesNotes, repository.clone == nil else { return }
-        do {
-            _ = try await report.mirror(into: repository.gitDirectory)
-        } catch {
-            log.warning("the summary of run \(report.id) could not be written to refs/notes/pipectl: \(error)")
-        }
     }
 }
 

@@ -323,7 +323,7 @@ actor RepositoryWatcher {
         say(sighting.unreadable)
         let definitions = try await definitions(sighting, kept)
         let name = repository.name
-        let refreshes = await box.keepsBases
+        let refreshes = await box.background.settings.makesSnapshots
         @Sendable func decision(_ paths: (_ from: OID?, _ to: OID) -> [String]?) -> Decision {
             Decision.make(
                 repository: name, sighting: sighting, known: news.known, refreshes: refreshes,

@@ -2,7 +2,11 @@ import Synchronization
 
 /// Why a step or run is asked to end early.
 public struct StopRequest: Sendable, Equatable {
-    public enum Kind: String, Sendable { case cancelled, superseded, timedOut, failFast, shutdown, limitReached }
+    public enum Kind: String, Sendable {
+        case cancelled, superseded, timedOut, failFast, shutdown, limitReached
+        /// A background run gives way to one that somebody waits for.
+        case preempted
+    }
 
     public var kind: Kind
     /// A sentence for the report.
