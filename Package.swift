@@ -66,27 +66,41 @@ let package = Package(
                 .unsafeFlags(["-nostartfiles", "-static-executable"], .when(platforms: [.linux]))
             ]),
         .target(
+            name: "Results", dependencies: ["Pipeline", .product(name: "Crypto", package: "swift-crypto")],
+            swiftSettings: settings),
+        .target(name: "TerminalText", swiftSettings: settings),
+        .target(name: "Masking", swiftSettings: settings),
+        .target(name: "TestReports", dependencies: ["Results"], swiftSettings: settings),
+        .target(
+            name: "Diagnostics", dependencies: ["CLinux", "Pipeline", "Results", "TerminalText", "TestReports"],
+            swiftSettings: settings),
+        .target(name: "Reports", dependencies: ["Pipeline", "Results", "TerminalText"], swiftSettings: settings),
+        .target(
             name: "Engine",
             dependencies: [
-                "CLinux", "Pipeline",
+                "CLinux", "Diagnostics", "Masking", "Pipeline", "Results", "TerminalText", "TestReports",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),
         .target(
+            name: "Store",
+            dependencies: ["Git", "Pipeline", "Results", .product(name: "GRDB", package: "GRDB.swift")],
+            swiftSettings: settings),
+        .target(
             name: "Archive",
             dependencies: [
-                "Engine", "Git", "Pipeline",
+                "Git", "Pipeline", "Results", "Store", "TerminalText",
                 .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: settings),
         .target(name: "CAllocator", cSettings: [.treatAllWarnings(as: .error)]),
         .target(
             name: "BuildBox",
             dependencies: [
-                "Archive", "CAllocator", "CLinux", "Engine", "Git", "Integrity", "Pipeline",
+                "Archive", "CAllocator", "CLinux", "Diagnostics", "Engine", "Git", "Integrity", "Masking", "Pipeline",
+                "Reports", "Results", "Store", "TerminalText",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
@@ -97,7 +111,8 @@ let package = Package(
         .executableTarget(
             name: "pipectl",
             dependencies: [
-                "Archive", "BuildBox", "Engine", "Git", "Integrity", "MCP", "Pipeline",
+                "Archive", "BuildBox", "Engine", "Git", "Integrity", "MCP", "Pipeline", "Reports", "Results", "Store",
+                "TerminalText", "TestReports",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -105,29 +120,61 @@ let package = Package(
             ],
             swiftSettings: settings, linkerSettings: release),
         // What tests share: a repository, a state folder and a daemon of the built binary, numbers that come again.
-        .target(name: "TestSupport", dependencies: ["Archive"], path: "Tests/Support", swiftSettings: settings),
+        .target(
+            name: "TestSupport",
+            dependencies: ["Pipeline", "Reports", "Results", "Store", .product(name: "GRDB", package: "GRDB.swift")],
+            path: "Tests/Support", swiftSettings: settings),
         .testTarget(name: "MCPTests", dependencies: ["MCP"], swiftSettings: settings),
         .testTarget(name: "GitTests", dependencies: ["Git", "TestSupport"], swiftSettings: settings),
         .testTarget(name: "PipelineTests", dependencies: ["Pipeline", "TestSupport"], swiftSettings: settings),
         .testTarget(name: "IntegrityTests", dependencies: ["Integrity", "Pipeline"], swiftSettings: settings),
+        .testTarget(name: "ResultsTests", dependencies: ["Pipeline", "Results"], swiftSettings: settings),
+        .testTarget(name: "TerminalTextTests", dependencies: ["TerminalText", "TestSupport"], swiftSettings: settings),
+        .testTarget(name: "MaskingTests", dependencies: ["Masking", "TestSupport"], swiftSettings: settings),
+        .testTarget(
+            name: "TestReportsTests", dependencies: ["Diagnostics", "Results", "TestReports"], exclude: ["Fixtures"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "DiagnosticsTests", dependencies: ["Diagnostics", "Pipeline", "Results"],
+            exclude: ["Fixtures"], swiftSettings: settings),
+        .testTarget(
+            name: "ReportsTests", dependencies: ["Pipeline", "Reports", "Results", "TestSupport"],
+            swiftSettings: settings),
         .testTarget(
             name: "EngineTests",
             dependencies: [
-                "Engine", "Pipeline", "stepinit", "TestSupport",
+                "Engine", "Masking", "Pipeline", "Results", "TestReports", "stepinit", "TestSupport",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
-            exclude: ["Findings/Fixtures", "TestResults/Fixtures"], swiftSettings: settings),
+            swiftSettings: settings),
         .testTarget(
-            name: "ArchiveTests", dependencies: ["Archive", "Engine", "Git", "Pipeline"], swiftSettings: settings),
+            name: "StoreTests",
+            dependencies: [
+                "Git", "Pipeline", "Results", "Store", "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "ArchiveTests",
+            dependencies: [
+                "Archive", "Engine", "Git", "Pipeline", "Results", "Store", "TestSupport",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            swiftSettings: settings),
         .testTarget(
             name: "BuildBoxTests",
-            dependencies: ["Archive", "BuildBox", "Engine", "Git", "Pipeline", "stepinit", "TestSupport"],
+            dependencies: [
+                "BuildBox", "CLinux", "Engine", "Git", "Integrity", "Masking", "Pipeline", "Results", "Store",
+                "stepinit",
+                "TestSupport",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "FuzzTests",
             dependencies: [
-                "Archive", "BuildBox", "Engine", "Git", "Integrity", "MCP", "Pipeline", "pipectl", "stepinit",
-                "TestSupport",
+                "Archive", "BuildBox", "Diagnostics", "Engine", "Git", "Integrity", "Masking", "MCP", "Pipeline",
+                "pipectl", "Reports", "Results", "stepinit", "Store", "TerminalText", "TestReports", "TestSupport",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),
@@ -136,12 +183,13 @@ let package = Package(
             dependencies: ["Pipeline", "pipectl", .product(name: "ArgumentParser", package: "swift-argument-parser")],
             swiftSettings: settings),
         .testTarget(
-            name: "EndToEndTests", dependencies: ["pipectl", "stepinit", "Archive", "Git", "TestSupport"],
+            name: "EndToEndTests",
+            dependencies: ["Pipeline", "pipectl", "Reports", "Results", "stepinit", "Store", "TestSupport"],
             exclude: ["Escape/probe.c"], swiftSettings: settings),
         .testTarget(
             name: "FaultTests",
             dependencies: [
-                "pipectl", "stepinit", "Archive", "Engine", "TestSupport",
+                "pipectl", "Reports", "Results", "stepinit", "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             exclude: ["Shims"], swiftSettings: settings),

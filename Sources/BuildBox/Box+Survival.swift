@@ -1,5 +1,7 @@
 import Archive
 import Engine
+import Results
+import Store
 import Foundation
 import Git
 import Logging
@@ -172,7 +174,7 @@ extension Box {
 
     /// Makes a copy of the index if there is none of the last day; says why if it can't.
     func backUpIfDue() async {
-        guard BoxTools.isBackupDue(made: Archive.Index.backupDate(of: state.index), now: Date()) else { return }
+        guard BoxTools.isBackupDue(made: Store.Index.backupDate(of: state.index), now: Date()) else { return }
         let size = (try? FileManager.default.attributesOfItem(atPath: state.index)[.size] as? NSNumber)?.intValue ?? 0
         guard hasSpace(), (BoxTools.freeBytes(at: state.path) ?? .max) > size + 4 * Ballast.bytes else { return }
         do {

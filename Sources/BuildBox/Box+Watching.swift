@@ -1,6 +1,7 @@
-public import Archive
+import Archive
+public import Results
+import Store
 
-import Engine
 import Foundation
 import Git
 import Logging

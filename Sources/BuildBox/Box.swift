@@ -1,3 +1,5 @@
+public import Results
+public import Store
 public import Archive
 public import Logging
 
@@ -10,7 +12,7 @@ import Synchronization
 /// The build box: owns the state folder, watches repositories, queues runs and takes each to its verdict.
 public actor Box {
     public let state: StateFolder
-    public let index: Archive.Index
+    public let index: Store.Index
     public let store: ArchiveStore
     public let options: BoxOptions
 
@@ -119,14 +121,14 @@ public actor Box {
     }
 
     /// Opens the index, checked; one that is gone is not begun anew while the archive knows of runs.
-    private static func openIndex(_ state: StateFolder, _ store: ArchiveStore) async throws -> Archive.Index {
+    private static func openIndex(_ state: StateFolder, _ store: ArchiveStore) async throws -> Store.Index {
         let size = try? FileManager.default.attributesOfItem(atPath: state.index)[.size] as? NSNumber
         if (size?.intValue ?? 0) == 0 {
             let runs = try await store.ids().count
-            let hasCopy = Archive.Index.backupDate(of: state.index) != nil
-            if runs > 0 || hasCopy { throw Archive.Index.missing(state.index, runs: runs) }
+            let hasCopy = Store.Index.backupDate(of: state.index) != nil
+            if runs > 0 || hasCopy { throw Store.Index.missing(state.index, runs: runs) }
         }
-        return try Archive.Index(path: state.index)
+        return try Store.Index(path: state.index)
     }
 
     /// Makes sandboxes ready for runs to come, until the task is cancelled.

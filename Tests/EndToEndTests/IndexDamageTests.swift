@@ -1,5 +1,5 @@
-import Archive
-import Engine
+import Results
+import Store
 import Foundation
 import TestSupport
 import Testing
@@ -17,11 +17,11 @@ struct IndexDamageTests {
             _ = try await bench.pipectl("logs", "1", "--follow")
             #expect(await daemon.stop() == 0)
         }
-        let copy = Archive.Index.backupPath(of: index(bench))
+        let copy = Store.Index.backupPath(of: index(bench))
         #expect(FileManager.default.fileExists(atPath: copy), "the daemon keeps a copy")
         if !keepCopy { try FileManager.default.removeItem(atPath: copy) }
         // The last one to close it writes the log into it.
-        _ = try Archive.Index(path: index(bench))
+        _ = try Store.Index(path: index(bench))
     }
 
     private func watch(_ bench: Bench) async throws -> Bench.Ended {

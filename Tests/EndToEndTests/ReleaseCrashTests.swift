@@ -1,5 +1,5 @@
-import Archive
-import Engine
+import Results
+import Store
 import Foundation
 import TestSupport
 import Testing
@@ -134,7 +134,7 @@ struct ReleaseCrashTests {
             #expect(try await bench.look().code == 0)
             try await bench.commit(["b.txt": "b\n"], "Merge it")
             #expect(try await bench.look().code == 0)
-            let index = try Archive.Index(path: "\(bench.home)/index.sqlite", check: .none)
+            let index = try Store.Index(path: "\(bench.home)/index.sqlite", check: .none)
             #expect(try await index.intents(of: 1).isEmpty)
             let release = try await index.intents(of: 2)
             #expect(release.map(\.intent.step) == ["pack"])

@@ -1,6 +1,5 @@
 #if os(Linux)
-    import Archive
-    import Engine
+    import Results
     import Foundation
     import TestSupport
     import Glibc

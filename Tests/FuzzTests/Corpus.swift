@@ -1,3 +1,4 @@
+import Results
 import Foundation
 
 /// Inputs to start from: files that tools really wrote.
@@ -5,7 +6,7 @@ enum Corpus {
     /// The result files of the engine's tests whose names end so.
     static func results(_ suffixes: String...) throws -> [[UInt8]] {
         let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .appending(path: "EngineTests/TestResults/Fixtures")
+            .appending(path: "TestReportsTests/Fixtures")
         return try FileManager.default.contentsOfDirectory(atPath: folder.path)
             .filter { name in suffixes.contains { name.hasSuffix($0) } }
             .sorted()

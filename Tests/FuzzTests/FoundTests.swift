@@ -3,9 +3,10 @@ import Git
 import TestSupport
 import Testing
 
+@testable import Store
+@testable import Results
 @testable import Archive
 @testable import BuildBox
-@testable import Engine
 @testable import Pipeline
 
 /// What the fuzzers, and reading the parsers for them, have found; each input once more.

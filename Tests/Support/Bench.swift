@@ -1,4 +1,5 @@
-package import Archive
+import Reports
+package import Results
 import Foundation
 
 #if canImport(Darwin)

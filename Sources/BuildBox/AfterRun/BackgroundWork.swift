@@ -1,5 +1,5 @@
-import Archive
-import Engine
+import Results
+import Store
 import Foundation
 import Logging
 import Pipeline
@@ -19,7 +19,7 @@ actor BackgroundWork: RunListener {
     nonisolated let name = "background work"
     nonisolated let capacity = 1_000
 
-    private let index: Archive.Index
+    private let index: Store.Index
     private let bases: BaseStore
     private let log: Logger
     private let accept: @Sendable (RunRequest) async throws -> EnqueueOutcome
@@ -30,7 +30,7 @@ actor BackgroundWork: RunListener {
     ///   - accept: Takes a run into the queue.
     ///   - freeBytes: Bytes that are free beyond those that the daemon keeps free.
     init(
-        index: Archive.Index, bases: BaseStore, log: Logger, freeBytes: @escaping @Sendable () -> Int,
+        index: Store.Index, bases: BaseStore, log: Logger, freeBytes: @escaping @Sendable () -> Int,
         accept: @escaping @Sendable (RunRequest) async throws -> EnqueueOutcome
     ) {
         self.index = index

@@ -1,5 +1,5 @@
-import Archive
-import Engine
+import Results
+import Store
 import Logging
 
 /// After a run of a branch itself: forgets the causes of tests that pass again, and asks for the causes of new failures.
@@ -7,7 +7,7 @@ struct CauseListener: RunListener {
     /// Tests of one red run that are looked into.
     private static let mostAtOnce = 3
 
-    let index: Archive.Index
+    let index: Store.Index
     let log: Logger
     /// Has the commit looked for that broke a test; must not block.
     let bisect: @Sendable (BisectRequest) -> Void

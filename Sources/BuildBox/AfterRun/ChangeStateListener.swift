@@ -1,11 +1,11 @@
-import Archive
-import Engine
+import Results
+import Store
 import Logging
 import Pipeline
 
 /// Marks a change that could not be tested, so that the next move of its target tests it again.
 struct ChangeStateListener: RunListener {
-    let index: Archive.Index
+    let index: Store.Index
     let log: Logger
     let name = "change states"
     let capacity = 1_000

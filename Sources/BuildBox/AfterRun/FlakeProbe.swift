@@ -1,5 +1,5 @@
-import Archive
 import Engine
+import Results
 import Pipeline
 
 /// Has the red tests of a branch run again in idle time: one that passes on the very same tree is flaky, and known as that

@@ -1,4 +1,5 @@
 import Archive
+import Results
 import Logging
 
 /// Writes a one-screen summary of each run to `refs/notes/pipectl` of the watched repository.

@@ -1,4 +1,5 @@
-import Archive
+import Results
+import Store
 import Engine
 import Foundation
 import Git

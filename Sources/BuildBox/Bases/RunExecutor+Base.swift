@@ -1,4 +1,6 @@
 import Archive
+import Results
+import Store
 import Engine
 import Foundation
 import Git

@@ -1,4 +1,5 @@
-import Archive
+import Store
+import Results
 import Engine
 import Foundation
 import Git

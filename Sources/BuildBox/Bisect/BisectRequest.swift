@@ -1,4 +1,4 @@
-public import Archive
+public import Results
 
 /// Which test's breakage is looked for, and where.
 public struct BisectRequest: Sendable, Codable {

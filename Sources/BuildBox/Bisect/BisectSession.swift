@@ -1,5 +1,7 @@
+import Store
+import Results
+import TerminalText
 import Archive
-import Engine
 import Foundation
 import Git
 import Pipeline
@@ -15,8 +17,8 @@ struct BisectSession: Sendable {
     let step: String?
     /// Newest first.
     let line: [Commit]
-    let sights: [Archive.Index.TestSight]
-    let index: Archive.Index
+    let sights: [Store.Index.TestSight]
+    let index: Store.Index
     let store: ArchiveStore
     /// Has a commit run, and waits for its end.
     let run: @Sendable (RunRequest) async throws -> RunID

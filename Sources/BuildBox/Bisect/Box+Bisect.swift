@@ -1,5 +1,7 @@
 import Archive
-import Engine
+import Store
+import Results
+import TerminalText
 import Foundation
 import Git
 import Logging

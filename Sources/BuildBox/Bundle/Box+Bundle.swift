@@ -1,6 +1,8 @@
-public import Archive
+import Archive
+public import Reports
+public import Results
+import Store
 
-import Engine
 import Foundation
 import Git
 import Pipeline

@@ -1,5 +1,6 @@
-import Archive
-import Engine
+import Store
+import Reports
+import Results
 import Foundation
 import Git
 import Pipeline

@@ -1,12 +1,12 @@
-import Archive
-import Engine
+import Results
+import Store
 import Foundation
 import Git
 import Pipeline
 
 /// Holds a run against what is known of the commit that it would be merged into, or against any other run.
 struct TargetComparison: Sendable {
-    let index: Archive.Index
+    let index: Store.Index
     let reports: any ReportSource
     /// The git directory with the objects; nil where the repository can't be read, then no test is seen as renamed.
     let objects: String?

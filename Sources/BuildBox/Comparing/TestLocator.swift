@@ -1,4 +1,5 @@
-import Archive
+import Store
+import Reports
 import Foundation
 import Git
 

@@ -1,11 +1,12 @@
-import Archive
-import Engine
+import Reports
+import Results
+import Store
 import Git
 import Logging
 
 /// Names the commits that broke the failing tests, where a bisection found them.
 struct CauseContributor: ReportContributor {
-    let index: Archive.Index
+    let index: Store.Index
     let log: Logger
 
     func contribute(to draft: inout ReportDraft, of run: FinishedRun) async {

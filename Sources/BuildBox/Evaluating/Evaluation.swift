@@ -1,5 +1,5 @@
-import Archive
-import Engine
+import Results
+import Store
 import Logging
 
 /// The phase after a run's last step: contributors add to its report, each to what those before it left.
@@ -15,7 +15,7 @@ struct Evaluation: Sendable {
     }
 
     /// The order matters: blame needs the comparison, and a fix is wanted only for the final verdict.
-    init(index: Archive.Index, reports: any ReportSource, bases: BaseStore, log: Logger) {
+    init(index: Store.Index, reports: any ReportSource, bases: BaseStore, log: Logger) {
         self.init(
             always: [
                 PlaceContributor(), TestCountContributor(),

@@ -1,5 +1,6 @@
-import Archive
-import Engine
+import Reports
+import Results
+import Store
 import Git
 import Integrity
 import Logging
@@ -7,7 +8,7 @@ import Pipeline
 
 /// Fails a run that checks a fix, where the fix takes tests away that the failed run had.
 struct FixCheckContributor: ReportContributor {
-    let index: Archive.Index
+    let index: Store.Index
 
     func contribute(to draft: inout ReportDraft, of run: FinishedRun) async {
         let report = draft.report
@@ -37,7 +38,7 @@ struct FixCheckContributor: ReportContributor {
 
 /// Decides whether a fixer works on a run that failed.
 struct FixWishContributor: ReportContributor {
-    let index: Archive.Index
+    let index: Store.Index
     let log: Logger
 
     func contribute(to draft: inout ReportDraft, of run: FinishedRun) async {

@@ -1,5 +1,5 @@
-import Archive
-import Engine
+import Results
+import Store
 import Foundation
 import Pipeline
 
@@ -9,7 +9,7 @@ struct FlakyTestContributor: ReportContributor {
     static let window = 200
     private static let mostFindings = 50
 
-    let index: Archive.Index
+    let index: Store.Index
 
     func contribute(to draft: inout ReportDraft, of run: FinishedRun) async {
         let tests = draft.tests
@@ -42,7 +42,7 @@ struct FlakyTestContributor: ReportContributor {
     }
 }
 
-extension Archive.Index {
+extension Store.Index {
     /// The ids of tests that came out both ways on one tree lately; nothing where no step of the plan asks for them.
     func knownFlaky(for plan: Plan, of repository: String) async -> Set<String> {
         guard plan.steps.contains(where: { ($0.testRetry?.timesKnown ?? 0) > ($0.testRetry?.times ?? 0) }) else {

@@ -1,5 +1,7 @@
-import Archive
-import Engine
+import Store
+import Reports
+import Results
+import TerminalText
 import Foundation
 import Git
 import Integrity
@@ -9,7 +11,7 @@ import Pipeline
 /// Adds to the report what the change does to its tests although the target's definition forbids it. A run that passed
 /// then needs approval.
 struct IntegrityContributor: ReportContributor {
-    let index: Archive.Index
+    let index: Store.Index
     let log: Logger
     var now: @Sendable () -> Date = { Date() }
 

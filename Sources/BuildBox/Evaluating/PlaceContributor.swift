@@ -1,5 +1,6 @@
-import Archive
-import Engine
+import Reports
+import Diagnostics
+import Results
 import Git
 import Pipeline
 

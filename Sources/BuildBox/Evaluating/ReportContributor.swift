@@ -1,5 +1,6 @@
+import Results
+import Store
 import Archive
-import Engine
 import Integrity
 
 /// Adds one kind of knowledge to the report of a run whose steps have ended.

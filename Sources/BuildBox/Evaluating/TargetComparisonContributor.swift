@@ -1,11 +1,11 @@
-import Archive
-import Engine
+import Results
+import Store
 import Pipeline
 
 /// Compares the run of a change with what is known of its target, and asks for a run of the target where that says too
 /// little.
 struct TargetComparisonContributor: ReportContributor {
-    let index: Archive.Index
+    let index: Store.Index
     let reports: any ReportSource
 
     func contribute(to draft: inout ReportDraft, of run: FinishedRun) async {

@@ -1,5 +1,4 @@
-import Archive
-import Engine
+import Results
 import Logging
 
 /// Compares a run from nothing with one of the same tree in a warm workspace. Another verdict is a finding of its own, and

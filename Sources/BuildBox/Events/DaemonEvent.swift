@@ -1,6 +1,5 @@
-import Archive
 import Engine
-
+import Results
 /// Something that happened to a run.
 enum DaemonEvent: Sendable {
     /// A step went on, in the order in which the engine saw it.

@@ -1,5 +1,7 @@
-import Archive
+import Store
 import Engine
+import Archive
+import Results
 import Foundation
 import Git
 import Pipeline

@@ -1,4 +1,5 @@
-import Archive
+import Results
+import TerminalText
 import Engine
 import Foundation
 import Git

@@ -1,4 +1,6 @@
-import Archive
+import Reports
+import Results
+import TerminalText
 import Engine
 import Foundation
 import Pipeline

@@ -1,4 +1,4 @@
-public import Archive
+public import Results
 
 /// How far the mending of a run is.
 public enum FixProgress: Sendable, Codable {

@@ -1,5 +1,5 @@
-import Archive
 import Engine
+import TerminalText
 import Foundation
 import Git
 

@@ -1,5 +1,6 @@
+import Store
+import Results
 import Archive
-import Engine
 
 /// What has been tried to mend a run, and what follows from it: a value, decided about without clock, disk or process.
 struct FixSequence: Sendable {
@@ -29,7 +30,7 @@ struct FixSequence: Sendable {
     var parts: [Part]
 
     /// What is recorded of a run's mending.
-    static func parts(of id: RunID, _ index: Archive.Index, _ store: ArchiveStore) async throws -> [Part] {
+    static func parts(of id: RunID, _ index: Store.Index, _ store: ArchiveStore) async throws -> [Part] {
         var parts: [Part] = []
         for run in try await index.fixRuns(of: id) {
             guard let role = run.request.fix else { continue }

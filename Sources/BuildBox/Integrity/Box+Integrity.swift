@@ -1,5 +1,6 @@
+import Store
 import Archive
-import Engine
+import Results
 import Foundation
 import Logging
 

@@ -1,7 +1,7 @@
+import Results
 public import Engine
 public import Pipeline
 
-import Archive
 import Foundation
 import SystemPackage
 

@@ -1,8 +1,7 @@
-public import Engine
+public import Results
 public import Foundation
 public import Pipeline
 
-import Archive
 import Git
 
 /// The workspace of a run that failed, as its last step left it: what a repetition goes on with, and `pipectl open` shows.

@@ -1,5 +1,5 @@
-public import Archive
-public import Engine
+public import Results
+import Engine
 public import Foundation
 
 /// A run while it goes on, as a terminal shows it.

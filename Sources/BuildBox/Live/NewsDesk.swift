@@ -1,4 +1,4 @@
-import Archive
+import Results
 import Synchronization
 
 /// Wakes those who wait for a verdict, when there is news for them and only then.

@@ -1,5 +1,5 @@
-import Archive
-import Engine
+import Results
+import TerminalText
 import Foundation
 
 /// The line of the daemon's log that says how a run ended, and the command that shows more.

@@ -1,4 +1,3 @@
-import Engine
 public import Foundation
 public import Git
 

@@ -1,3 +1,5 @@
+import Results
+import TerminalText
 import Engine
 import Foundation
 import Git

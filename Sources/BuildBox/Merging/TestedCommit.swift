@@ -1,5 +1,4 @@
-import Archive
-import Engine
+import Results
 import Foundation
 import Git
 import Pipeline

@@ -1,5 +1,5 @@
-import Archive
-import Engine
+import Results
+import Store
 import Foundation
 import Logging
 
@@ -14,7 +14,7 @@ struct Notifier: Sendable {
     /// After so many failures an event is given up, some 12 hours after it happened.
     static let mostFailures = 20
 
-    let index: Archive.Index
+    let index: Store.Index
     let options: NotifyOptions
     let target: NotifyTarget
     let news: NewsDesk

@@ -1,5 +1,4 @@
-public import Archive
-public import Engine
+public import Results
 public import Foundation
 import Pipeline
 

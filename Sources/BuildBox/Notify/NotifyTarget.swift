@@ -1,4 +1,6 @@
+import Results
 import Engine
+import TerminalText
 import Foundation
 import Pipeline
 

@@ -1,6 +1,6 @@
-import Archive
-import Engine
 import Foundation
+import Engine
+import Store
 import Git
 import Pipeline
 

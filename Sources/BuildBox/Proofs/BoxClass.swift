@@ -1,5 +1,5 @@
-import Archive
 import Engine
+import Results
 import Foundation
 
 #if canImport(Glibc)

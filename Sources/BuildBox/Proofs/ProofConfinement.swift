@@ -1,4 +1,3 @@
-import Archive
 import Engine
 import Git
 import Pipeline

@@ -1,4 +1,6 @@
 import Archive
+import Store
+import Results
 import Engine
 import Git
 import Pipeline

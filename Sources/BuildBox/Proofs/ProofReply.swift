@@ -1,5 +1,4 @@
-public import Archive
-public import Engine
+public import Results
 
 /// What stands for a step of a workflow, and why it would be run otherwise.
 public struct StepReasoning: Sendable, Equatable, Codable {

@@ -1,3 +1,5 @@
+import Results
+import Store
 import Archive
 import Engine
 import Foundation
@@ -122,7 +124,7 @@ struct OwnBreaches: Sendable {
 
 /// Finds the proofs for one run in index and archive.
 struct ProofSearch: Sendable {
-    let index: Archive.Index
+    let index: Store.Index
     let store: ArchiveStore
     let options: BoxOptions
     let sandboxing: Sandboxing

@@ -23,7 +23,7 @@ struct TreeInputs {
     func read(_ patterns: [String]) throws -> KeyFacts.Inputs {
         if patterns.isEmpty { return Self.whole(tree) }
         let lines = try lines(patterns)
-        return KeyFacts.Inputs(digest: StepKey.digest(of: lines), isEmpty: lines.isEmpty)
+        return KeyFacts.Inputs(digest: KeyDigest.of(lines), isEmpty: lines.isEmpty)
     }
 
     /// Mode, id and path of each entry that matches, in Git's order; a folder that matches whole is one line. After them
@@ -62,7 +62,7 @@ struct TreeInputs {
             }
         }
         for entry in found { try add(entry, 0) }
-        return KeyFacts.Tracked(digest: StepKey.digest(of: found.map(\.line)), files: files)
+        return KeyFacts.Tracked(digest: KeyDigest.of(found.map(\.line)), files: files)
     }
 
     /// As many as outputs may have at most.

@@ -1,5 +1,5 @@
-import Archive
-import Engine
+import Results
+import Store
 
 /// Finds the run that a reference means.
 struct RunLookup: Sendable {
@@ -7,7 +7,7 @@ struct RunLookup: Sendable {
     /// back.
     private static let limit = 200
 
-    let index: Archive.Index
+    let index: Store.Index
     /// The name of the repository that the caller stands in; nil for none that is known.
     let repository: String?
 

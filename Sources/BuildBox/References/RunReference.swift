@@ -1,4 +1,4 @@
-public import Archive
+public import Results
 
 /// What names a run: `12`, `last`, `#7` for a change, a branch, a tag, a change without a number, or a commit.
 public enum RunReference: Sendable, Codable, Equatable {

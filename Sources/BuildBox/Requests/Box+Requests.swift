@@ -1,4 +1,6 @@
-public import Archive
+import Archive
+import Results
+public import Store
 
 import Engine
 import Foundation

@@ -1,5 +1,5 @@
+public import Results
 public import Archive
-public import Engine
 public import Foundation
 
 /// What a command asks of the box, over the socket or in its own process.

@@ -1,4 +1,6 @@
-import Archive
+import Results
+import Store
+import TerminalText
 import Engine
 import Foundation
 import Logging

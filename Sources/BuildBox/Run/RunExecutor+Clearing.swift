@@ -1,5 +1,4 @@
-import Archive
-import Engine
+import Store
 import Foundation
 import Git
 import Logging

@@ -1,4 +1,7 @@
 import Archive
+import Reports
+import Results
+import Store
 import Engine
 import Foundation
 import Git

@@ -1,4 +1,7 @@
-public import Archive
+import Reports
+public import Results
+import Store
+import Archive
 import Engine
 import Foundation
 import Git
@@ -9,7 +12,7 @@ import SystemPackage
 /// Takes one claimed run to its verdict: prepare, workspace, steps, report, archive.
 struct RunExecutor: Sendable {
     let state: StateFolder
-    let index: Archive.Index
+    let index: Store.Index
     let store: ArchiveStore
     let programs: ProgramCache
     let pool: SlotPool

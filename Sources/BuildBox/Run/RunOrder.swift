@@ -1,4 +1,5 @@
-import Archive
+import Store
+import Results
 import Engine
 import Foundation
 import Git
@@ -7,7 +8,7 @@ import Pipeline
 
 /// What earlier runs say about where a run is likely to fail. A run never fails for want of it.
 struct RunOrder: Sendable {
-    let index: Archive.Index
+    let index: Store.Index
     let log: Logger
 
     /// The order of the plan's steps; nil where there is nothing to order.

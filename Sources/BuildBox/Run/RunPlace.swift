@@ -1,4 +1,4 @@
-import Archive
+import Store
 import Engine
 import Foundation
 import Synchronization

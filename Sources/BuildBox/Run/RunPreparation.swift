@@ -1,4 +1,6 @@
-import Archive
+import Diagnostics
+import Results
+import Store
 import Engine
 import Foundation
 import Git

@@ -1,3 +1,5 @@
+import Results
+import Store
 import Archive
 import Engine
 import Foundation
@@ -6,7 +8,7 @@ import Logging
 /// Writes what a run came to: the archive first, then the index; what a crash leaves between is settled at the start.
 struct RunRecorder: Sendable {
     let state: StateFolder
-    let index: Archive.Index
+    let index: Store.Index
     let store: ArchiveStore
     let options: BoxOptions
     let log: Logger

@@ -1,4 +1,4 @@
-import Archive
+import Results
 import Pipeline
 
 /// The variables that tell a step about its run. Names that a change chose come as values only.

@@ -1,4 +1,4 @@
-import Engine
+import Masking
 import Foundation
 import Pipeline
 import SystemPackage

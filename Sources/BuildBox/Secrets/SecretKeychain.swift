@@ -1,3 +1,5 @@
+import Masking
+
 #if os(macOS)
     import Foundation
     import Pipeline

@@ -1,3 +1,5 @@
+import Masking
+import TerminalText
 public import Engine
 import Foundation
 public import Pipeline

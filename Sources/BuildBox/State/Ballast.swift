@@ -1,4 +1,3 @@
-import Engine
 import Foundation
 
 /// Bytes on the state folder's disk that are given up when it is full, so that verdicts can still be recorded.

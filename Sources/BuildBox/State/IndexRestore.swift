@@ -1,3 +1,4 @@
+import Store
 import Archive
 public import Foundation
 
@@ -15,8 +16,8 @@ public struct IndexRestore: Sendable {
     /// Throws `ArchiveError`; then the index is as it was.
     public static func run(_ folder: StateFolder) async throws -> IndexRestore {
         let before = Set(damaged(folder))
-        let date = try await offThread { try Archive.Index.restoreBackup(path: folder.index) }
-        let index = try Archive.Index(path: folder.index)
+        let date = try await offThread { try Store.Index.restoreBackup(path: folder.index) }
+        let index = try Store.Index(path: folder.index)
         let store = try ArchiveStore(home: folder.path)
         _ = try await store.recover()
         // First what the archive knows for certain, then what nobody knows.

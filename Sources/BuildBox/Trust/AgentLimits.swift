@@ -1,5 +1,5 @@
-import Archive
-import Engine
+import Results
+import Store
 import Foundation
 import Git
 import Pipeline

@@ -1,4 +1,4 @@
-import Archive
+import Results
 import Engine
 
 /// Where steps wait for a person, and where the person's word reaches them.

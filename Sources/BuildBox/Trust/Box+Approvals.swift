@@ -1,6 +1,7 @@
-public import Archive
+import Store
+public import Results
+import TerminalText
 
-import Engine
 import Foundation
 import Logging
 

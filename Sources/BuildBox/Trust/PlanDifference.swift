@@ -1,4 +1,4 @@
-import Engine
+import TerminalText
 import Pipeline
 
 /// What a changed definition would make of a workflow: its plan held against the one that was run.

@@ -1,4 +1,4 @@
-import Archive
+import Results
 import Git
 import Pipeline
 

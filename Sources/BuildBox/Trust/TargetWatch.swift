@@ -1,11 +1,12 @@
-import Archive
+import Results
+import Store
 import Git
 import Logging
 
 /// Keeps the target branch of one watched repository, and says once where a person must decide.
 actor TargetWatch {
     private let repository: WatchedRepository
-    private let index: Archive.Index
+    private let index: Store.Index
     private let named: String?
     private let log: Logger
     private var said: String?
@@ -18,7 +19,7 @@ actor TargetWatch {
     var words: (target: String?, advice: String?) { (target, advice) }
 
     /// - Parameter named: The branch that `--target` names.
-    init(_ repository: WatchedRepository, index: Archive.Index, named: String?, log: Logger) {
+    init(_ repository: WatchedRepository, index: Store.Index, named: String?, log: Logger) {
         self.repository = repository
         self.index = index
         self.named = named

@@ -1,5 +1,5 @@
-import Archive
-import Engine
+import Results
+import Store
 import Foundation
 
 /// When the steps of a run will have ended if each takes as long as it mostly does.

@@ -1,5 +1,5 @@
-import Archive
-import Engine
+import Results
+import Store
 import Foundation
 import Pipeline
 
@@ -9,7 +9,7 @@ import Pipeline
 /// looked at after the question. A failure is a fact as soon as it is there.
 struct VerdictWait {
     let request: WaitRequest
-    let index: Archive.Index
+    let index: Store.Index
     let board: LiveBoard
     let watchers: [String: RepositoryWatcher]
     /// Why nothing starts although some wait.
@@ -29,7 +29,7 @@ struct VerdictWait {
     private var times: [String: [String: StepTime]] = [:]
 
     init(
-        _ request: WaitRequest, index: Archive.Index, board: LiveBoard, watchers: [String: RepositoryWatcher],
+        _ request: WaitRequest, index: Store.Index, board: LiveBoard, watchers: [String: RepositoryWatcher],
         obstacle: @escaping @Sendable () async -> String?
     ) {
         self.request = request

@@ -1,4 +1,4 @@
-public import Archive
+public import Results
 import Foundation
 
 /// A verdict that somebody waits for.

@@ -1,5 +1,4 @@
-public import Archive
-public import Engine
+public import Results
 public import Foundation
 
 /// How far a wait for a verdict is; each is whole, so one that was missed is no loss.

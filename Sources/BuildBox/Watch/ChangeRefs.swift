@@ -1,4 +1,4 @@
-import Archive
+import Store
 import Git
 public import Pipeline
 

@@ -1,3 +1,4 @@
+import Results
 import Engine
 import Foundation
 import Git

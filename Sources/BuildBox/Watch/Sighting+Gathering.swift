@@ -1,4 +1,4 @@
-import Archive
+import Store
 import Foundation
 import Git
 import Pipeline

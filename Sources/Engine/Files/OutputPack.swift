@@ -1,3 +1,5 @@
+import Masking
+import Results
 import Crypto
 import Foundation
 import SystemPackage

@@ -1,3 +1,5 @@
+import Results
+import Masking
 import Crypto
 import Foundation
 import Pipeline
@@ -171,7 +173,8 @@ struct WorkspaceFiles {
             bytes += count
             guard bytes <= limits.fileBytes else {
                 throw WorkspaceFileProblem(
-                    path: path, reason: "it is larger than \(grouped(limits.fileBytes)) bytes, the limit for one file")
+                    path: path,
+                    reason: "it is larger than \(Figures.grouped(limits.fileBytes)) bytes, the limit for one file")
             }
             try piece.withUnsafeBytes { buffer in
                 let buffer = UnsafeRawBufferPointer(rebasing: buffer[..<count])
@@ -220,7 +223,8 @@ struct WorkspaceFiles {
         guard info.st_size <= limits.fileBytes else {
             close(file)
             throw WorkspaceFileProblem(
-                path: path, reason: "it is larger than \(grouped(limits.fileBytes)) bytes, the limit for one file")
+                path: path,
+                reason: "it is larger than \(Figures.grouped(limits.fileBytes)) bytes, the limit for one file")
         }
         return file
     }
@@ -275,8 +279,8 @@ struct WorkspaceFiles {
                 search.isCut = true
                 search.report(
                     entries > limits.entries
-                        ? "more than \(grouped(limits.entries)) files were looked at; use a narrower pattern"
-                        : "more than \(grouped(limits.count)) files match; use a narrower pattern or pack them into one"
+                        ? "more than \(Figures.grouped(limits.entries)) files were looked at; use a narrower pattern"
+                        : "more than \(Figures.grouped(limits.count)) files match; use a narrower pattern or pack them into one"
                 )
                 return
             }

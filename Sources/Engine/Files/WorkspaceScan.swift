@@ -1,3 +1,4 @@
+import Results
 import SystemPackage
 
 #if canImport(Glibc)
@@ -76,7 +77,7 @@ public struct WorkspaceScan: Sendable {
             if name == [0x2e] || name == [0x2e, 0x2e] || prefix.isEmpty && name == Array(".git".utf8) { continue }
             count += 1
             guard count <= Self.mostEntries else {
-                throw Problem(description: "there are more than \(grouped(Self.mostEntries)) files")
+                throw Problem(description: "there are more than \(Figures.grouped(Self.mostEntries)) files")
             }
             let path = prefix.isEmpty ? name : prefix + [0x2f] + name
             let text = name.map { CChar(bitPattern: $0) } + [0]

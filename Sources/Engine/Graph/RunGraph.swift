@@ -1,3 +1,4 @@
+public import Results
 public import Pipeline
 
 /// Which steps of a plan may start, which never will and why: a pure value without process, clock or disk.

@@ -1,3 +1,4 @@
+import Results
 import Pipeline
 
 /// A limit that a step reached, as its verdict says it: `memory: 4.0 GiB limit reached by step build`.
@@ -12,7 +13,7 @@ struct LimitBreach: Equatable, CustomStringConvertible {
         LimitBreach("memory", bytes.map { "\(ByteCount(bytes: $0))" } ?? "the machine's", step)
     }
     static func processes(_ count: Int?, _ step: String) -> LimitBreach {
-        LimitBreach("processes", count.map(grouped) ?? "the run's", step)
+        LimitBreach("processes", count.map(Figures.grouped) ?? "the run's", step)
     }
     static func cpuTime(_ seconds: Double, _ step: String) -> LimitBreach {
         LimitBreach("CPU time", Duration.seconds(seconds).inWords, step)

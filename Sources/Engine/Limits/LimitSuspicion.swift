@@ -1,3 +1,4 @@
+import Results
 import Pipeline
 
 /// A limit that a command may have failed by, where nothing counts how often a limit was reached.
@@ -23,11 +24,17 @@ struct LimitSuspicion: Equatable, CustomStringConvertible {
         }
         if limits.processes > 0 {
             candidates.append(
-                ("processes, \(grouped(Int(clamping: limits.processes))) of the step's user", LimitSuspicion.processes))
+                (
+                    "processes, \(Figures.grouped(Int(clamping: limits.processes))) of the step's user",
+                    LimitSuspicion.processes
+                ))
         }
         if limits.openFiles > 0 {
             candidates.append(
-                ("open files, \(grouped(Int(clamping: limits.openFiles))) for each process", LimitSuspicion.openFiles))
+                (
+                    "open files, \(Figures.grouped(Int(clamping: limits.openFiles))) for each process",
+                    LimitSuspicion.openFiles
+                ))
         }
         if limits.fileSize > 0 {
             candidates.append(

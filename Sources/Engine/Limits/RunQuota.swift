@@ -1,3 +1,4 @@
+import Results
 import Pipeline
 import Synchronization
 import SystemPackage

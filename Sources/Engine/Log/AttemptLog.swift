@@ -1,3 +1,6 @@
+import Masking
+import Results
+import TerminalText
 import Synchronization
 import SystemPackage
 

@@ -1,3 +1,4 @@
+import Results
 import SystemPackage
 
 #if canImport(Glibc)
@@ -148,7 +149,7 @@ struct LogWriter {
         let dropped = ringBytes - wanted
         if dropped > 0 {
             let note =
-                "\n[pipectl: \(grouped(dropped)) bytes dropped here; the first \(grouped(limits.head)) and the last \(grouped(wanted)) are kept]\n"
+                "\n[pipectl: \(Figures.grouped(dropped)) bytes dropped here; the first \(Figures.grouped(limits.head)) and the last \(Figures.grouped(wanted)) are kept]\n"
             Array(note.utf8).withUnsafeBytes { write($0) }
         }
         times.joinTail(from: bytes - wanted, movedBy: written - (bytes - wanted))
@@ -171,14 +172,4 @@ struct LogWriter {
         }
         return written - start
     }
-}
-
-/// A count with thousands separators, in the C locale's digits.
-func grouped(_ number: Int) -> String {
-    var text = ""
-    for (index, digit) in String(number).reversed().enumerated() {
-        if index > 0 && index % 3 == 0 && digit != "-" { text.append(",") }
-        text.append(digit)
-    }
-    return String(text.reversed())
 }

@@ -1,3 +1,4 @@
+public import Results
 public import Pipeline
 
 /// Which of the steps that may start at once is started first, where there are fewer slots than steps.

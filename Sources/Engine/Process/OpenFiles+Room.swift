@@ -1,3 +1,5 @@
+import Results
+
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Darwin)

@@ -1,5 +1,5 @@
 /// Turns lists of texts into one digest; no two different lists give the same bytes.
-struct KeyDigest {
+package struct KeyDigest {
     /// One piece of memory for the hash: its own calls cost more than hashing what most texts are.
     private var bytes: [UInt8] = []
 
@@ -21,7 +21,8 @@ struct KeyDigest {
     /// 64 digits, lower-case hexadecimal.
     func hex() -> String { FileDigest.of(bytes) }
 
-    static func of(_ texts: some Collection<String>) -> String {
+    /// The digest of a list of texts whose borders can't move: 64 digits, lower-case hexadecimal.
+    package static func of(_ texts: some Collection<String>) -> String {
         var digest = KeyDigest()
         digest.add(texts)
         return digest.hex()

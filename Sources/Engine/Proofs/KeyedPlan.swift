@@ -1,3 +1,5 @@
+import Diagnostics
+public import Results
 public import Pipeline
 
 /// The keys of a plan's steps, and why others have none.

@@ -1,3 +1,4 @@
+import Results
 import Foundation
 import Pipeline
 
@@ -100,7 +101,7 @@ extension ReviewAnswer.Found {
         // Numbers and spaces change when lines move; the remark stays the same.
         let words = message.lowercased().split { !$0.isLetter }.joined(separator: " ")
         return ReviewFinding(
-            fingerprint: String(StepKey.digest(of: ["review", rule, file ?? "", words]).prefix(16)), severity: severity,
+            fingerprint: String(KeyDigest.of(["review", rule, file ?? "", words]).prefix(16)), severity: severity,
             rule: rule, message: ReviewAnswer.cut(message), file: file, line: line.flatMap { $0 > 0 ? $0 : nil },
             suggestion: suggestion.map(ReviewAnswer.cut), fate: .open, head: head)
     }

@@ -1,3 +1,4 @@
+public import Results
 import Pipeline
 
 /// A step that passed in an earlier attempt at the same run, in whose workspace this one goes on.

@@ -1,3 +1,4 @@
+public import Results
 public import Foundation
 
 /// What happens in a run, in order. Terminal, index, sockets and pages are listeners of these.

@@ -1,3 +1,4 @@
+public import Results
 import Foundation
 public import Pipeline
 public import SystemPackage

@@ -1,3 +1,5 @@
+import Masking
+import Results
 import Foundation
 import Pipeline
 import SystemPackage
@@ -35,7 +37,7 @@ extension Runner {
                 if fits { total += match.bytes }
                 guard fits else {
                     problems.append(
-                        "with \(match.path) the artifacts go beyond \(grouped(setting.fileLimits.totalBytes)) bytes for a step; pack or leave out some"
+                        "with \(match.path) the artifacts go beyond \(Figures.grouped(setting.fileLimits.totalBytes)) bytes for a step; pack or leave out some"
                     )
                     break
                 }

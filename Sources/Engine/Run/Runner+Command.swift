@@ -1,3 +1,4 @@
+import Results
 import Foundation
 import Pipeline
 import SystemPackage

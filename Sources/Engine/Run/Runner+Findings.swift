@@ -1,3 +1,6 @@
+import TestReports
+import Diagnostics
+import Results
 import Foundation
 import Pipeline
 import SystemPackage

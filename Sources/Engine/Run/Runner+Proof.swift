@@ -1,3 +1,4 @@
+public import Results
 public import Pipeline
 
 import Foundation
@@ -97,7 +98,7 @@ extension Runner {
             let (sum, isTooLarge) = total.addingReportingOverflow(match.bytes)
             total = sum
             if isTooLarge || total > setting.outputLimit {
-                problem = "they are larger than \(grouped(setting.outputLimit)) bytes"
+                problem = "they are larger than \(Figures.grouped(setting.outputLimit)) bytes"
             }
         }
         let temporary = setting.artifacts.appending(".\(UInt64.random(in: .min ... .max))")

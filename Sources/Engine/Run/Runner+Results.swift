@@ -1,3 +1,6 @@
+import Masking
+import Results
+import TestReports
 import Foundation
 import Pipeline
 import SystemPackage

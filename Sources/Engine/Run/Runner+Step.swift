@@ -1,3 +1,4 @@
+import Results
 import Foundation
 import Pipeline
 import SystemPackage
@@ -201,10 +202,6 @@ extension TestCounts {
             passed: counts.passed, failed: counts.failed + counts.errored, skipped: counts.skipped,
             expectedFailures: counts.expectedFailure)
     }
-}
-
-extension String {
-    func leftPadded(to width: Int) -> String { String(repeating: "0", count: max(width - count, 0)) + self }
 }
 
 extension Finding {

@@ -1,3 +1,4 @@
+public import Results
 import Pipeline
 
 /// Failed tests that are tried again by themselves, and those whose failures are excused for a time.

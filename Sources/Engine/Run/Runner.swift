@@ -1,3 +1,4 @@
+import Results
 public import Pipeline
 
 import Foundation

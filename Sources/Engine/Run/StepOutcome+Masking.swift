@@ -1,3 +1,6 @@
+import Masking
+import Results
+
 /// What a step left, without the secrets that it may have put into names and messages.
 extension StepOutcome {
     func masked(by masker: Masker) -> StepOutcome {

@@ -1,3 +1,5 @@
+import Results
+import TerminalText
 import Pipeline
 import Synchronization
 import SystemPackage

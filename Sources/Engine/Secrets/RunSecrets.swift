@@ -1,3 +1,5 @@
+public import Masking
+public import Results
 public import Pipeline
 
 import SystemPackage
@@ -30,10 +32,10 @@ public struct RunSecrets: Sendable {
     /// The run is not trusted: its steps start without the secrets that they name.
     public static let withheld = RunSecrets(isWithheld: true)
 
-    func secret(named name: String) -> Secret? { values[name] }
+    package func secret(named name: String) -> Secret? { values[name] }
 
     /// Why `step` can't be started, or nil.
-    func obstacle(to step: PlannedStep) -> String? {
+    package func obstacle(to step: PlannedStep) -> String? {
         guard !isWithheld else { return nil }
         for use in step.secrets {
             guard let secret = values[use.name] else {

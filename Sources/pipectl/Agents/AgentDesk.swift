@@ -1,6 +1,6 @@
-import Archive
+import Reports
+import Results
 import BuildBox
-import Engine
 import Foundation
 import MCP
 

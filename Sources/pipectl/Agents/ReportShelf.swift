@@ -1,6 +1,7 @@
-import Archive
+import Reports
+import Results
+import Store
 import BuildBox
-import Engine
 import Foundation
 import MCP
 

@@ -1,6 +1,7 @@
 import Archive
+import Results
+import TerminalText
 import BuildBox
-import Engine
 import Foundation
 import MCP
 

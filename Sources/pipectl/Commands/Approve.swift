@@ -1,6 +1,6 @@
 import ArgumentParser
 import BuildBox
-import Engine
+import TerminalText
 
 struct Approve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

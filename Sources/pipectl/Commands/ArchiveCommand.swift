@@ -1,7 +1,7 @@
 import ArgumentParser
+import Store
 import Archive
 import BuildBox
-import Engine
 import Foundation
 
 struct ArchiveCommand: AsyncParsableCommand {
@@ -39,7 +39,7 @@ struct ArchiveCommand: AsyncParsableCommand {
             let lock = try StateLock.acquire(folder, purpose: "archive reindex")
             defer { lock.release() }
             let kept = try folder.setIndexAside()
-            let index = try Archive.Index(path: folder.index)
+            let index = try Store.Index(path: folder.index)
             let store = try ArchiveStore(home: folder.path)
             _ = try await store.recover()
             let outcome = try await store.reindex(into: index)

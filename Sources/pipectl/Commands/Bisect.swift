@@ -1,7 +1,7 @@
-import Archive
+import Results
+import TerminalText
 import ArgumentParser
 import BuildBox
-import Engine
 import Foundation
 import Git
 

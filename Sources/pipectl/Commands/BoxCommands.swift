@@ -1,7 +1,7 @@
 import ArgumentParser
-import Archive
+import Results
+import TerminalText
 import BuildBox
-import Engine
 import Foundation
 
 struct Notify: AsyncParsableCommand {

@@ -1,7 +1,6 @@
 import Archive
 import ArgumentParser
 import BuildBox
-import Engine
 import Foundation
 
 struct Collect: AsyncParsableCommand {

@@ -1,7 +1,5 @@
-import Archive
 import ArgumentParser
 import BuildBox
-import Engine
 
 struct Compare: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,4 +1,6 @@
-import Archive
+import Results
+import Store
+import TerminalText
 import ArgumentParser
 import BuildBox
 import Engine
@@ -86,11 +88,11 @@ struct Doctor: AsyncParsableCommand {
         }
         await check("copy of the index") {
             let index = try state.folder().index
-            guard let made = Archive.Index.backupDate(of: index) else {
+            guard let made = Store.Index.backupDate(of: index) else {
                 return "none yet; `pipectl watch` makes one a day"
             }
             let age = Duration.seconds(max(Date().timeIntervalSince(made), 0).rounded())
-            return "\(age.inWords) old, \(Archive.Index.backupPath(of: index))"
+            return "\(age.inWords) old, \(Store.Index.backupPath(of: index))"
         }
         await check("open files") {
             let limit = BoxDoctor.openFileLimit()

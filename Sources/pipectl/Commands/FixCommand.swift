@@ -1,7 +1,9 @@
+import Reports
+import Results
+import TerminalText
 import Archive
 import ArgumentParser
 import BuildBox
-import Engine
 import Foundation
 
 struct FixCommand: AsyncParsableCommand {

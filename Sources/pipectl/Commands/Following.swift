@@ -1,6 +1,6 @@
-import Archive
+import Reports
+import Results
 import BuildBox
-import Engine
 import Foundation
 
 /// Waits for a run while showing it, and ends the command with its verdict.

@@ -1,6 +1,7 @@
 import ArgumentParser
 import BuildBox
-import Engine
+import Results
+import TerminalText
 import Foundation
 import Git
 import Integrity

@@ -1,7 +1,9 @@
 import ArgumentParser
 import Archive
+import Reports
+import Results
+import TerminalText
 import BuildBox
-import Engine
 import Foundation
 import Pipeline
 

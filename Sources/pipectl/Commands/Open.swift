@@ -1,5 +1,6 @@
 import ArgumentParser
 import BuildBox
+import TerminalText
 import Engine
 import Foundation
 import Pipeline

@@ -1,7 +1,6 @@
-import Archive
 import ArgumentParser
+import Results
 import BuildBox
-import Engine
 import Foundation
 
 struct ProofsCommand: AsyncParsableCommand {

@@ -1,6 +1,6 @@
 import ArgumentParser
 import BuildBox
-import Engine
+import TerminalText
 
 struct Protect: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,7 +1,10 @@
-public import Archive
+public import Reports
+public import Results
+import Store
+import TerminalText
+import TestReports
 public import ArgumentParser
 import BuildBox
-public import Engine
 import Foundation
 
 struct Runs: AsyncParsableCommand {

@@ -1,6 +1,6 @@
 import ArgumentParser
 import BuildBox
-import Engine
+import TestReports
 import Foundation
 import Git
 import Pipeline

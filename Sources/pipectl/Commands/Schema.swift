@@ -1,4 +1,4 @@
-import Archive
+import Reports
 import ArgumentParser
 
 /// What `pipectl schema` knows.

@@ -1,6 +1,6 @@
 import ArgumentParser
-import BuildBox
 import Engine
+import BuildBox
 import Foundation
 import Pipeline
 

@@ -1,4 +1,6 @@
-import Archive
+import Results
+import TerminalText
+import TestReports
 import ArgumentParser
 import BuildBox
 import Engine

@@ -1,6 +1,6 @@
 import ArgumentParser
 import BuildBox
-import Engine
+import TerminalText
 import Foundation
 import Git
 

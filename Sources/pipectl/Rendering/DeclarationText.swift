@@ -1,4 +1,4 @@
-import Engine
+import Results
 import Pipeline
 
 /// What a workflow says beside its steps: when a person is asked, what is looked at, who fixes a failure.

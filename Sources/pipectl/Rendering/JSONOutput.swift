@@ -1,4 +1,4 @@
-import Engine
+import TerminalText
 import Foundation
 
 /// JSON on standard output: sorted keys, ISO 8601 times in UTC.

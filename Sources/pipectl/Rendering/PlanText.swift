@@ -1,4 +1,4 @@
-import Engine
+import Results
 import Pipeline
 
 /// A plan for people and for Graphviz.

@@ -1,3 +1,5 @@
+import Reports
+import Results
 import Archive
 import BuildBox
 import Engine

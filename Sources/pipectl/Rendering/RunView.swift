@@ -1,6 +1,7 @@
-import Archive
+import Reports
+import Results
+import TerminalText
 import BuildBox
-import Engine
 import Foundation
 
 /// Shows a run while it goes on: a tree that redraws itself on a terminal, one line for each event elsewhere.

@@ -1,4 +1,4 @@
-import Engine
+import TerminalText
 
 /// Names and titles that somebody else chose, in a row for people.
 enum TerminalNames {

@@ -1,5 +1,5 @@
-import Archive
-import Engine
+import Results
+import TerminalText
 import Foundation
 
 /// Tests across runs as lines for people.

@@ -1,4 +1,4 @@
-import Engine
+import TerminalText
 
 /// Rows of cells in aligned columns.
 enum TextTable {

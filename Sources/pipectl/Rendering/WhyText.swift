@@ -1,5 +1,5 @@
 import BuildBox
-import Engine
+import TerminalText
 
 /// What stands for each step, one line each, and the inputs that changed under it.
 enum WhyText {

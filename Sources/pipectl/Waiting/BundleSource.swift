@@ -1,6 +1,6 @@
-import Archive
+import Reports
+import Results
 import BuildBox
-import Engine
 
 /// The bounded document about one run that an agent can act on, from the daemon or, without one, from the state.
 struct BundleSource {

@@ -1,6 +1,6 @@
-import Archive
+import Reports
+import Results
 import BuildBox
-import Engine
 import Foundation
 
 /// What a wait prints: the verdict, the runs that count, and the bundle of the one that decided.

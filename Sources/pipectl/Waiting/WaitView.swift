@@ -1,5 +1,5 @@
 import BuildBox
-import Engine
+import TerminalText
 import Foundation
 
 /// Shows on standard error how far a wait is: a few lines that are drawn again on a terminal, else a line for each

@@ -1,5 +1,5 @@
-import Archive
-import Engine
+@testable import Engine
+import Results
 import Foundation
 import Synchronization
 import Testing

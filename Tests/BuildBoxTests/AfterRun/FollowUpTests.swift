@@ -1,5 +1,5 @@
-import Archive
-import Engine
+@testable import Store
+import Results
 import Foundation
 import Logging
 import Pipeline

@@ -1,11 +1,12 @@
-import Archive
+@testable import Engine
+import Results
+import Store
 import Foundation
 import Git
 import Pipeline
 import Testing
 
 @testable import BuildBox
-@testable import Engine
 
 /// Runs that tests of phases start from; each test changes what it is about.
 enum RunSample {
@@ -83,14 +84,14 @@ enum RunSample {
     }
 
     /// An index in memory that watches "alpha".
-    static func index() async throws -> Archive.Index {
-        let index = try Archive.Index.inMemory(now: { start })
+    static func index() async throws -> Store.Index {
+        let index = try Store.Index.inMemory(now: { start })
         try await index.recordBaseline(of: "alpha", location: "/srv/alpha.git", refs: [:])
         return index
     }
 }
 
-extension Archive.Index {
+extension Store.Index {
     /// Accepts, starts and ends a run.
     @discardableResult
     func completed(_ request: RunRequest, _ verdict: Verdict = .passed, tests: [TestResult] = []) async throws -> RunID

@@ -1,4 +1,5 @@
-import Engine
+@testable import Engine
+import Results
 import Foundation
 import Testing
 

@@ -1,4 +1,4 @@
-import Archive
+import Results
 import Engine
 import Foundation
 import Pipeline

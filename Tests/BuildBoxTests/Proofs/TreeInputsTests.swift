@@ -1,5 +1,5 @@
-import Engine
 import Foundation
+@testable import Engine
 import Git
 import Testing
 

@@ -1,10 +1,9 @@
-import Engine
+@testable import Results
 import Foundation
 import Git
 import Pipeline
 import Testing
 
-@testable import Archive
 @testable import BuildBox
 
 /// Whether a change brings files that a step does not declare, in real trees.

@@ -1,5 +1,5 @@
-import Archive
-import Engine
+import Store
+import Results
 import Foundation
 import Pipeline
 import Testing

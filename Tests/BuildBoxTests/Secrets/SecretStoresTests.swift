@@ -1,5 +1,6 @@
-@testable import Engine
 import Foundation
+@testable import Engine
+@testable import Masking
 import Pipeline
 import Testing
 

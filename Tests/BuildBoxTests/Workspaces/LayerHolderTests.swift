@@ -1,3 +1,4 @@
+@testable import Results
 import Engine
 import Foundation
 import Git

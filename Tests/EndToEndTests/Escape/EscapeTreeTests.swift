@@ -1,6 +1,6 @@
+import Results
+
 #if os(Linux)
-    import Archive
-    import Engine
     import Foundation
     import TestSupport
     import Testing

@@ -1,6 +1,5 @@
-import Archive
-import Engine
 import Foundation
+import Results
 import Pipeline
 import TestSupport
 import Testing

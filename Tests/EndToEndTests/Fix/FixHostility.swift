@@ -1,4 +1,4 @@
-import Archive
+import Results
 import Testing
 
 /// What a stand-in for a fixer does that it may not, and what is to be said of it.

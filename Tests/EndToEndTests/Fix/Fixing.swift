@@ -1,5 +1,5 @@
-import Archive
-import Engine
+import Reports
+import Results
 import Foundation
 import TestSupport
 

@@ -1,4 +1,4 @@
-import Engine
+import Results
 import Pipeline
 
 /// What ``RunGraph`` must do, written as simply as possible: after each event everything is looked at again until

@@ -2,6 +2,7 @@ import Pipeline
 import TestSupport
 import Testing
 
+@testable import Results
 @testable import Engine
 
 @Suite struct RunGraphTests {

@@ -3,6 +3,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
+@testable import Results
 @testable import Engine
 
 @Suite(.runFolder) struct LogWriterTests {
@@ -21,7 +22,7 @@ import Testing
         let dropped = max(bytes.count - limits.head - limits.tail, 0)
         guard dropped > 0 else { return (bytes, 0) }
         let note =
-            "\n[pipectl: \(grouped(dropped)) bytes dropped here; the first \(grouped(limits.head)) and the last \(grouped(limits.tail)) are kept]\n"
+            "\n[pipectl: \(Figures.grouped(dropped)) bytes dropped here; the first \(Figures.grouped(limits.head)) and the last \(Figures.grouped(limits.tail)) are kept]\n"
         return (bytes.prefix(limits.head) + Array(note.utf8) + bytes.suffix(limits.tail), dropped)
     }
 

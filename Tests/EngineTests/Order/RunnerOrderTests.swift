@@ -2,6 +2,7 @@ import Foundation
 import Pipeline
 import Testing
 
+@testable import Results
 @testable import Engine
 
 /// The order in which a run's steps get the slots.

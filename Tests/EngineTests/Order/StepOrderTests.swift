@@ -1,3 +1,4 @@
+import Results
 import Engine
 import Pipeline
 import Testing

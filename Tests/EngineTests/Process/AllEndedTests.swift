@@ -1,9 +1,9 @@
+@testable import Results
+import Engine
 import Foundation
 import Pipeline
 import SystemPackage
 import Testing
-
-@testable import Engine
 
 /// Whether a run says of itself that nothing of it can be alive: only then are its user and caches given to others.
 @Suite(.runFolder, .timeLimit(.minutes(2))) struct AllEndedTests {

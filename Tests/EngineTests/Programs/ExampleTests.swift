@@ -1,5 +1,5 @@
-import Engine
 import Foundation
+@testable import Engine
 import Pipeline
 import Testing
 

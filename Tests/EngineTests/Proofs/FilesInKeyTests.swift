@@ -1,7 +1,6 @@
+@testable import Engine
 import Pipeline
 import Testing
-
-@testable import Engine
 
 /// Which files the key of a step holds.
 struct FilesInKeyTests {

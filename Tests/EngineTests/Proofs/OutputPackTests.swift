@@ -3,6 +3,7 @@ import Pipeline
 import SystemPackage
 import Testing
 
+@testable import Results
 @testable import Engine
 
 /// What a step made, packed, and put in place in a workspace that may be hostile.

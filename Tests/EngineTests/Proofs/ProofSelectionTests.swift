@@ -1,6 +1,7 @@
 import Pipeline
 import Testing
 
+@testable import Results
 @testable import Engine
 
 /// What becomes of proved steps beside those that are run.

@@ -3,6 +3,7 @@ import Pipeline
 import SystemPackage
 import Testing
 
+@testable import Results
 @testable import Engine
 
 /// Proved steps in a run with real processes.

@@ -1,6 +1,7 @@
 import Pipeline
 import Testing
 
+@testable import Results
 @testable import Engine
 
 /// What a key is made of, and which steps have none.

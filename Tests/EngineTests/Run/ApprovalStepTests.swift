@@ -3,6 +3,7 @@ import Pipeline
 import Synchronization
 import Testing
 
+@testable import Results
 @testable import Engine
 
 /// Steps that wait for a person.

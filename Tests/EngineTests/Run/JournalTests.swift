@@ -1,4 +1,5 @@
 import Foundation
+@testable import Results
 import Pipeline
 import Synchronization
 import Testing

@@ -4,6 +4,7 @@ import Synchronization
 import SystemPackage
 import Testing
 
+@testable import Results
 @testable import Engine
 
 /// A test's own folder with a workspace and a run's folder in it; gone when the test ends.

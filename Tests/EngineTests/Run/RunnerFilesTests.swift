@@ -3,6 +3,7 @@ import Pipeline
 import SystemPackage
 import Testing
 
+@testable import Results
 @testable import Engine
 
 /// Artifacts and result files of steps with real processes.

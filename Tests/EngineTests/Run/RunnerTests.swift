@@ -5,6 +5,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
+@testable import Results
 @testable import Engine
 
 /// Runs with real processes: what starts when, and what a run comes to.

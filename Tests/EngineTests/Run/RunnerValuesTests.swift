@@ -1,4 +1,5 @@
 import Foundation
+@testable import Results
 import Pipeline
 import SystemPackage
 import Testing

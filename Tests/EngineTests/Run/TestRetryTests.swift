@@ -2,6 +2,7 @@ import Foundation
 import Pipeline
 import Testing
 
+@testable import Results
 @testable import Engine
 
 /// Failed tests that are tried again alone, by real commands.

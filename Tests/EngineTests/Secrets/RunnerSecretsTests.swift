@@ -1,8 +1,10 @@
 import Foundation
+@testable import Results
 import Pipeline
 import SystemPackage
 import Testing
 
+@testable import Masking
 @testable import Engine
 
 /// Steps that are given secrets, with real processes: what they get, and what they can't let out.
@@ -18,6 +20,16 @@ import Testing
         .shell("s", line) {
             $0.secrets = [SecretUse("TOKEN", as: .environment)]
             change(&$0)
+        }
+    }
+
+    @Test func secretsOfARunArePrintedWithoutTheirValues() {
+        let bytes = Array("hunter2hunter2".utf8)
+        let secrets = RunSecrets([Secret(name: "TOKEN", bytes: bytes)])
+        var dumped = ""
+        dump(SecretFile(name: "TOKEN", bytes: bytes), to: &dumped)
+        for text in ["\(secrets)", String(reflecting: secrets), dumped] {
+            #expect(!text.contains("hunter") && !text.contains("104"), "\(text)")
         }
     }
 

@@ -1,5 +1,3 @@
-import Archive
-import Engine
 import Foundation
 import TestSupport
 import Testing

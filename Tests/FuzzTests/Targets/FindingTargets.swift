@@ -2,7 +2,8 @@ import Foundation
 import Pipeline
 import TestSupport
 
-@testable import Engine
+@testable import Diagnostics
+@testable import Results
 
 extension FuzzTarget {
     private static let output = [
@@ -56,7 +57,7 @@ extension FuzzTarget {
 
     @Sendable private static func outputs() throws -> [[UInt8]] {
         let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appending(path: "EngineTests/Findings/Fixtures")
+            .deletingLastPathComponent().appending(path: "DiagnosticsTests/Fixtures")
         return try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".txt") }.sorted()
             .map { Array(try Data(contentsOf: folder.appending(path: $0))) }
     }

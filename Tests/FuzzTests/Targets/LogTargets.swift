@@ -2,6 +2,8 @@ import Foundation
 import SystemPackage
 import TestSupport
 
+@testable import Results
+@testable import TerminalText
 @testable import Engine
 
 extension FuzzTarget {

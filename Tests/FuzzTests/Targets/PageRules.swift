@@ -1,7 +1,5 @@
 import Foundation
 
-@testable import Archive
-
 /// What a page may be made of, whatever its report says: the markup of an honest one and nothing besides.
 enum PageRules {
     /// Elements that our pages have.

@@ -1,6 +1,7 @@
 import Foundation
 import TestSupport
 
+@testable import Results
 @testable import Engine
 @testable import Pipeline
 

@@ -1,4 +1,7 @@
-import Engine
+@testable import Store
+@testable import Reports
+@testable import Results
+@testable import TestReports
 import Foundation
 import Git
 import Pipeline

@@ -1,7 +1,8 @@
 import Foundation
 import TestSupport
 
-@testable import Engine
+@testable import Results
+@testable import TestReports
 
 extension FuzzTarget {
     private static let xml = [

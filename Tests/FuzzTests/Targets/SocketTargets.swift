@@ -1,7 +1,7 @@
-import Engine
 import Foundation
 import TestSupport
 
+@testable import Results
 @testable import BuildBox
 
 extension FuzzTarget {

@@ -1,6 +1,7 @@
 import Foundation
 import TestSupport
 
+@testable import Results
 @testable import Engine
 
 /// A running stepinit that anything can be sent to: with memory checks where `script/fuzz` runs it.

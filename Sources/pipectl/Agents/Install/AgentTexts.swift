@@ -1,3 +1,5 @@
+import Results
+
 /// What agents are told about pipectl.
 enum AgentTexts {
     static let skill = """

@@ -1,4 +1,4 @@
-import Engine
+import TerminalText
 
 /// What a file gains and loses, as `diff -u` shows it; the edits of one file lie together, so there is one hunk.
 enum LineDifference {

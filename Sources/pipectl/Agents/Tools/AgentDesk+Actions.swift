@@ -1,6 +1,6 @@
-import Archive
-import BuildBox
 import Engine
+import Results
+import BuildBox
 import Foundation
 import MCP
 

@@ -1,5 +1,5 @@
-import Engine
 import Foundation
+import Results
 import MCP
 
 /// What steps printed.

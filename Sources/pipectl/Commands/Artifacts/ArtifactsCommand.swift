@@ -1,7 +1,8 @@
+import Results
+import TerminalText
 import Archive
 import ArgumentParser
 import BuildBox
-import Engine
 import Foundation
 
 struct ArtifactsCommand: AsyncParsableCommand {

@@ -1,7 +1,6 @@
-import Archive
+import Results
 import ArgumentParser
 import BuildBox
-import Engine
 
 struct Flaky: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

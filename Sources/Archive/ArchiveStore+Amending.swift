@@ -1,0 +1,64 @@
+public import Results
+internal import Store
+internal import Foundation
+internal import Git
+
+/// The changes that an archived run may see: the answer to the question that it ended with, and what became of its fix.
+extension ArchiveStore {
+    /// Puts `report` in the place of the one that the archive has, as a new commit on top of it: nothing is overwritten,
+    /// and who fetches the archive gets it as a fast-forward.
+    ///
+    /// - Returns: The run's size in bytes, as ``ArchivedRun/bytes``.
+    /// - Throws: `.alreadyArchived` where the archived report has a verdict that nobody was asked about.
+    @discardableResult
+    public func amend(_ report: Report) async throws -> Int {
+        try await amend(report.id, "approval answered") { known in
+            guard known == report || known.verdict == .needsApproval else {
+                throw ArchiveError(
+                    .alreadyArchived,
+                    "The archive has run \(report.id) as \"\(known.verdict.title)\": nothing of it was asked.",
+                    run: report.id)
+            }
+            return report
+        }
+    }
+
+    /// Says with a failed run what was done about it; nothing else of its report changes.
+    ///
+    /// - Returns: The run's size in bytes, as ``ArchivedRun/bytes``.
+    @discardableResult
+    public func amend(_ id: RunID, fixes: FixSeries) async throws -> Int {
+        try await amend(id, "fix \(fixes.state.rawValue)") { known in
+            var report = known
+            report.fixes = fixes
+            return report
+        }
+    }
+
+    private func amend(
+        _ id: RunID, _ what: String, _ change: @escaping @Sendable (Report) throws -> Report
+    ) async throws -> Int {
+        try await withArchive { repository in
+            let old = try Self.commit(id, repository)
+            let known = try Self.report(id, old, repository)
+            let entries = try repository.entries(ofTree: repository.commit(old).tree, recursive: true)
+            let bytes = entries.filter { $0.kind == .blob }.reduce(0) { $0 + ((try? repository.size(of: $1.id)) ?? 0) }
+            let report = try change(known)
+            if known == report { return bytes }
+            let batch = ObjectBatch(repository)
+            let content = try ArchiveJSON.pretty(report)
+            let blob = try batch.add(blob: content)
+            try batch.finish()
+            var files = Dictionary(
+                entries.filter { $0.kind == .blob || $0.kind == .executable }.map { ($0.path, TreeFile.blob($0.id)) },
+                uniquingKeysWith: { first, _ in first })
+            files["report.json"] = .blob(blob)
+            let author = Signature(name: "pipectl", email: "pipectl@localhost", time: Date())
+            let commit = try repository.createCommit(
+                tree: repository.createTree(files), parents: [old], author: author, committer: author,
+                message: "run \(id): \(report.verdict.title), \(what)\n")
+            try repository.setRef(Self.ref(id), to: commit, expecting: .some(old), message: "pipectl: \(what)")
+            return bytes
+        }
+    }
+}

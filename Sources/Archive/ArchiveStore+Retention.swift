@@ -1,0 +1,177 @@
+public import Results
+public import Store
+internal import Foundation
+internal import Git
+
+/// How much history is kept; what is nil does not matter.
+public struct RetentionPolicy: Sendable, Equatable, Codable {
+    /// Days since the run ended.
+    public var maximumAgeDays: Double?
+    public var maximumRuns: Int?
+    /// Reports, logs and results before compression, and artifacts once each.
+    public var maximumBytes: Int?
+    /// Of each workflow on each branch, the newest runs are kept whatever the rest says, at least one; runs of changes
+    /// don't count.
+    public var keepNewestPerBranch: Int
+
+    public init(
+        maximumAgeDays: Double? = nil, maximumRuns: Int? = nil, maximumBytes: Int? = nil, keepNewestPerBranch: Int = 1
+    ) {
+        self.maximumAgeDays = maximumAgeDays
+        self.maximumRuns = maximumRuns
+        self.maximumBytes = maximumBytes
+        self.keepNewestPerBranch = keepNewestPerBranch
+    }
+}
+
+/// What a policy would remove; nothing is done before ``ArchiveStore/apply(_:_:)``.
+public struct RetentionPlan: Sendable, Equatable, Codable {
+    /// Which limit of the policy a run is over.
+    public enum Limit: String, Sendable, Codable, CaseIterable {
+        case age, runs, bytes
+    }
+
+    public struct Removal: Sendable, Equatable, Codable {
+        public var run: RunID
+        public var limit: Limit
+        /// Why, in a few words.
+        public var reason: String
+        public var bytes: Int
+
+        public init(run: RunID, limit: Limit, reason: String, bytes: Int) {
+            self.run = run
+            self.limit = limit
+            self.reason = reason
+            self.bytes = bytes
+        }
+    }
+
+    /// A run that is over a limit and stays.
+    public struct Kept: Sendable, Equatable, Codable {
+        public var run: RunID
+        public var reason: RetentionProtection.Reason
+
+        public init(run: RunID, reason: RetentionProtection.Reason) {
+            self.run = run
+            self.reason = reason
+        }
+    }
+
+    public struct Artifact: Sendable, Equatable, Codable {
+        public var sha256: String
+        public var bytes: Int
+
+        public init(sha256: String, bytes: Int) {
+            self.sha256 = sha256
+            self.bytes = bytes
+        }
+    }
+
+    /// Oldest first.
+    public var removals: [Removal] = []
+    /// Artifacts that no run names any more.
+    public var artifacts: [Artifact] = []
+    /// How many runs stay.
+    public var keptRuns = 0
+    /// Those of them that are over a limit, oldest first.
+    public var kept: [Kept] = []
+
+    public init() {}
+
+    /// What becomes free: artifacts at once, the rest with the next `git gc --prune=now`, where it is compressed.
+    public var bytes: Int { removals.reduce(0) { $0 + $1.bytes } + artifacts.reduce(0) { $0 + $1.bytes } }
+}
+
+extension ArchiveStore {
+    /// What `policy` would remove now. Runs that wait or run, and the newest of all, always stay.
+    public func plan(_ policy: RetentionPolicy, _ index: Index) async throws -> RetentionPlan {
+        let rows = try await index.retentionRows()
+        let stored = Dictionary(uniqueKeysWithValues: artifacts.all().map { ($0.sha256, $0) })
+        var plan = Self.plan(policy, rows, artifactBytes: stored.mapValues(\.bytes), now: now())
+        let removed = Set(plan.removals.map(\.run))
+        var wanted = Set<String>()
+        for row in rows where !removed.contains(row.id) { wanted.formUnion(row.artifacts) }
+        // One that is being archived right now is named by no row yet: an hour is longer than that takes.
+        let settled = now().addingTimeInterval(-3600)
+        plan.artifacts = stored.values.filter { !wanted.contains($0.sha256) && $0.wanted < settled }
+            .map { RetentionPlan.Artifact(sha256: $0.sha256, bytes: $0.bytes) }
+            .sorted { $0.sha256 < $1.sha256 }
+        return plan
+    }
+
+    /// Decides in values: `rows` are all ended runs, ascending.
+    static func plan(
+        _ policy: RetentionPolicy, _ rows: [Index.RetentionRow], artifactBytes: [String: Int], now: Date
+    ) -> RetentionPlan {
+        let protected = RetentionProtection(rows, keepNewestPerBranch: policy.keepNewestPerBranch)
+        var uses: [String: Int] = [:]
+        for row in rows { for digest in row.artifacts { uses[digest, default: 0] += 1 } }
+        var total = rows.reduce(0) { $0 + $1.bytes } + uses.keys.reduce(0) { $0 + (artifactBytes[$1] ?? 0) }
+        var plan = RetentionPlan()
+        plan.keptRuns = rows.count
+        for row in rows {
+            guard let (limit, reason) = reason(policy, row, runs: plan.keptRuns, bytes: total, now: now) else {
+                continue
+            }
+            if let why = protected.reasons[row.id] {
+                plan.kept.append(RetentionPlan.Kept(run: row.id, reason: why))
+                continue
+            }
+            plan.removals.append(RetentionPlan.Removal(run: row.id, limit: limit, reason: reason, bytes: row.bytes))
+            plan.keptRuns -= 1
+            total -= row.bytes
+            for digest in row.artifacts {
+                uses[digest, default: 0] -= 1
+                if uses[digest] == 0 { total -= artifactBytes[digest] ?? 0 }
+            }
+        }
+        return plan
+    }
+
+    /// Does what was planned: the archive first, then the index, then the artifacts that are still unwanted.
+    ///
+    /// Throws `.unusableArchive` when the archive has runs that the index doesn't know: their artifacts would be taken
+    /// for unwanted. Interrupted, the next plan and apply finish it.
+    public func apply(_ plan: RetentionPlan, _ index: Index) async throws {
+        let known = try await index.archivedIDs()
+        let unknown = try await ids().filter { !known.contains($0) }
+        // A run between its archiving and its index row is unknown for a moment, yet its artifacts are young.
+        let live = Set(try await index.unarchivedRuns())
+        if let id = unknown.first(where: { !live.contains($0) }) {
+            throw ArchiveError(
+                .unusableArchive,
+                "Run \(id) is in the archive and not in the index, so what it needs is not known. Nothing was removed; "
+                    + "`pipectl archive reindex` adds it.", run: id)
+        }
+        let removals = plan.removals.map(\.run)
+        // Else the journal would bring them back after a crash.
+        try await flush()
+        // Verdicts that only the archive has for certain.
+        try await index.flush()
+        try await withArchive { repository in
+            for id in removals { try repository.deleteRef(Self.ref(id)) }
+            // The index must not forget what a power cut would bring back.
+            try ObjectBatch.flush(Self.names(in: repository))
+        }
+        try await index.remove(removals)
+        let settled = now().addingTimeInterval(-3600)
+        let young = Set(artifacts.all().filter { $0.wanted >= settled }.map(\.sha256))
+        for artifact in plan.artifacts where !young.contains(artifact.sha256) {
+            if try await index.runs(withArtifact: artifact.sha256).isEmpty { artifacts.remove(artifact.sha256) }
+        }
+    }
+
+    private static func reason(
+        _ policy: RetentionPolicy, _ row: Index.RetentionRow, runs: Int, bytes: Int, now: Date
+    ) -> (RetentionPlan.Limit, String)? {
+        if let days = policy.maximumAgeDays, row.endedAt < now.addingTimeInterval(-days * 86_400) {
+            let age = Int(now.timeIntervalSince(row.endedAt) / 86_400)
+            return (.age, "ended \(age) days ago, over the limit of \(days.formatted()) days")
+        }
+        if let maximum = policy.maximumRuns, runs > maximum { return (.runs, "over the limit of \(maximum) runs") }
+        if let maximum = policy.maximumBytes, bytes > maximum {
+            return (.bytes, "over the limit of \(Figures.size(maximum))")
+        }
+        return nil
+    }
+}

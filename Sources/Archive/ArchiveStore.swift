@@ -1,0 +1,101 @@
+public import Results
+internal import Store
+public import Foundation
+internal import Git
+
+/// What happened, by run: a bare Git repository with one commit per finished run, and the artifacts beside it.
+///
+/// `archive.git` holds `refs/runs/ID`, each a commit without parents whose tree is
+/// - `report.json`: the ``Report``; `request.json`: what the run was asked to do
+/// - `tests.json`: every try of every test, if there were tests
+/// - `logs/FILE` and `logs/FILE.times`
+/// - `results/FILE`: the result files as the steps wrote them
+/// - `artifacts.json`: what was kept of each artifact; the bytes are in `artifacts/ab/cdef…`, by SHA-256
+///
+/// What is not flushed in it yet is in its `pipectl-journal`: ``beginJournal()``, ``recover()``.
+///
+/// A run's commit never changes. Archive a run before ``Index/finish(_:tests:archivedBytes:)``: ``settle(_:)`` finds
+/// what a crash between the two left.
+public struct ArchiveStore: Sendable {
+    /// The folder that holds `archive.git` and `artifacts`.
+    public let home: String
+    let now: @Sendable () -> Date
+    let journal: ArchiveJournal
+
+    /// Opens the archive in `home`, and creates it if there is none.
+    public init(home: String, now: @escaping @Sendable () -> Date = { Date() }) throws {
+        self.home = home
+        self.now = now
+        journal = ArchiveJournal(repository: home + "/archive.git")
+        do {
+            try FileManager.default.createDirectory(atPath: artifacts.folder, withIntermediateDirectories: true)
+            if FileManager.default.fileExists(atPath: repositoryPath + "/HEAD") {
+                _ = try Repository(opening: repositoryPath)
+            } else {
+                let repository = try Repository.create(bareAt: repositoryPath)
+                // Without them it is none, whatever it has.
+                let files = ["HEAD", "config", "objects/info"].map { repository.commonDirectory + "/" + $0 }
+                try ObjectBatch.flush(Self.names(in: repository).union(files + [home]))
+            }
+        } catch {
+            throw ArchiveError(
+                .unusableArchive,
+                "The archive in \"\(home)\" can't be used: \(Self.words(error)) Check that the folder belongs to you, or "
+                    + "move archive.git away to begin a new one.", cause: error)
+        }
+    }
+
+    /// For `git`: the bare repository.
+    public var repositoryPath: String { home + "/archive.git" }
+    var artifacts: ArtifactFolder { ArtifactFolder(folder: home + "/artifacts") }
+
+    static let refPrefix = "refs/runs/"
+    static func ref(_ id: RunID) -> String { refPrefix + String(id) }
+
+    /// The numbers of all archived runs, ascending.
+    public func ids() async throws -> [RunID] {
+        try await refs().map(\.id)
+    }
+
+    /// Where the bytes of an artifact are; nil if the archive has none of this digest.
+    public func artifact(_ sha256: String) -> String? {
+        guard let path = artifacts.path(sha256), FileManager.default.fileExists(atPath: path) else { return nil }
+        return path
+    }
+
+    /// Where the bytes of an artifact are, which no retention takes away within the next hour; nil if there are none, or
+    /// not as many.
+    public func wantedArtifact(_ sha256: String, bytes: Int) -> String? {
+        artifacts.want(sha256, bytes: bytes) ? artifacts.path(sha256) : nil
+    }
+
+    func refs() async throws -> [(id: RunID, commit: OID)] {
+        try await withArchive { repository in
+            try repository.snapshot().refs.compactMap { name, commit in
+                guard name.hasPrefix(Self.refPrefix), let id = RunID(name.dropFirst(Self.refPrefix.count)) else {
+                    return nil
+                }
+                return (id, commit)
+            }
+            .sorted { $0.id < $1.id }
+        }
+    }
+
+    /// Runs blocking work with the archive's repository, and says where a Git error came from.
+    func withArchive<T: Sendable>(_ body: @Sendable @escaping (Repository) throws -> T) async throws -> T {
+        do {
+            return try await withRepository(at: repositoryPath, body)
+        } catch let error as GitError {
+            throw ArchiveError(
+                .unusableArchive,
+                "\"\(repositoryPath)\": \(Self.words(error)) `pipectl archive verify` tells what is broken.",
+                cause: error)
+        }
+    }
+
+    static func words(_ error: any Error) -> String {
+        let text =
+            (error as? ArchiveError)?.description ?? (error as? GitError)?.description ?? error.localizedDescription
+        return text.hasSuffix(".") ? text : text + "."
+    }
+}

@@ -1,0 +1,280 @@
+public import Results
+import TerminalText
+import TestReports
+public import Pipeline
+
+/// Reads in what a step printed where something is wrong: the messages of compilers, linters, testers and crashes.
+///
+/// The text was written by the code under test: whatever it holds, the scan is one pass over at most ``maximumBytes`` of
+/// it, keeps at most ``maximumFindings``, and opens nothing. Of a longer text the start and the end are read, a quarter of
+/// that each, and passages between them about the words that errors are said with; see ``LogPassages``.
+public struct DiagnosticScanner: Sendable {
+    /// Findings that are kept of one text; the first.
+    public var maximumFindings = 200
+    /// Bytes that are read.
+    public var maximumBytes = 1 << 20
+    /// What the workflow says of other tools' lines; they go before the built-in forms.
+    public var rules: [FindingRule] = []
+    /// Whether the forms of the usual tools are read, or only what ``rules`` say.
+    public var hasForms = true
+
+    public init(rules: [FindingRule] = []) { self.rules = rules }
+
+    /// What `text` says is wrong: of the findings that are surest, all; of the less sure, none if there are surer ones.
+    public func findings(in text: some Collection<UInt8>) -> [Finding] {
+        var reading = DiagnosticReading(limit: maximumFindings, rules: rules.map(RuleMatcher.init), hasForms: hasForms)
+        let read = { (bytes: UnsafeBufferPointer<UInt8>) in
+            for range in LogPassages(maximumBytes: maximumBytes).ranges(in: UnsafeRawBufferPointer(bytes)) {
+                reading.take(UnsafeBufferPointer(rebasing: bytes[range]))
+                reading.flush()
+            }
+        }
+        withBytes(of: text, read)
+        return reading.result
+    }
+}
+
+/// One pass over the lines.
+struct DiagnosticReading {
+    private let limit: Int
+    private var rules: [RuleMatcher]
+    private let hasForms: Bool
+    private var found: [DiagnosticLine] = []
+    private var seen: Set<String> = []
+    /// Lines that go with the newest finding: the code that a compiler shows.
+    private var excerpt: [Substring] = []
+    private var hasExcerpt = false
+    /// A message whose place comes in a later line: an exception, a crash, an error of rustc's.
+    private var pending: (finding: Finding, linesLeft: Int)?
+    private var python = PythonReading()
+    /// The file that the following lines are about, as eslint has it.
+    private var header: Substring?
+    private var cmake: Int?
+    /// The finding of an XCTest assertion whose values go on in the next lines, and how many were added.
+    private var assertion: (index: Int, lines: Int)?
+
+    init(limit: Int, rules: [RuleMatcher], hasForms: Bool) {
+        self.hasForms = hasForms
+        self.limit = limit
+        self.rules = rules
+    }
+
+    var result: [Finding] {
+        let errors = found.filter { $0.finding.severity == .error }
+        guard let best = errors.map(\.strength).max() else { return found.map(\.finding.bounded) }
+        return found.filter { $0.strength == .certain || $0.strength == best }.map(\.finding.bounded)
+    }
+
+    mutating func take(_ bytes: some Collection<UInt8>) {
+        // No message is so short: a log of a million empty words must not take minutes.
+        LogLines.each(in: bytes, lineLimit: 2_000, isSkipped: { $0 < 6 && isIdle }) { line in
+            if found.count < limit { take(line: line) }
+        }
+    }
+
+    /// Whether nothing was begun that a short line could go with.
+    private var isIdle: Bool {
+        rules.isEmpty && pending == nil && !hasExcerpt && cmake == nil && header == nil && !python.isInside
+            && assertion == nil
+    }
+
+    private mutating func take(line: Substring) {
+        for index in rules.indices {
+            if let finding = rules[index].take(line) {
+                settlePending()
+                return add(DiagnosticLine(finding: finding, strength: .certain))
+            }
+        }
+        guard hasForms else { return }
+        if takeAssertion(line) { return }
+        if let finding = python.take(line) {
+            settlePending()
+            return add(DiagnosticLine(finding: finding, strength: .certain))
+        }
+        if python.isInside { return }
+        if let start = cmake {
+            if line.hasPrefix("  "), found.indices.contains(start), found[start].finding.message.utf8.count < 600 {
+                let words = line.drop { $0 == " " }
+                let old = found[start].finding.message
+                found[start].finding.message = old.isEmpty ? String(words) : "\(old) \(words)"
+                return
+            }
+            if !line.isEmpty || found.indices.contains(start) && !found[start].finding.message.isEmpty { cmake = nil }
+        }
+        if takeFrame(line) { return }
+        if takeListed(line) { return }
+        if isExcerpt(line) {
+            if excerpt.count < 8 { excerpt.append(line) }
+            return
+        }
+        closeExcerpt()
+        if takeCMake(line) || takeCrash(line) { return }
+        guard let read = DiagnosticLine.read(line) else { return }
+        settlePending()
+        if read.finding.rule == "crash", SourcePlace.isOfTools(read.finding.file ?? "") {
+            // The library's own line is where it was noticed; the report of the crash tells whose call it was.
+            pending = (read.finding, 60)
+        } else if read.strength == .unplaced {
+            pending = (read.finding, 30)
+        } else {
+            add(read)
+        }
+    }
+
+    mutating func flush() {
+        if let finding = python.finish() { add(DiagnosticLine(finding: finding, strength: .certain)) }
+        closeExcerpt()
+        settlePending()
+        (header, cmake, assertion) = (nil, nil, nil)
+    }
+
+    // MARK: Lines that belong to others
+
+    /// Whether the line shows code of the newest finding: `12 | let x`, `   |   ^`, `>     assert x`.
+    private func isExcerpt(_ line: Substring) -> Bool {
+        guard hasExcerpt else { return false }
+        let text = line.drop { $0 == " " }
+        let afterNumber = text.drop { $0.isASCII && $0.isNumber }.drop { $0 == " " }
+        if afterNumber.first == "|" { return true }
+        return text.startIndex != line.startIndex && !text.isEmpty
+            && (text.first == "^" || text.first == "~" || excerpt.isEmpty && SourcePlace.read(text) == nil)
+    }
+
+    private mutating func closeExcerpt() {
+        if hasExcerpt, !excerpt.isEmpty, let last = found.indices.last, found[last].finding.excerpt == nil {
+            found[last].finding.excerpt = excerpt.joined(separator: "\n")
+        }
+        (excerpt, hasExcerpt) = ([], false)
+    }
+
+    /// ` --> src/main.rs:3:5`, `    at f (src/a.js:3:5)`, `#0 0x1 in f /w/a.c:3`, `0 0x1 f + 20 in prog at /w/a.swift:3`.
+    private mutating func takeFrame(_ line: Substring) -> Bool {
+        guard pending != nil else { return false }
+        let text = line.drop { $0 == " " }
+        var place: SourcePlace?
+        if text.hasPrefix("--> ") || text.hasPrefix(">>> referenced by ") {
+            let start = text.hasPrefix("--> ") ? 4 : 18
+            place = SourcePlace.read(text.dropFirst(start))?.place
+        } else if text.hasPrefix("at "), let open = text.lastIndex(of: "(") {
+            place = SourcePlace.read(text[text.index(after: open)...])?.place
+        } else if text.hasPrefix("at ") {
+            place = SourcePlace.read(text.dropFirst(3))?.place
+        } else if text.first?.isNumber == true, text.place(of: " in ") != nil, let at = text.place(of: " at ") {
+            place = SourcePlace.read(text[at.upperBound...])?.place
+        } else if text.first == "#", let space = text.lastIndex(of: " ") {
+            place = SourcePlace.read(text[text.index(after: space)...])?.place
+        }
+        if let place, !place.isOfTools, var finding = pending?.finding {
+            (finding.file, finding.line, finding.column) = (place.file, place.line, place.column)
+            pending = nil
+            add(DiagnosticLine(finding: finding, strength: .certain))
+            return true
+        }
+        guard let left = pending?.linesLeft, left > 1 else {
+            settlePending()
+            return false
+        }
+        pending?.linesLeft = left - 1
+        return place != nil
+    }
+
+    /// A message whose place never came.
+    private mutating func settlePending() {
+        guard let finding = pending?.finding else { return }
+        pending = nil
+        add(DiagnosticLine(finding: finding, strength: .unplaced))
+    }
+
+    /// `/w/src/a.js` and then `  3:5  error  message  rule-name` (eslint's default form).
+    private mutating func takeListed(_ line: Substring) -> Bool {
+        if let header {
+            let words = line.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: true)
+            if line.first == " ", words.count == 3, ["error", "warning"].contains(words[1]) {
+                let numbers = words[0].split(separator: ":").compactMap { Int($0) }
+                guard numbers.count == 2 else { return false }
+                let message = words[2].drop { $0 == " " }
+                let parts = message.split(separator: "  ").map { $0.drop { $0 == " " } }.filter { !$0.isEmpty }
+                let place = SourcePlace(file: String(header), line: numbers[0], column: numbers[1])
+                add(
+                    DiagnosticLine(
+                        finding: DiagnosticLine.finding(
+                            words[1] == "error" ? .error : .warning, parts.first ?? message, place,
+                            parts.count > 1 ? parts.last.map(String.init) : nil), strength: .certain))
+                return true
+            }
+        }
+        let isAlone = !line.contains(" ") && line.contains("/") && SourcePlace.isPath(line)
+        header = isAlone && !line.contains(":") ? line : line.first == " " ? header : nil
+        return isAlone && header != nil
+    }
+
+    /// `CMake Error at CMakeLists.txt:3 (message):`, whose words are in the next lines.
+    private mutating func takeCMake(_ line: Substring) -> Bool {
+        for (word, severity) in [("CMake Error at ", Finding.Severity.error), ("CMake Warning at ", .warning)]
+        where line.hasPrefix(word) {
+            let rest = line.dropFirst(word.count)
+            guard let (place, tail) = SourcePlace.read(rest) else { return false }
+            settlePending()
+            let command = tail.drop { "( ".contains($0) }.prefix { $0 != ")" }
+            var finding = DiagnosticLine.finding(severity, "", place, "cmake")
+            finding.rule = command.isEmpty ? "cmake" : "cmake \(command)"
+            add(DiagnosticLine(finding: finding, strength: .certain))
+            (cmake, hasExcerpt) = (found.count - 1, false)
+            return true
+        }
+        return false
+    }
+
+    /// One more line of an XCTest assertion, until it has shown both of its values.
+    private mutating func takeAssertion(_ line: Substring) -> Bool {
+        guard let (index, lines) = assertion, found.indices.contains(index) else { return false }
+        guard lines < XCTestMessage.mostLines, !line.hasPrefix("Test Case '"), line.place(of: ": error: ") == nil else {
+            assertion = nil
+            return false
+        }
+        found[index].finding.message += "\n" + line
+        let isWhole = XCTestMessage.isComplete(Self.withoutTest(found[index].finding.message))
+        assertion = isWhole ? nil : (index, lines + 1)
+        return true
+    }
+
+    /// `XCTAssertEqual failed: …` of `Class.test : XCTAssertEqual failed: …`.
+    private static func withoutTest(_ message: String) -> Substring {
+        message.byteRange(of: " : ").map { message[$0.upperBound...] } ?? message[...]
+    }
+
+    /// The head of a crash's report, whose frames say where.
+    private mutating func takeCrash(_ line: Substring) -> Bool {
+        let marks = ["Program crashed: ", "ERROR: AddressSanitizer: ", "WARNING: ThreadSanitizer: "]
+        for mark in marks {
+            guard let range = line.place(of: mark) else { continue }
+            // What the runtime said before is the better message, and it may have had a place.
+            if found.last?.finding.rule == "crash" || pending?.finding.rule == "crash" { return true }
+            settlePending()
+            let message = mark.hasPrefix("Program") ? line[range.lowerBound...] : line[range.upperBound...]
+            pending = (DiagnosticLine.finding(.error, message, nil, "crash"), 60)
+            return true
+        }
+        // Node's and others' `TypeError: message`; Python's has its own reader.
+        let name = line.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }
+        let rest = line.dropFirst(name.count)
+        if name.count > 5, name.hasSuffix("Error") || name.hasSuffix("Exception"), rest.hasPrefix(": ") {
+            settlePending()
+            pending = (DiagnosticLine.finding(.error, line, nil, String(name)), 30)
+            return true
+        }
+        return false
+    }
+
+    private mutating func add(_ line: DiagnosticLine) {
+        guard found.count < limit else { return }
+        closeExcerpt()
+        let finding = line.finding
+        // cmake's words come later, so two of its messages at one place are one.
+        let key = "\(finding.file ?? "")|\(finding.line ?? 0)|\(finding.column ?? 0)|\(finding.message)"
+        guard seen.insert(key).inserted else { return }
+        found.append(line)
+        if !XCTestMessage.isComplete(Self.withoutTest(finding.message)) { assertion = (found.count - 1, 0) }
+        (excerpt, hasExcerpt) = ([], finding.excerpt == nil && line.strength == .certain)
+    }
+}

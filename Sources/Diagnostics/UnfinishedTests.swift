@@ -1,0 +1,83 @@
+public import Results
+
+/// Finds which tests had begun and not ended when a step was ended: what a time-out or a killed process leaves to know.
+public enum UnfinishedTests {
+    public static let rule = "unfinished-test"
+    private static let limit = 10
+
+    /// A finding for each, as Swift Testing, XCTest, CTest and `pytest -v` tell of their tests; at most ten.
+    package static func findings(in text: some Collection<UInt8>) -> [Finding] {
+        // By name, in which place each began.
+        var begun: [Substring: Int] = [:]
+        var (count, last) = (0, Substring())
+        // A shorter line tells of no test.
+        LogLines.each(in: text.suffix(1 << 20), lineLimit: 1_000, isSkipped: { $0 < 7 }) { line in
+            last = line
+            if let name = start(line) {
+                count += 1
+                if begun.count < 10_000, begun[name] == nil { begun[name] = count }
+            } else if let name = end(line) {
+                begun[name] = nil
+            }
+        }
+        if let name = pytest(last) { begun[name] = count + 1 }
+        return begun.sorted { $0.value < $1.value }.prefix(limit).map { name, _ in
+            Finding(
+                rule: rule, severity: .error, message: "test \"\(name)\" had begun and not ended",
+                suggestion: "see what it waits for, or what it takes too much of")
+        }
+    }
+
+    /// The test that a finding of this rule is about.
+    public static func name(in finding: Finding) -> String? {
+        guard finding.rule == rule, let first = finding.message.firstIndex(of: "\""),
+            let last = finding.message.lastIndex(of: "\""), first < last
+        else { return nil }
+        return String(finding.message[finding.message.index(after: first)..<last])
+    }
+
+    private static func start(_ line: Substring) -> Substring? {
+        if line.hasSuffix(" started."), let test = line.place(of: " Test ") {
+            let name = line[test.upperBound...].dropLast(9)
+            return name == "run" || name.hasPrefix("case ") ? nil : unquoted(name)
+        }
+        if line.hasPrefix("Test Case '"), line.place(of: "' started") != nil { return quoted(line.dropFirst(11)) }
+        let text = line.drop { $0 == " " }
+        guard text.hasPrefix("Start "), let colon = text.place(of: ": ") else { return nil }
+        let number = text[..<colon.lowerBound].dropFirst(6).drop { $0 == " " }
+        return number.allSatisfy(\.isNumber) ? text[colon.upperBound...] : nil
+    }
+
+    private static func end(_ line: Substring) -> Substring? {
+        if let test = line.place(of: " Test ") {
+            for word in [" passed after ", " failed after ", " skipped"] {
+                if let end = line.place(of: word), test.upperBound < end.lowerBound {
+                    return unquoted(line[test.upperBound..<end.lowerBound])
+                }
+            }
+        }
+        if line.hasPrefix("Test Case '") { return quoted(line.dropFirst(11)) }
+        // `1/2 Test #1: name ....   Passed`
+        if let test = line.place(of: " Test "), let colon = line[test.upperBound...].place(of: ": ") {
+            return line[colon.upperBound...].prefix { $0 != " " && $0 != "." }
+        }
+        return nil
+    }
+
+    /// `tests/test_a.py::test_x` with nothing after it, or with what a shell says of a process that was killed.
+    private static func pytest(_ line: Substring) -> Substring? {
+        var text = line
+        for ending in ["Killed", "Terminated", "Aborted", "Segmentation fault"] {
+            if let end = text.place(of: " \(ending)"), text.place(of: ".py::") != nil { text = text[..<end.lowerBound] }
+        }
+        while text.last == " " { text.removeLast() }
+        guard text.place(of: ".py::") != nil, !text.contains(" ") else { return nil }
+        return text
+    }
+
+    private static func quoted(_ text: Substring) -> Substring { text.prefix { $0 != "'" } }
+
+    private static func unquoted(_ text: Substring) -> Substring {
+        text.hasPrefix("\"") && text.hasSuffix("\"") && text.count > 2 ? text.dropFirst().dropLast() : text
+    }
+}

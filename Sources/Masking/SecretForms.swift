@@ -1,0 +1,77 @@
+/// The byte strings in which a secret's value may appear in output.
+///
+/// Of the value without line feeds at its end, of it with `\r\n` or `\n` as line ends, and of each of its lines: the
+/// bytes themselves and what the encodings make of them that tools print by themselves or a shell has at hand.
+/// What anyone makes with intent (reversed, one character a line, encrypted, compressed) can't be listed.
+struct SecretForms {
+    /// Bytes that a form has at least. Shorter ones would be found in innocent output, and masking it would tell where.
+    static let shortest = 6
+    /// Bytes of a value, at most, of which every dialect of an encoding is listed; of longer ones the usual ones are.
+    static let rich = 4_096
+
+    private(set) var all: Set<[UInt8]> = []
+
+    init(of value: [UInt8]) {
+        let isRich = value.count <= SecretForms.rich
+        let lineFeed = UInt8(ascii: "\n")
+        let trimmed = value.withoutLineEnds
+        guard trimmed.count >= SecretForms.shortest else { return }
+        let lines = trimmed.split { $0 == lineFeed || $0 == UInt8(ascii: "\r") }.map(Array.init)
+        add(trimmed, isRich: isRich)
+        // The line feed at a file's end is no secret, and a log is better read with it. In base64 its bits are in the
+        // last characters.
+        if value != trimmed { for form in Base64Forms.of(value, isRich: isRich) { insert(form) } }
+        if trimmed.contains(lineFeed) {
+            let plain = trimmed.joiningLines(with: [lineFeed])
+            let others = [plain, plain.flatMap { $0 == lineFeed ? [UInt8(ascii: "\r"), lineFeed] : [$0] }]
+            for text in others where text != trimmed {
+                if isRich { add(text, isRich: true) } else { insert(text) }
+            }
+        }
+        for line in Set(lines) where lines.count > 1 && line.count >= SecretForms.shortest {
+            if isRich { add(line, isRich: true) } else { insert(line) }
+        }
+    }
+
+    private mutating func insert(_ form: [UInt8]) {
+        if form.count >= SecretForms.shortest { all.insert(form) }
+    }
+
+    private mutating func add(_ text: [UInt8], isRich: Bool) {
+        insert(text)
+        for form in Base64Forms.of(text, isRich: isRich) { insert(form) }
+        for form in HexForms.of(text, isRich: isRich) { insert(form) }
+        for form in PercentForms.of(text, isRich: isRich) { insert(form) }
+        for form in QuotedForms.of(text, isRich: isRich) { insert(form) }
+    }
+}
+
+extension [UInt8] {
+    /// Without the line feeds and carriage returns at its end, as `$(…)` of a shell has it.
+    package var withoutLineEnds: [UInt8] {
+        let end = lastIndex { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
+        return end.map { Array(self[...$0]) } ?? []
+    }
+
+    /// With `end` in place of each `\r\n` and `\n`.
+    fileprivate func joiningLines(with end: [UInt8]) -> [UInt8] {
+        var result: [UInt8] = []
+        result.reserveCapacity(count)
+        for (index, byte) in enumerated() {
+            if byte == UInt8(ascii: "\r"), index + 1 < count, self[index + 1] == UInt8(ascii: "\n") { continue }
+            if byte == UInt8(ascii: "\n") { result += end } else { result.append(byte) }
+        }
+        return result
+    }
+
+    /// In pieces of `width`, as tools that wrap print it: joined by line ends, and each piece by itself.
+    func wrapped(at width: Int, joined: Bool) -> [[UInt8]] {
+        guard count > width else { return [] }
+        let pieces = stride(from: 0, to: count, by: width).map { Array(self[$0..<Swift.min($0 + width, count)]) }
+        guard joined else { return pieces }
+        return pieces + [
+            Array(pieces.joined(separator: [UInt8(ascii: "\n")])),
+            Array(pieces.joined(separator: [UInt8(ascii: "\r"), UInt8(ascii: "\n")])),
+        ]
+    }
+}

@@ -1,0 +1,75 @@
+import TerminalText
+
+/// HTML that is safe by construction: literals are markup, and whatever is interpolated is escaped.
+///
+///     page += "<li>\(test.name) took \(milliseconds) ms</li>"
+///
+/// The only ways around the escaping are interpolating other ``HTML`` and ``append(ansi:with:)``.
+struct HTML: ExpressibleByStringInterpolation, Sendable {
+    private(set) var bytes: [UInt8] = []
+
+    init() {}
+
+    init(stringLiteral value: StaticString) {
+        value.withUTF8Buffer { bytes.append(contentsOf: $0) }
+    }
+
+    init(stringInterpolation: StringInterpolation) { bytes = stringInterpolation.html.bytes }
+
+    /// Our own style sheet or script: constants of this program, or rules made of numbers.
+    init(trusted text: String) { bytes = Array(text.utf8) }
+
+    var text: String { String(decoding: bytes, as: UTF8.self) }
+
+    var isEmpty: Bool { bytes.isEmpty }
+
+    static func += (html: inout HTML, more: HTML) { html.bytes.append(contentsOf: more.bytes) }
+
+    mutating func reserve(_ count: Int) { bytes.reserveCapacity(count) }
+
+    /// Text of several lines: line feeds stay, colours go.
+    mutating func append(text: String) {
+        if text.utf8.allSatisfy({ $0 < 0x7F && ($0 >= 0x20 || $0 == 0x0A) && !HTML.isSpecial($0) }) {
+            bytes.append(contentsOf: text.utf8)
+        } else {
+            bytes.append(contentsOf: ANSIHTML.escape(text).utf8)
+        }
+    }
+
+    /// One line of a log, with its colours.
+    mutating func append(ansi line: UnsafeBufferPointer<UInt8>, with renderer: inout ANSIHTML) {
+        renderer.append(line: line, to: &bytes)
+    }
+
+    private static func isSpecial(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "&"), UInt8(ascii: "\""), UInt8(ascii: "'"): true
+        default: false
+        }
+    }
+
+    struct StringInterpolation: StringInterpolationProtocol {
+        var html = HTML()
+
+        init(literalCapacity: Int, interpolationCount: Int) {
+            html.bytes.reserveCapacity(literalCapacity + interpolationCount * 16)
+        }
+
+        mutating func appendLiteral(_ literal: StaticString) {
+            literal.withUTF8Buffer { html.bytes.append(contentsOf: $0) }
+        }
+
+        /// A name, path or sentence of one line: nothing in it is hidden, nothing has an effect.
+        mutating func appendInterpolation(_ name: String) {
+            html.append(text: TerminalText.name(name, limit: 4_000))
+        }
+
+        mutating func appendInterpolation(_ number: Int) { html.bytes.append(contentsOf: String(number).utf8) }
+
+        mutating func appendInterpolation(_ number: Int64) { html.bytes.append(contentsOf: String(number).utf8) }
+
+        mutating func appendInterpolation(_ other: HTML) { html += other }
+
+        mutating func appendInterpolation(text: String) { html.append(text: text) }
+    }
+}

@@ -1,0 +1,207 @@
+import Results
+import TerminalText
+import Pipeline
+
+/// What every format says about a report: sorted, joined and counted once.
+struct ReportFacts {
+    /// A test with all its tries.
+    struct Test {
+        /// The last try: it decides.
+        var result: TestResult
+        /// How often it was tried.
+        var tries: Int
+        /// What the newest failed try before the last one said.
+        var earlierFailure: String?
+        var standing: Standing
+
+        /// Whether it failed first and passed then.
+        var isFlaky: Bool { earlierFailure != nil && !result.status.isFailure }
+    }
+
+    /// How a test stands against the same test on the target.
+    enum Standing { case newlyFailing, unknown, alsoOnTarget }
+
+    let report: Report
+    /// In the order of the result files.
+    let tests: [Test]
+    /// Failing only here first, then those nothing is known about, then those that fail on the target too.
+    let failing: [Test]
+    let flaky: [Test]
+    /// Steps that ran and did not succeed, those that decide first.
+    let failedSteps: [StepRecord]
+
+    init(_ document: ReportDocument) {
+        report = document.report
+        let alsoFailing = Set(report.comparison?.alsoFailing ?? [])
+        let newlyFailing = Set(report.comparison?.newlyFailing ?? [])
+        var tests: [Test] = []
+        tests.reserveCapacity(document.tests.count)
+        var places: [String: Int] = [:]
+        for result in document.tests {
+            let id = result.id
+            // The same id with a number that does not rise is the same test in another step, not another try.
+            if result.attempt > 1, let place = places[id], result.attempt > tests[place].result.attempt {
+                if tests[place].result.status.isFailure {
+                    tests[place].earlierFailure = tests[place].result.message ?? "failed"
+                }
+                tests[place].result = result
+                tests[place].tries += 1
+                continue
+            }
+            places[id] = tests.count
+            var standing = Standing.unknown
+            if newlyFailing.contains(id) { standing = .newlyFailing }
+            if alsoFailing.contains(id) { standing = .alsoOnTarget }
+            tests.append(Test(result: result, tries: 1, standing: standing))
+        }
+        self.tests = tests
+        let failing = tests.filter { $0.result.status.isFailure }
+        self.failing = [.newlyFailing, .unknown, .alsoOnTarget].flatMap { standing in
+            failing.filter { $0.standing == standing }
+        }
+        flaky = tests.filter(\.isFlaky)
+        let failedSteps = report.steps.filter(\.status.isFailure)
+        self.failedSteps = failedSteps.filter { !$0.allowsFailure } + failedSteps.filter(\.allowsFailure)
+    }
+
+    /// What the tested commit of a change is: where the target is in the head, nothing had to be merged.
+    static func whatIsTested(_ report: Report) -> String {
+        report.testedCommit == report.change?.head ? "the head, which has the target in it" : "the merge of both"
+    }
+
+    /// The ref that was run, in one safe line; a working tree has none.
+    static func ref(_ report: Report) -> String {
+        report.ref.isEmpty ? "working tree" : TerminalText.name(report.ref)
+    }
+
+    /// `change 42 into main`, `tag v1.2`, `branch main`.
+    var subject: String {
+        if let change = report.change {
+            return "change \(TerminalText.name(change.name)) into \(TerminalText.name(change.target))"
+        }
+        let ref = ReportFacts.ref(report)
+        if ref.hasPrefix("refs/tags/") { return "tag \(ref.dropFirst(10))" }
+        if ref.hasPrefix("refs/heads/") { return "branch \(ref.dropFirst(11))" }
+        return ref
+    }
+
+    /// `on a pull request`, as the reason a run exists.
+    var event: String {
+        switch report.event {
+        case .pullRequest: "pull request"
+        case .merge: "merge"
+        case .push: "push"
+        case .tag: "tag"
+        case .schedule: "schedule"
+        case .manual: "by hand"
+        }
+    }
+
+    /// What the workspace began from; nil if from nothing and nobody knows why.
+    var base: String? {
+        guard let base = report.base else {
+            return report.cold.map { "from nothing: \(TerminalText.name($0, limit: 300))" }
+        }
+        let files = base.changedFiles == 1 ? "1 file differs" : "\(base.changedFiles) files differ"
+        return "over the one of run \(base.run) at \(Wording.short(base.commit)), \(files)"
+    }
+
+    /// `run 7, as attempt 3 of run 5, in the workspace of run 7`; nil for a first run.
+    var repeats: String? {
+        report.rerunOf.map { original in
+            "run \(original)" + (report.repetition.map { ", as attempt \($0.number) of run \($0.origin)" } ?? "")
+                + (report.resumed.map { ", in the workspace that run \($0) left" } ?? "")
+        }
+    }
+
+    /// What people said, one line each, safe to show.
+    var approvals: [String] {
+        (report.approvals ?? []).map { approval in
+            let subject = approval.step.map { "step \"\($0)\" " } ?? ""
+            return TerminalText.name("\(subject)\(approval.inWords)", limit: 1_500)
+        }
+    }
+
+    /// The command to type next; nil when nothing is left to do.
+    var nextCommand: String? {
+        let id = report.id
+        switch report.verdict {
+        case .passed, .notApplicable: return nil
+        case .failed where report.fixes?.state == .offered: return FixWords.command(id)
+        case .failed:
+            guard let step = failedSteps.first else { return "pipectl show \(id)" }
+            return Self.logsCommand(id, step.name)
+        // No step of it failed in the end: there is nothing to go on with.
+        case .flaky: return shownFlaky.map { "pipectl history \($0.shellWord)" } ?? "pipectl rerun \(id)"
+        case .infrastructure: return "pipectl doctor"
+        case .superseded: return "pipectl show \(successor ?? id)"
+        case .cancelled: return "pipectl rerun \(id)"
+        case .needsApproval: return Approval.command(id)
+        case .conflict:
+            guard let change = report.change else { return "pipectl show \(id)" }
+            return "git merge \(Wording.short(change.targetCommit))"
+        case .definitionError: return "pipectl validate"
+        }
+    }
+
+    /// The first flaky test, if its name can be typed as it is shown.
+    private var shownFlaky: String? {
+        flaky.first.map(\.result.id).flatMap {
+            TerminalText.name($0, limit: 400) == $0 && !$0.hasPrefix("-") ? $0 : nil
+        }
+    }
+
+    /// The run that took the place of this one, which its reason names first.
+    private var successor: RunID? {
+        let words = report.reason.split(separator: " ", maxSplits: 2)
+        return words.count == 3 && words[0] == "Run" && words[2].hasPrefix("took its place") ? RunID(words[1]) : nil
+    }
+
+    /// The command that prints a step's log. A name that can't be shown as it is can't be typed either.
+    static func logsCommand(_ id: RunID, _ step: String) -> String {
+        let name = TerminalText.name(step)
+        return "pipectl logs \(id) \(name == step ? name.shellWord : "--failed")"
+    }
+
+    /// What to do after it, in words.
+    var advice: String {
+        switch report.verdict {
+        case .failed where report.fixes?.state == .offered: "Take over the fix that passed, when you have read it"
+        case .failed: "Read the whole log"
+        case .flaky: shownFlaky == nil ? "Run it again" : "See how it came out before"
+        case .infrastructure: "Find out what is wrong with the box"
+        case .superseded: "See the run that took its place"
+        case .cancelled: "Run it again"
+        case .needsApproval: "Read what it brings, then let it run (or --reject it)"
+        case .conflict: "Merge the target into the change and resolve it"
+        case .definitionError: "Check the workflow definition"
+        case .passed, .notApplicable: ""
+        }
+    }
+
+    /// What came out otherwise than on the target and asks for a look: a title, and a line for each test, not yet safe to
+    /// show.
+    var differences: [(title: String, kind: String, lines: [String])] {
+        guard let comparison = report.comparison else { return [] }
+        let base = "run \(comparison.against) of the target at \(Wording.short(comparison.commit))"
+        return [
+            (title: "Removed tests: they ran in \(base)", kind: "removed test", lines: comparison.vanished),
+            ("Newly skipped tests: they ran in \(base)", "newly skipped test", comparison.newlySkipped),
+            ("Renamed tests", "renamed test", (comparison.renamed ?? []).map { "\($0.from) → \($0.to)" }),
+            ("Slower tests", "slower test", (comparison.slower ?? []).map { "\($0.test): \($0.inWords)" }),
+            ("Fixed tests: they failed in \(base)", "fixed test", comparison.fixed ?? []),
+        ].filter { !$0.lines.isEmpty }
+    }
+
+    /// Where a finding points; nil if its message says it already, as compilers' do.
+    static func place(of finding: Finding) -> String? {
+        guard let file = finding.file, !finding.message.hasPrefix(file) else { return nil }
+        return place(file, finding.line)
+    }
+
+    /// `Package.swift:12`, with what can't be seen made visible.
+    static func place(_ file: String?, _ line: Int?) -> String? {
+        guard let file else { return nil }
+        return TerminalText.name(file, limit: 400) + (line.map { ":\($0)" } ?? "")
+    }
+}

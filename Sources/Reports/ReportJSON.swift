@@ -1,0 +1,59 @@
+public import Foundation
+import Results
+import TerminalText
+
+/// How a report is written as JSON: sorted keys, times as ISO 8601 in UTC with milliseconds. See `docs/report.md`.
+public enum ReportJSON {
+    public static func encoder() -> JSONEncoder {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
+        encoder.dateEncodingStrategy = .custom { date, encoder in
+            var container = encoder.singleValueContainer()
+            try container.encode(date.iso8601)
+        }
+        return encoder
+    }
+
+    /// Reads what ``encoder()`` writes; times may also lack their fraction.
+    public static func decoder() -> JSONDecoder {
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .custom { decoder in
+            let container = try decoder.singleValueContainer()
+            let text = try container.decode(String.self)
+            for style in [Date.ISO8601FormatStyle(includingFractionalSeconds: true), Date.ISO8601FormatStyle()] {
+                if let date = try? style.parse(text) { return date }
+            }
+            throw DecodingError.dataCorruptedError(
+                in: container, debugDescription: "\"\(text)\" is not a time like 2026-11-21T14:03:22.123Z")
+        }
+        return decoder
+    }
+}
+
+extension ReportDocument {
+    /// The report's own keys and `tests` beside them, in one object.
+    private struct Flat: Encodable {
+        enum Key: String, CodingKey { case tests }
+        let document: ReportDocument
+
+        func encode(to encoder: any Encoder) throws {
+            try document.report.encode(to: encoder)
+            var container = encoder.container(keyedBy: Key.self)
+            try container.encode(document.tests, forKey: .tests)
+        }
+    }
+
+    func renderJSON() -> String {
+        let encoder = ReportJSON.encoder()
+        // JSON has no infinity; a result file may claim a test took one.
+        encoder.nonConformingFloatEncodingStrategy = .convertToString(
+            positiveInfinity: "Infinity", negativeInfinity: "-Infinity", nan: "NaN")
+        do {
+            return VisibleJSON.text(try encoder.encode(Flat(document: self))) + "\n"
+        } catch {
+            // Every value is a string, number, array or object of those, so this can't be reached; an empty object
+            // is still something that a reader refuses with a clear message.
+            return "{}\n"
+        }
+    }
+}

@@ -1,0 +1,65 @@
+public import Results
+import TerminalText
+
+/// How states, results and proofs read, the same in every format.
+public enum Wording {
+    /// The first ten digits of a commit id.
+    static func short(_ commit: String) -> String { String(commit.prefix(10)) }
+
+    /// One sign for each verdict, wherever it is shown.
+    public static func symbol(_ verdict: Verdict) -> String {
+        switch verdict {
+        case .passed: "✓"
+        case .failed, .definitionError: "✗"
+        case .conflict: "⑂"
+        case .flaky: "≈"
+        case .infrastructure: "!"
+        case .superseded: "»"
+        case .cancelled: "■"
+        case .needsApproval: "?"
+        case .notApplicable: "–"
+        }
+    }
+
+    /// The same for the states of steps.
+    public static func symbol(_ status: StepStatus) -> String {
+        switch status {
+        case .passed: "✓"
+        case .failed, .timedOut: "✗"
+        case .infrastructure: "!"
+        case .cancelled: "■"
+        case .skipped: "–"
+        case .waiting: "·"
+        case .running: "▶"
+        }
+    }
+
+    static func title(_ status: StepStatus) -> String { status == .timedOut ? "timed out" : status.rawValue }
+
+    /// `proved by run 12 of 1a2b3c4d5e` or `passed in run 12`, for a step that was not run because of it; nil for all others.
+    static func proof(_ step: StepRecord) -> String? {
+        step.provedBy.map { "proved by \(run($0))" } ?? step.carriedFrom.map { "passed in run \($0.run)" }
+    }
+
+    /// `run 12 of 1a2b3c4d5e`: the run, and the pushed commit where the report has it.
+    static func run(_ proof: ProofCitation) -> String {
+        "run \(proof.run)" + (proof.head.map { " of \(TerminalText.name(short($0)))" } ?? "")
+    }
+
+    static func title(_ status: TestResult.Status) -> String {
+        status == .expectedFailure ? "expected failure" : status.rawValue
+    }
+
+    /// `1,203 passed, 2 failed, 3 skipped`; the parts that are zero are left out.
+    static func counts(_ counts: TestCounts) -> String {
+        guard counts.total > 0 else { return "no tests" }
+        var parts: [String] = []
+        if counts.failed > 0 { parts.append("\(Figures.grouped(counts.failed)) failed") }
+        if counts.passed > 0 { parts.append("\(Figures.grouped(counts.passed)) passed") }
+        if counts.skipped > 0 { parts.append("\(Figures.grouped(counts.skipped)) skipped") }
+        if counts.expectedFailures > 0 {
+            parts.append(Figures.count(counts.expectedFailures, "expected failure"))
+        }
+        return parts.joined(separator: ", ")
+    }
+}

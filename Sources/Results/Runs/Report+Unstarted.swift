@@ -1,0 +1,21 @@
+internal import Foundation
+
+extension Report {
+    /// The report of a run that ended without being executed: superseded or cancelled while it waited, or interrupted.
+    ///
+    /// Made from the index alone, so that the archive has every run. Nil if the run has not ended.
+    /// - Parameter findings: What its steps were about to do: ``RecordedIntent/finding``.
+    public init?(unstarted run: IndexedRun, findings: [Finding] = [], reproduce: String, box: Box) {
+        let (summary, request) = (run.summary, run.request)
+        guard let verdict = summary.verdict, let endedAt = summary.endedAt else { return nil }
+        self.init(
+            id: summary.id, repository: summary.repository, workflow: summary.workflow, event: summary.event,
+            ref: summary.ref, branch: summary.branch, head: summary.head, change: request.change,
+            mergedChanges: request.mergedChanges, parameters: request.parameters, verdict: verdict,
+            reason: summary.reason ?? verdict.title, createdAt: summary.createdAt, startedAt: summary.startedAt,
+            endedAt: endedAt, attempt: max(1, summary.attempt), rerunOf: summary.rerunOf, findings: findings,
+            reproduce: reproduce, trust: summary.trust, approvals: run.approvals.isEmpty ? nil : run.approvals,
+            box: box)
+        fix = request.fix.map(FixRecord.init)
+    }
+}

@@ -1,0 +1,181 @@
+package import Results
+package import Foundation
+internal import GRDB
+internal import Pipeline
+
+/// What the archive asks the index.
+extension Index {
+    /// A run as the archive tells it.
+    package struct Restored: Sendable {
+        package var report: Report
+        var request: RunRequest
+        package var tests: [TestResult]
+        package var bytes: Int
+
+        package init(
+            report: Report, request: RunRequest, tests: [TestResult], bytes: Int
+        ) {
+            self.report = report
+            self.request = request
+            self.tests = tests
+            self.bytes = bytes
+        }
+    }
+
+    /// What a retention must know of an ended run.
+    package struct RetentionRow: Sendable, Equatable {
+        package var id: RunID
+        package var repository: String
+        package var workflow: String
+        package var branch: String?
+        /// The change's name, for the run of a change.
+        package var change: String?
+        /// Whether the last look saw that change, and saw it neither landed nor closed.
+        package var isChangeOpen = false
+        /// Whether a person was asked about it and has not answered.
+        package var isHeld = false
+        /// Whether it says how all of its subject stands: no part of it, no fix, no test of an older commit.
+        package var isVerdict = true
+        /// The run that it tries to fix.
+        package var fixOf: RunID?
+        package var endedAt: Date
+        package var bytes: Int
+        package var artifacts: [String] = []
+    }
+
+    /// Puts runs back that only the archive knows, under their numbers.
+    ///
+    /// - Returns: How many were not there, and which the index can't take as the archive tells them, and why.
+    package func restore(_ runs: [Restored]) async throws -> (added: Int, refused: [(id: RunID, why: String)]) {
+        guard !runs.isEmpty else { return (0, []) }
+        return try await write { db in
+            var (added, refused): (Int, [(id: RunID, why: String)]) = (0, [])
+            for run in runs {
+                do {
+                    try db.inSavepoint {
+                        if try Self.restore(run, db) { added += 1 }
+                        return .commit
+                    }
+                } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
+                    // The schema guards what a report may say; one that breaks it must not keep the others out.
+                    refused.append((run.report.id, error.message ?? "it breaks a rule of the index"))
+                }
+            }
+            return (added, refused)
+        }
+    }
+
+    /// The runs that the index takes for archived, ascending.
+    package func archivedRuns() async throws -> [RunSummary] {
+        try await read { db in
+            try Self.summaries(Row.fetchAll(db, sql: "\(Self.selectRun) WHERE run.isArchived ORDER BY run.id"), db)
+        }
+    }
+
+    /// Their numbers alone.
+    package func archivedIDs() async throws -> Set<RunID> {
+        try await read { db in try RunID.fetchSet(db, sql: "SELECT id FROM run WHERE isArchived") }
+    }
+
+    /// Runs that have not ended, or whose report was not recorded. Also those that never started: in a restored backup
+    /// they may have run since.
+    package func unarchivedRuns() async throws -> [RunID] {
+        try await read { db in
+            try RunID.fetchAll(
+                db,
+                sql: """
+                    SELECT id FROM run WHERE state IN ('queued', 'running') AND state <> 'ended'
+                    UNION ALL SELECT id FROM run WHERE state = 'ended' AND NOT isArchived ORDER BY id
+                    """)
+        }
+    }
+
+    package func retentionRows() async throws -> [RetentionRow] {
+        try await read { db in
+            var rows = try Row.fetchAll(
+                db,
+                sql: """
+                    SELECT run.id, repository.name AS repositoryName, workflow, branch, changeName, endedAt,
+                        archivedBytes, fixOf, \(Self.heldFor) IS NOT NULL AS isHeld,
+                        change.state IN ('open', 'stale', 'conflict') AS isChangeOpen,
+                        fixOf IS NULL AND run.verdict <> 'superseded' AND \(Self.isWhole)
+                            AND coalesce(json_extract(run.request, '$.upkeep'), '') NOT IN ('bisect', 'learn')
+                            AS isVerdict
+                    FROM run JOIN repository ON repository.id = run.repository
+                    LEFT JOIN change ON change.repository = run.repository AND change.name = run.changeName
+                    WHERE run.isArchived ORDER BY run.id
+                    """
+            ).map { row in
+                RetentionRow(
+                    id: row["id"], repository: row["repositoryName"], workflow: row["workflow"],
+                    branch: row["branch"], change: row["changeName"],
+                    isChangeOpen: row["isChangeOpen"] as Bool? ?? false, isHeld: row["isHeld"],
+                    isVerdict: row["isVerdict"], fixOf: row["fixOf"], endedAt: Date(milliseconds: row["endedAt"]),
+                    bytes: row["archivedBytes"])
+            }
+            let position = Dictionary(uniqueKeysWithValues: rows.enumerated().map { ($1.id, $0) })
+            let artifacts = try Row.fetchCursor(
+                db, sql: "SELECT DISTINCT run, sha256 FROM artifact ORDER BY run, sha256")
+            while let artifact = try artifacts.next() {
+                if let position = position[artifact["run"]] { rows[position].artifacts.append(artifact["sha256"]) }
+            }
+            return rows
+        }
+    }
+
+    /// Makes every number up to this one taken, so that no new run gets the number of an archived one.
+    package func reserve(through id: RunID) async throws {
+        try await write { db in
+            try db.execute(sql: "UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = 'run'", arguments: [id])
+            guard db.changesCount == 0 else { return }
+            try db.execute(sql: "INSERT INTO sqlite_sequence (name, seq) VALUES ('run', ?)", arguments: [id])
+        }
+    }
+
+    /// Forgets ended runs, with their steps, tests and artifacts.
+    package func remove(_ ids: [RunID]) async throws {
+        // In pieces, so that nobody waits long for the writer.
+        for start in stride(from: 0, to: ids.count, by: 100) {
+            let piece = ids[start..<min(start + 100, ids.count)].map(String.init).joined(separator: ",")
+            try await write { db in
+                try db.execute(sql: "DELETE FROM run WHERE state = 'ended' AND id IN (\(piece))")
+            }
+        }
+    }
+
+    private static func restore(_ run: Restored, _ db: Database) throws -> Bool {
+        let (report, request) = (run.report, run.request)
+        guard try state(report.id, db) == nil else { return false }
+        let repository = try repositoryID(report.repository, db)
+        try db.cachedStatement(
+            sql: """
+                INSERT INTO run (id, repository, workflow, event, ref, branch, head, nonce, subject, changeName,
+                    title, isSerial, fixOf, request, state, verdict, createdAt, endedAt, rerunOf)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, FALSE, ?, ?, 'ended', ?, ?, ?, ?)
+                """
+        ).execute(arguments: [
+            report.id, repository, report.workflow, report.event.rawValue, report.ref, report.branch, report.head,
+            try freeNonce(request, repository, report.id, db), request.subject, report.change?.name,
+            report.change?.title, request.fix?.of, try ArchiveJSON.compactText(request), report.verdict.rawValue,
+            report.createdAt.milliseconds, report.endedAt.milliseconds, report.rerunOf,
+        ])
+        try raiseProofFloor(before: report, repository: repository, db)
+        try record(report, run.tests, run.bytes, db)
+        for approval in report.approvals ?? [] { try insert(approval, report.id, db) }
+        return true
+    }
+
+    /// The request's nonce, unless a newer run has it: one that came after its index was lost.
+    private static func freeNonce(
+        _ request: RunRequest, _ repository: Int64, _ id: RunID, _ db: Database
+    ) throws -> String {
+        let isTaken = try Bool.fetchOne(
+            db,
+            sql: """
+                SELECT EXISTS (SELECT 1 FROM run
+                WHERE repository = ? AND workflow = ? AND ref = ? AND head = ? AND nonce = ?)
+                """,
+            arguments: [repository, request.workflow, request.ref, request.head, request.identity])
+        return isTaken == true ? request.identity + "run \(id)" : request.identity
+    }
+}

@@ -1,0 +1,94 @@
+public import Results
+internal import Foundation
+internal import GRDB
+internal import Pipeline
+
+extension Index {
+    /// Records how a change stands now.
+    public func setChange(_ change: ChangeRecord, of repository: String) async throws {
+        let now = now()
+        try await write { db in
+            try Self.upsert(change, repository: Self.repositoryID(repository, db), at: now, db)
+        }
+    }
+
+    /// The changes of a repository, in the order of their numbers; names that are no numbers come last.
+    ///
+    /// - Parameter states: Only changes in one of these; nil for all.
+    public func changes(of repository: String, states: Set<ChangeRecord.State>? = nil) async throws -> [ChangeRecord] {
+        try await read { db in
+            let wanted = (states ?? Set(ChangeRecord.State.allCases)).map { "'\($0.rawValue)'" }.joined(separator: ",")
+            let rows = try Row.fetchAll(
+                db,
+                sql: """
+                    SELECT change.* FROM change JOIN repository ON repository.id = change.repository
+                    WHERE repository.name = ? AND change.state IN (\(wanted))
+                    ORDER BY change.name GLOB '*[^0-9]*', CAST(change.name AS INTEGER), change.name
+                    """, arguments: [repository])
+            return rows.compactMap(Self.change)
+        }
+    }
+
+    static func changes(of repository: String, _ selection: ChangeSelection, _ db: Database) throws -> [ChangeRecord] {
+        switch selection {
+        case .all:
+            try Row.fetchAll(
+                db.cachedStatement(
+                    sql: """
+                        SELECT change.* FROM change JOIN repository ON repository.id = change.repository
+                        WHERE repository.name = ?
+                        """), arguments: [repository]
+            ).compactMap(change)
+        case .named(let names):
+            try names.compactMap { try change($0, of: repository, db) }
+        }
+    }
+
+    /// One change; nil if no look has seen it.
+    public func change(_ name: String, of repository: String) async throws -> ChangeRecord? {
+        try await shortRead { db in try Self.change(name, of: repository, db) }
+    }
+
+    private static func change(_ name: String, of repository: String, _ db: Database) throws -> ChangeRecord? {
+        try Row.fetchOne(
+            db.cachedStatement(
+                sql: """
+                    SELECT change.* FROM change JOIN repository ON repository.id = change.repository
+                    WHERE repository.name = ? AND change.name = ?
+                    """), arguments: [repository, name]
+        ).flatMap(change)
+    }
+
+    /// The watched repositories, by name, with where each is.
+    public func repositories() async throws -> [String: String] {
+        try await read { db in
+            let rows = try Row.fetchAll(db, sql: "SELECT name, location FROM repository")
+            return Dictionary(uniqueKeysWithValues: rows.map { ($0["name"], $0["location"]) })
+        }
+    }
+
+    static func upsert(_ change: ChangeRecord, repository: Int64, at now: Date, _ db: Database) throws {
+        try db.cachedStatement(
+            sql: """
+                INSERT OR REPLACE INTO change (repository, name, target, head, targetCommit, state, title, author,
+                    landedCommit, recognition, updatedAt)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """
+        ).execute(arguments: [
+            repository, change.name, change.target, change.head, change.targetCommit, change.state.rawValue,
+            change.title,
+            change.author, change.landedCommit, change.recognition?.rawValue, now.milliseconds,
+        ])
+    }
+
+    private static func change(_ row: Row) -> ChangeRecord? {
+        // The schema admits only states that we know.
+        guard let state = ChangeRecord.State(rawValue: row["state"]) else { return nil }
+        return ChangeRecord(
+            name: row["name"], target: row["target"], head: row["head"], targetCommit: row["targetCommit"],
+            state: state,
+            title: row["title"], author: row["author"], landedCommit: row["landedCommit"],
+            recognition: (row["recognition"] as String?).flatMap(MergedChange.Recognition.init(rawValue:)),
+            updatedAt: Date(milliseconds: row["updatedAt"]))
+    }
+}

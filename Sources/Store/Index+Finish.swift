@@ -1,0 +1,160 @@
+public import Results
+internal import Foundation
+internal import GRDB
+
+/// What a run tells while it goes and when it ends.
+extension Index {
+    /// Records a step's end, so that a status shows it while the run goes on.
+    public func stepEnded(_ run: RunID, _ step: StepRecord) async throws {
+        try await write { db in
+            guard try Self.state(run, db) == .running else { return }
+            let known = try Int.fetchOne(
+                db.cachedStatement(sql: "SELECT position FROM step WHERE run = ? AND name = ?"),
+                arguments: [run, step.name])
+            let next = try Int.fetchOne(
+                db.cachedStatement(sql: "SELECT coalesce(max(position) + 1, 0) FROM step WHERE run = ?"),
+                arguments: [run])
+            try Self.insert(step, run, position: known ?? next ?? 0, db)
+        }
+    }
+
+    /// Gives a run its verdict, with everything the index keeps of the report. Archive the report first.
+    ///
+    /// - Parameter archivedBytes: From ``ArchivedRun/bytes``; nil if the report could not be archived, which
+    ///   ``endedWithoutReport(limit:)`` and a later call with the size make good.
+    ///
+    /// What is archived is on disk: ``ArchiveStore/settle(_:)`` gives the run its verdict again, should a power cut take it
+    /// from the index. So only a verdict without a report waits for the disk.
+    ///
+    /// Repeating it with the same verdict changes nothing. Throws `.unknownRun`, and `.verdictGiven` when the run has
+    /// another verdict already.
+    public func finish(_ report: Report, tests: [TestResult], archivedBytes: Int? = nil) async throws {
+        try await write(flushed: archivedBytes == nil) { db in
+            let row = try Row.fetchOne(
+                db.cachedStatement(sql: "SELECT verdict, isArchived FROM run WHERE id = ?"), arguments: [report.id])
+            guard let row else { throw ArchiveError.unknownRun(report.id) }
+            if let verdict = row["verdict"] as String? {
+                guard verdict == report.verdict.rawValue else {
+                    throw ArchiveError(
+                        .verdictGiven,
+                        "Run \(report.id) has the verdict \"\(verdict)\"; it can't become \"\(report.verdict.rawValue)\". "
+                            + "`pipectl rerun \(report.id)` makes a new run of it.", run: report.id)
+                }
+                if row["isArchived"] { return }
+            }
+            try Self.record(report, tests, archivedBytes, db)
+        }
+    }
+
+    static func record(_ report: Report, _ tests: [TestResult], _ bytes: Int?, _ db: Database) throws {
+        let counts = report.testCounts
+        try db.cachedStatement(
+            sql: """
+                UPDATE run SET state = 'ended', verdict = ?, reason = ?, attempt = ?, startedAt = ?, endedAt = ?,
+                    testedCommit = ?, testedTree = ?, tests_passed = ?, tests_failed = ?, tests_skipped = ?,
+                    tests_expectedFailures = ?,
+                    isArchived = ?, archivedBytes = ?, trust = coalesce(?, trust), fixState = ?, isFixDue = ?
+                WHERE id = ?
+                """
+        ).execute(arguments: [
+            report.verdict.rawValue, report.reason, report.attempt, report.startedAt?.milliseconds,
+            report.endedAt.milliseconds, report.testedCommit, report.testedTree, counts.passed, counts.failed,
+            counts.skipped, counts.expectedFailures, bytes != nil, bytes ?? 0, report.trust?.rawValue,
+            report.fixes?.state.rawValue, report.hasFixDue, report.id,
+        ])
+        try withdrawOpenApprovals(of: report.id, db)
+        // Only a run that ends with a question has one that is open.
+        for question in report.approvals ?? [] where question.decision == nil { try insert(question, report.id, db) }
+        for table in ["step", "test", "artifact"] {
+            try db.cachedStatement(sql: "DELETE FROM \(table) WHERE run = ?").execute(arguments: [report.id])
+        }
+        for (position, step) in report.steps.enumerated() { try insert(step, report.id, position: position, db) }
+        try insert(tests, report.id, db)
+        for artifact in report.artifacts {
+            try db.cachedStatement(
+                sql: """
+                    INSERT OR REPLACE INTO artifact (run, step, path, bytes, sha256, isExecutable)
+                    VALUES (?, ?, ?, ?, ?, ?)
+                    """
+            ).execute(arguments: [
+                report.id, artifact.step, artifact.path, artifact.bytes, artifact.sha256, artifact.isExecutable,
+            ])
+        }
+        for step in report.steps {
+            guard let outputs = step.outputs else { continue }
+            // What keeps an artifact keeps outputs as well; no artifact has an empty path.
+            try db.cachedStatement(
+                sql: """
+                    INSERT OR REPLACE INTO artifact (run, step, path, bytes, sha256, isExecutable)
+                    VALUES (?, ?, '', ?, ?, FALSE)
+                    """
+            ).execute(arguments: [report.id, step.name, outputs.bytes, outputs.sha256])
+        }
+        try recordProofs(of: report, db)
+    }
+
+    private static func insert(_ step: StepRecord, _ run: RunID, position: Int, _ db: Database) throws {
+        try db.cachedStatement(
+            sql: """
+                INSERT OR REPLACE INTO step (run, position, name, status, reason, duration, attempts)
+                VALUES (?, ?, ?, ?, ?, ?, ?)
+                """
+        ).execute(arguments: [
+            run, position, step.name, step.status.rawValue, step.reason, step.duration, step.attempts.count,
+        ])
+    }
+
+    private static func insert(_ tests: [TestResult], _ run: RunID, _ db: Database) throws {
+        guard !tests.isEmpty else { return }
+        var cases = try Interning<TestName>(db, table: "testCase", columns: ["suite", "name"])
+        var files = try Interning<String>(db, table: "testFile", columns: ["path"])
+        let insert = try db.cachedStatement(
+            sql: """
+                INSERT INTO test (run, position, testCase, attempt, status, duration, file, line, message)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """)
+        for (position, test) in tests.enumerated() {
+            let message = test.status == .passed ? nil : test.message
+            let name = TestName(suite: test.suite, name: test.name)
+            try insert.execute(arguments: [
+                run, position, try cases.id(name) { [name.suite, name.name] }, test.attempt, test.status.rawValue,
+                test.duration, try test.file.map { file in try files.id(file) { [file] } }, test.line, message,
+            ])
+        }
+    }
+}
+
+private struct TestName: Hashable {
+    var suite: String
+    var name: String
+}
+
+/// Texts that are kept once in a table of their own, and named by number elsewhere.
+private struct Interning<Key: Hashable> {
+    private let find: Statement
+    private let add: Statement
+    private let db: Database
+    private var known: [Key: Int64] = [:]
+
+    init(_ db: Database, table: String, columns: [String]) throws {
+        self.db = db
+        let matches = columns.map { "\($0) = ?" }.joined(separator: " AND ")
+        let marks = columns.map { _ in "?" }.joined(separator: ", ")
+        find = try db.cachedStatement(sql: "SELECT id FROM \(table) WHERE \(matches)")
+        add = try db.cachedStatement(
+            sql: "INSERT INTO \(table) (\(columns.joined(separator: ", "))) VALUES (\(marks))")
+    }
+
+    mutating func id(_ key: Key, _ texts: () -> StatementArguments) throws -> Int64 {
+        if let id = known[key] { return id }
+        let id = try look(texts())
+        known[key] = id
+        return id
+    }
+
+    private func look(_ texts: StatementArguments) throws -> Int64 {
+        if let id = try Int64.fetchOne(find, arguments: texts) { return id }
+        try add.execute(arguments: texts)
+        return db.lastInsertedRowID
+    }
+}

@@ -1,0 +1,79 @@
+public import Results
+public import Foundation
+internal import GRDB
+
+/// A recorded ``StepIntent``, with its result as far as it is known.
+public struct RecordedIntent: Sendable, Equatable {
+    public var intent: StepIntent
+    /// The run's attempt that it belongs to.
+    public var runAttempt: Int
+    /// Nil while it is not known how it ended.
+    public var status: StepStatus?
+    public var endedAt: Date?
+
+    public init(_ intent: StepIntent, runAttempt: Int, status: StepStatus? = nil, endedAt: Date? = nil) {
+        self.intent = intent
+        self.runAttempt = runAttempt
+        self.status = status
+        self.endedAt = endedAt
+    }
+}
+
+/// What the steps of runs that act on the world were about to do, and what became of it.
+extension Index {
+    /// Records what a step is about to do; it is on disk when this returns. Throws `.wrongState` if the run does not run.
+    public func begin(_ intent: StepIntent, of run: RunID, attempt: Int) async throws {
+        try await write { db in
+            guard try Self.state(run, db) == .running else {
+                throw ArchiveError(.wrongState, "Run \(run) is not running, so none of its steps may start.", run: run)
+            }
+            try db.cachedStatement(
+                sql: """
+                    INSERT OR REPLACE INTO intent (run, runAttempt, step, stepAttempt, command, isIdempotent, startedAt)
+                    VALUES (?, ?, ?, ?, ?, ?, ?)
+                    """
+            ).execute(arguments: [
+                run, attempt, intent.step, intent.attempt, intent.command, intent.isIdempotent,
+                intent.startedAt.milliseconds,
+            ])
+        }
+    }
+
+    /// Records how an attempt of a step ended; changes nothing if no intent was recorded for it.
+    public func end(step: String, _ record: AttemptRecord, of run: RunID, attempt: Int) async throws {
+        try await write { db in
+            try db.cachedStatement(
+                sql: """
+                    UPDATE intent SET status = ?, endedAt = ?
+                    WHERE run = ? AND runAttempt = ? AND step = ? AND stepAttempt = ?
+                    """
+            ).execute(arguments: [
+                record.status.rawValue, (record.endedAt ?? record.startedAt).milliseconds, run, attempt, step,
+                record.number,
+            ])
+        }
+    }
+
+    /// What the steps of a run were about to do, in the order in which they began.
+    public func intents(of run: RunID) async throws -> [RecordedIntent] {
+        try await read { db in try Self.intents(of: run, db) }
+    }
+
+    static func intents(of run: RunID, _ db: Database) throws -> [RecordedIntent] {
+        try Row.fetchAll(
+            db.cachedStatement(
+                sql: """
+                    SELECT runAttempt, step, stepAttempt, command, isIdempotent, startedAt, endedAt, status
+                    FROM intent WHERE run = ? ORDER BY runAttempt, startedAt, step, stepAttempt
+                    """),
+            arguments: [run]
+        ).map { row in
+            RecordedIntent(
+                StepIntent(
+                    step: row["step"], attempt: row["stepAttempt"], command: row["command"],
+                    isIdempotent: row["isIdempotent"], startedAt: Date(milliseconds: row["startedAt"])),
+                runAttempt: row["runAttempt"], status: (row["status"] as String?).flatMap(StepStatus.init(rawValue:)),
+                endedAt: (row["endedAt"] as Int64?).map(Date.init(milliseconds:)))
+        }
+    }
+}

@@ -1,0 +1,185 @@
+public import Results
+internal import Foundation
+internal import GRDB
+public import Git
+
+extension Index {
+    /// Every ref of the repository as the last look saw it, with its commit; nil before the baseline.
+    public func cursor(of repository: String) async throws -> [String: String]? {
+        try await read { db in
+            let row = try Row.fetchOne(
+                db, sql: "SELECT id, baselineAt FROM repository WHERE name = ?", arguments: [repository])
+            guard let row, row["baselineAt"] as Int64? != nil else { return nil }
+            let id: Int64 = row["id"]
+            let rows = try Row.fetchCursor(
+                db, sql: "SELECT ref, commitID FROM refCursor WHERE repository = ?", arguments: [id])
+            var refs: [String: String] = [:]
+            while let row = try rows.next() { refs[row[0]] = row[1] }
+            return refs
+        }
+    }
+
+    /// What moved since the last look, sorted by name, and the changes that it concerns; nil before the baseline.
+    ///
+    /// Both sides are walked once, in the same order: no ref that stayed becomes a string.
+    ///
+    /// - Parameter about: Which changes are wanted for what moved; not asked where nothing did.
+    public func news(
+        of repository: String, refs: RefTable, about: @escaping @Sendable ([RefChange]) -> ChangeSelection
+    ) async throws -> RefNews? {
+        try await shortRead { db in
+            guard let moves = try Self.moves(of: repository, to: refs, db) else { return nil }
+            let known = moves.isEmpty ? [] : try Self.changes(of: repository, about(moves), db)
+            return RefNews(moves: moves, known: known)
+        }
+    }
+
+    private static func moves(of repository: String, to refs: RefTable, _ db: Database) throws -> [RefChange]? {
+        let row = try Row.fetchOne(
+            db.cachedStatement(sql: "SELECT id, baselineAt FROM repository WHERE name = ?"), arguments: [repository]
+        )
+        guard let row, row["baselineAt"] as Int64? != nil else { return nil }
+        let id: Int64 = row["id"]
+        let rows = try Row.fetchCursor(
+            db.cachedStatement(sql: "SELECT ref, commitID FROM refCursor WHERE repository = ? ORDER BY ref"),
+            arguments: [id])
+        var moves: [RefChange] = []
+        var here = 0
+        while let row = try rows.next() {
+            let old = try row.withUnsafeData(atIndex: 1) { $0?.withUnsafeBytes { OID(hex: $0) } }
+            var order = -1
+            while here < refs.count {
+                order =
+                    try row.withUnsafeData(atIndex: 0) { data in
+                        data?.withUnsafeBytes { refs.order(at: here, $0) }
+                    } ?? 0
+                if order >= 0 { break }
+                moves.append(RefChange(name: refs.name(at: here), old: nil, new: refs.id(at: here)))
+                here += 1
+            }
+            let isThere = here < refs.count && order == 0
+            if !isThere {
+                moves.append(RefChange(name: row[0], old: old, new: nil))
+            } else if refs.id(at: here) != old {
+                moves.append(RefChange(name: refs.name(at: here), old: old, new: refs.id(at: here)))
+            }
+            if isThere { here += 1 }
+        }
+        for index in here..<refs.count {
+            moves.append(RefChange(name: refs.name(at: index), old: nil, new: refs.id(at: index)))
+        }
+        return moves
+    }
+
+    /// The first look: all refs as they are, which starts nothing. Repeated, it replaces what was known.
+    ///
+    /// - Parameter location: The path or URL that is watched, for people.
+    public func recordBaseline(of repository: String, location: String, refs: [String: String]) async throws {
+        try await recordBaseline(of: repository, location: location) { add in
+            for (ref, commit) in refs { try add(ref, commit) }
+        }
+    }
+
+    /// The same for a snapshot's refs.
+    public func recordBaseline(of repository: String, location: String, refs: RefTable) async throws {
+        try await recordBaseline(of: repository, location: location) { add in
+            for (ref, commit) in refs { try add(ref, commit.hex) }
+        }
+    }
+
+    private func recordBaseline(
+        of repository: String, location: String,
+        _ each: @Sendable @escaping (_ add: (_ ref: String, _ commit: String) throws -> Void) throws -> Void
+    ) async throws {
+        let at = now().milliseconds
+        try await write { db in
+            let id = try Self.repositoryID(repository, location: location, db)
+            try db.execute(
+                sql: "UPDATE repository SET baselineAt = ?, location = ? WHERE id = ?", arguments: [at, location, id])
+            try db.execute(sql: "DELETE FROM refCursor WHERE repository = ?", arguments: [id])
+            let insert = try db.cachedStatement(
+                sql: "INSERT INTO refCursor (repository, ref, commitID) VALUES (?, ?, ?)")
+            try each { ref, commit in try insert.execute(arguments: [id, ref, commit]) }
+        }
+    }
+
+    /// One look at a repository: moves the cursor, updates the changes and accepts the runs, all or nothing.
+    ///
+    /// A request for which a run exists already (same repository, workflow, ref, head and
+    /// ``RunRequest/identity``) adds none, unless that
+    /// run was superseded or cancelled: a ref that went away and came back wants its verdict. Throws `.noBaseline`
+    /// before ``recordBaseline(of:location:refs:)``, and `.cursorMoved` when a ref's cursor is not at `old`.
+    ///
+    /// A look that accepts runs is on disk with the next thing that is, or after ``flushLooks()``, for which a run need
+    /// only wait before its first step. Should a power cut take it, it takes the cursor with it: the refs have moved then
+    /// for the next look, too.
+    public func recordLook(
+        repository: String, moved: [RefMove], requests: [RunRequest], changes: [ChangeRecord]
+    ) async throws -> LookOutcome {
+        let now = now()
+        return try await write(flushed: requests.isEmpty) { [self] db in
+            if !requests.isEmpty { noteLook() }
+            let row = try Row.fetchOne(
+                db.cachedStatement(sql: "SELECT id, baselineAt FROM repository WHERE name = ?"), arguments: [repository]
+            )
+            guard let row, row["baselineAt"] as Int64? != nil else {
+                throw ArchiveError(
+                    .noBaseline,
+                    "\"\(repository)\" has not been looked at before. Record its refs as the baseline first.")
+            }
+            let id: Int64 = row["id"]
+            for move in moved {
+                try Self.move(move, repository: id, repository, db)
+                if move.new == nil { try Self.dropProofs(ofRef: move.ref, repository: id, db) }
+            }
+            for change in changes {
+                try Self.dropProofs(ofNameBefore: change, repository: id, db)
+                try Self.upsert(change, repository: id, at: now, db)
+            }
+            var outcome = LookOutcome()
+            for request in requests {
+                let one = try Self.accept(request, at: now, db)
+                if one.isNew { outcome.queued.append(one.run) } else { outcome.alreadyKnown.append(one.run.id) }
+                outcome.superseded += one.superseded
+                outcome.toCancel += one.toCancel
+            }
+            let gone = Set(outcome.superseded.map(\.run))
+            outcome.queued.removeAll { gone.contains($0.id) }
+            return outcome
+        }
+    }
+
+    /// Accepts a run that was asked for by hand, by the same rules as one that a ref change starts.
+    public func enqueue(_ request: RunRequest) async throws -> EnqueueOutcome {
+        let now = now()
+        return try await write { db in try Self.accept(request, at: now, db) }
+    }
+
+    private static func move(_ move: RefMove, repository: Int64, _ name: String, _ db: Database) throws {
+        let known = try String.fetchOne(
+            db.cachedStatement(sql: "SELECT commitID FROM refCursor WHERE repository = ? AND ref = ?"),
+            arguments: [repository, move.ref])
+        guard known == move.old else {
+            throw ArchiveError(
+                .cursorMoved,
+                "\(move.ref) of \"\(name)\" was recorded at \(known ?? "nothing"), not at \(move.old ?? "nothing"): another "
+                    + "look came first. Read the cursor again and repeat.")
+        }
+        if let commit = move.new {
+            try db.cachedStatement(
+                sql: "INSERT OR REPLACE INTO refCursor (repository, ref, commitID) VALUES (?, ?, ?)"
+            ).execute(arguments: [repository, move.ref, commit])
+        } else {
+            try db.cachedStatement(sql: "DELETE FROM refCursor WHERE repository = ? AND ref = ?")
+                .execute(arguments: [repository, move.ref])
+        }
+    }
+
+    /// The repository's row, made if there is none.
+    static func repositoryID(_ name: String, location: String = "", _ db: Database) throws -> Int64 {
+        let find = try db.cachedStatement(sql: "SELECT id FROM repository WHERE name = ?")
+        if let id = try Int64.fetchOne(find, arguments: [name]) { return id }
+        try db.execute(sql: "INSERT INTO repository (name, location) VALUES (?, ?)", arguments: [name, location])
+        return db.lastInsertedRowID
+    }
+}

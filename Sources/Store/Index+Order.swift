@@ -1,0 +1,161 @@
+public import Results
+internal import Foundation
+internal import GRDB
+internal import Pipeline
+
+/// What earlier runs say about which steps and tests are likely to fail.
+extension Index {
+    /// Runs of a workflow that are looked back at.
+    private static let lookBack = 50
+    /// Rows of steps, and tries of tests, that are looked at however many there are.
+    private static let mostSteps = 5_000
+    private static let mostTests = 20_000
+
+    /// How the steps of a workflow came out in its last runs, and which of them failed on this change.
+    public func stepHistory(repository: String, workflow: String, change: String?) async throws -> StepHistory {
+        try await read { db in
+            guard let id = try Self.orderRepository(repository, db) else { return StepHistory() }
+            let runs = try Self.lastRuns(of: workflow, in: id, db).map(\.id)
+            let rows = try Row.fetchCursor(
+                db,
+                sql: """
+                    SELECT name, status, duration FROM step WHERE run IN (\(Self.list(runs)))
+                        AND status IN ('passed', 'failed', 'timedOut') AND attempts > 0 ORDER BY run DESC LIMIT \(Self.mostSteps)
+                    """)
+            var history = StepHistory()
+            var times: [String: [Double]] = [:]
+            while let row = try rows.next() {
+                let (name, status): (String, String) = (row[0], row[1])
+                history.steps[name, default: StepHistory.Record()].runs += 1
+                if status != "passed" { history.steps[name, default: StepHistory.Record()].failures += 1 }
+                if let time = row[2] as Double? { times[name, default: []].append(time) }
+            }
+            for (name, times) in times { history.steps[name]?.seconds = times.sorted()[times.count / 2] }
+            guard let change else { return history }
+            let ownRuns = try Self.runs(of: change, workflow, in: id, db)
+            let failed = try String.fetchAll(
+                db,
+                sql: """
+                    SELECT DISTINCT name FROM step WHERE run IN (\(Self.list(ownRuns)))
+                        AND status IN ('failed', 'timedOut')
+                    """)
+            for name in failed { history.steps[name, default: StepHistory.Record()].failedOnChange = true }
+            return history
+        }
+    }
+
+    /// Tests of a workflow that failed on this change, lie near what changed, or failed in its last runs.
+    public func testCandidates(
+        repository: String, workflow: String, change: String?, nearness: TestNearness
+    ) async throws -> TestCandidates {
+        try await read { db in
+            guard let id = try Self.orderRepository(repository, db) else { return TestCandidates() }
+            let runs = try Self.lastRuns(of: workflow, in: id, db)
+            var candidates = TestCandidates(runs: runs.count)
+            if let change {
+                let failing = try Self.runs(of: change, workflow, in: id, db)
+                // Of an empty list SQLite makes a constant, and then can't use the index that it is told to.
+                let rows =
+                    failing.isEmpty
+                    ? []
+                    : try Row.fetchAll(
+                        db,
+                        sql: """
+                            \(Self.selectKnownTest("INDEXED BY test_failure")) WHERE test.run IN (\(Self.list(failing)))
+                                AND test.status IN ('failed', 'errored') ORDER BY test.run DESC, test.position LIMIT 2000
+                            """)
+                candidates.failedBefore = rows.map(Self.knownTest)
+            }
+            let failed = runs.filter { $0.failures > 0 }.map(\.id)
+            candidates.failing =
+                failed.isEmpty
+                ? []
+                : try Row.fetchAll(
+                    db,
+                    sql: """
+                        SELECT testCase.suite, testCase.name, testFile.path, avg(test.duration),
+                            count(DISTINCT test.run) AS failures
+                        FROM test INDEXED BY test_failure JOIN testCase ON testCase.id = test.testCase LEFT JOIN testFile ON testFile.id = test.file
+                        WHERE test.run IN (\(Self.list(failed)))
+                            AND test.status IN ('failed', 'errored')
+                        GROUP BY test.testCase ORDER BY failures DESC, test.testCase LIMIT 1000
+                        """
+                ).map { TestCandidates.Candidate(Self.knownTest($0), failures: $0["failures"]) }
+            // A run that broke off early knows few tests; one that ran most of them is looked for.
+            let most = runs.map(\.tests).max() ?? 0
+            candidates.knowsTests = most > 0
+            if !nearness.isEmpty, most > 0, let newest = runs.first(where: { $0.tests * 2 >= most }) {
+                var distances: [String: Int?] = [:]
+                let rows = try Row.fetchCursor(
+                    db,
+                    sql: """
+                        \(Self.selectKnownTest()) WHERE test.run = ? AND test.attempt = 1
+                        ORDER BY test.position LIMIT \(Self.mostTests)
+                        """, arguments: [newest.id])
+                while let row = try rows.next() {
+                    let file = row[2] as String?
+                    let place = file ?? "suite " + (row[0] as String)
+                    let distance: Int?
+                    if let answer = distances[place] {
+                        distance = answer
+                    } else {
+                        distance = nearness.distance(file: file, suite: row[0])
+                        distances[place] = .some(distance)
+                    }
+                    if let distance { candidates.near.append(.init(Self.knownTest(row), distance: distance)) }
+                }
+            }
+            return candidates
+        }
+    }
+
+    private struct LastRun {
+        var id: RunID
+        var tests: Int
+        var failures: Int
+    }
+
+    private static func orderRepository(_ name: String, _ db: Database) throws -> Int64? {
+        try Int64.fetchOne(
+            db.cachedStatement(sql: "SELECT id FROM repository WHERE name = ?"), arguments: [name])
+    }
+
+    /// Newest first. Runs that said nothing about the code are left out.
+    private static func lastRuns(of workflow: String, in repository: Int64, _ db: Database) throws -> [LastRun] {
+        try Row.fetchAll(
+            db.cachedStatement(
+                sql: """
+                    SELECT id, tests_passed + tests_failed AS tests, tests_failed FROM run
+                    WHERE repository = ? AND workflow = ? AND +verdict IN ('passed', 'failed', 'flaky')
+                        AND json_extract(run.request, '$.onlyTests') IS NULL
+                    ORDER BY id DESC LIMIT \(lookBack)
+                    """), arguments: [repository, workflow]
+        ).map { LastRun(id: $0[0], tests: $0[1], failures: $0[2]) }
+    }
+
+    private static func runs(
+        of change: String, _ workflow: String, in repository: Int64, _ db: Database
+    ) throws -> [RunID] {
+        try RunID.fetchAll(
+            db.cachedStatement(
+                sql: """
+                    SELECT id FROM run WHERE changeName = ? AND repository = ? AND workflow = ?
+                        AND +verdict IN ('failed', 'flaky') ORDER BY id DESC LIMIT 20
+                    """), arguments: [change, repository, workflow])
+    }
+
+    /// - Parameter hint: The index to use: without statistics SQLite takes the primary key, and reads what passed, too.
+    private static func selectKnownTest(_ hint: String = "") -> String {
+        """
+        SELECT testCase.suite, testCase.name, testFile.path, test.duration
+        FROM test \(hint) JOIN testCase ON testCase.id = test.testCase LEFT JOIN testFile ON testFile.id = test.file
+        """
+    }
+
+    private static func knownTest(_ row: Row) -> KnownTest {
+        KnownTest(suite: row[0], name: row[1], file: row[2], seconds: row[3])
+    }
+
+    /// Numbers of our own, which need no quoting.
+    private static func list(_ runs: [RunID]) -> String { runs.map(String.init).joined(separator: ",") }
+}

@@ -1,0 +1,184 @@
+public import Results
+public import Foundation
+internal import GRDB
+
+/// Something that somebody is to be told, kept until it was delivered.
+public struct OutboxItem: Sendable, Equatable, Identifiable {
+    public var id: Int64
+    /// What it is about and, after an "@", which receiver gets it: no two items of a run have the same.
+    public var kind: String
+    /// The receiver that gets it; nil for all.
+    public var receiver: String? { Self.receiver(of: kind) }
+    public var run: RunID
+    /// What is sent.
+    public var body: String
+    /// How often the delivery failed.
+    public var failures: Int
+    /// Not to be tried before this time.
+    public var dueAt: Date
+
+    static func receiver(of kind: String) -> String? {
+        kind.lastIndex(of: "@").map { String(kind[kind.index(after: $0)...]) }
+    }
+}
+
+/// The outbox: what was noted of a run is delivered to each receiver in order, also after a restart.
+extension Index {
+    static func createOutbox(_ db: Database) throws {
+        try db.create(table: "outbox") { table in
+            table.autoIncrementedPrimaryKey("id")
+            table.column("run", .integer).notNull()
+            table.column("kind", .text).notNull()
+            // Null once it was delivered, given up, or for what nobody is told.
+            table.column("body", .text)
+            table.column("failures", .integer).notNull().defaults(to: 0)
+            table.column("dueAt", .integer).notNull()
+            table.uniqueKey(["run", "kind"])
+        }
+        try db.execute(sql: "CREATE INDEX outbox_open ON outbox (id) WHERE body IS NOT NULL")
+    }
+
+    /// The kind of a row that says that a run's end was looked at, whatever there was to tell.
+    private static let looked = "ended"
+
+    /// Begins to note what happens from now on; without effect once it was begun.
+    ///
+    /// It marks each run that has ended, and does not compare ids: an older run may end after a newer one.
+    public func openOutbox() async throws {
+        let now = now().milliseconds
+        try await write { db in
+            guard try Int.fetchOne(db, sql: "SELECT count(*) FROM outbox") == 0 else { return }
+            try db.execute(sql: "INSERT INTO outbox (run, kind, dueAt) VALUES (0, 'floor', ?)", arguments: [now])
+            try db.execute(
+                sql: """
+                    INSERT INTO outbox (run, kind, dueAt)
+                    SELECT id, '\(Self.looked)', ? FROM run WHERE state = 'ended' AND endedAt >= ?
+                    """, arguments: [now, now - Self.floorSlack])
+        }
+    }
+
+    /// Milliseconds before the opening in which an ended run is told unless it was marked then: the end of a run is
+    /// stored a little after it happens.
+    private static let floorSlack: Int64 = 86_400_000
+
+    /// Ended runs that nobody has looked at yet for what there is to tell, oldest first.
+    ///
+    /// - Parameter since: Only runs that ended then or later: what is older is no news.
+    public func untold(since: Date, limit: Int = 100) async throws -> [RunID] {
+        try await read { db in
+            try RunID.fetchAll(
+                db,
+                sql: """
+                    SELECT id FROM run WHERE state = 'ended' AND endedAt >= ?
+                        AND endedAt >= (SELECT dueAt - \(Self.floorSlack) FROM outbox WHERE kind = 'floor')
+                        AND NOT EXISTS (SELECT 1 FROM outbox WHERE outbox.run = run.id AND kind = '\(Self.looked)')
+                    ORDER BY endedAt, id LIMIT ?
+                    """, arguments: [since.milliseconds, limit])
+        }
+    }
+
+    /// Questions to people that are open and that nobody was told of: the run, the step or nil, and why.
+    public func untoldQuestions(limit: Int = 100) async throws -> [(
+        run: RunID, kind: String, step: String?, why: String
+    )] {
+        try await read { db in
+            try Row.fetchAll(
+                db,
+                sql: """
+                    SELECT run, step, why, 'approval ' || id AS kind FROM approval WHERE decision IS NULL
+                        AND EXISTS (SELECT 1 FROM outbox WHERE kind = 'floor')
+                        AND NOT EXISTS (
+                            SELECT 1 FROM outbox WHERE outbox.run = approval.run AND kind = 'approval ' || approval.id)
+                    ORDER BY id LIMIT ?
+                    """, arguments: [limit]
+            ).map { row -> (run: RunID, kind: String, step: String?, why: String) in
+                let step: String = row["step"]
+                return (row["run"], row["kind"], step.isEmpty ? nil : step, row["why"])
+            }
+        }
+    }
+
+    /// Notes what is to be told, in this order, and with `ended` that a run's end was looked at; a second time changes
+    /// nothing.
+    public func note(_ items: [(kind: String, body: String?)], of run: RunID, ended: Bool) async throws {
+        let now = now().milliseconds
+        var all = items
+        if ended { all.append((kind: Self.looked, body: nil)) }
+        try await write { [all] db in
+            for (kind, body) in all {
+                try db.execute(
+                    sql: "INSERT OR IGNORE INTO outbox (run, kind, body, dueAt) VALUES (?, ?, ?, ?)",
+                    arguments: [run, kind, body, now])
+            }
+        }
+    }
+
+    /// The item that is delivered next: the one that has been due longest, or else the one that is due first.
+    ///
+    /// Only the oldest item of each run and receiver is considered: the others wait for it.
+    ///
+    /// - Parameter horizon: An item that is due later than this counts as due: the clock was set back.
+    public func nextOfOutbox(horizon: Date) async throws -> OutboxItem? {
+        try await read { db in
+            let open = try Row.fetchAll(
+                db, sql: "SELECT id, run, kind, dueAt FROM outbox WHERE body IS NOT NULL ORDER BY id")
+            var lanes: Set<[String]> = []
+            var best: (id: Int64, dueAt: Int64)?
+            for row in open {
+                let (id, run, kind): (Int64, RunID, String) = (row["id"], row["run"], row["kind"])
+                guard lanes.insert(["\(run)", OutboxItem.receiver(of: kind) ?? ""]).inserted else { continue }
+                var dueAt: Int64 = row["dueAt"]
+                if dueAt >= horizon.milliseconds { dueAt = 0 }
+                if best.map({ dueAt < $0.dueAt }) ?? true { best = (id, dueAt) }
+            }
+            guard let best else { return nil }
+            return try Row.fetchOne(db, sql: "SELECT * FROM outbox WHERE id = ?", arguments: [best.id]).map(Self.item)
+        }
+    }
+
+    private static func item(_ row: Row) -> OutboxItem {
+        OutboxItem(
+            id: row["id"], kind: row["kind"], run: row["run"], body: row["body"], failures: row["failures"],
+            dueAt: Date(milliseconds: row["dueAt"]))
+    }
+
+    /// The oldest item that was not delivered.
+    public func firstOfOutbox() async throws -> OutboxItem? {
+        try await read { db in
+            try Row.fetchOne(db, sql: "SELECT * FROM outbox WHERE body IS NOT NULL ORDER BY id LIMIT 1").map(Self.item)
+        }
+    }
+
+    /// Ends an item: it was delivered, or it is given up.
+    public func closeOutboxItem(_ id: Int64) async throws {
+        try await write { db in
+            try db.execute(sql: "UPDATE outbox SET body = NULL WHERE id = ?", arguments: [id])
+        }
+    }
+
+    /// Notes that a delivery failed, and when it is tried again.
+    public func postponeOutboxItem(_ id: Int64, until date: Date) async throws {
+        try await write { db in
+            try db.execute(
+                sql: "UPDATE outbox SET failures = failures + 1, dueAt = ? WHERE id = ?",
+                arguments: [date.milliseconds, id])
+        }
+    }
+
+    /// The last run of the same workflow on the same branch before this one that said how its tests stand.
+    public func verdict(before run: RunSummary) async throws -> Verdict? {
+        try await read { db in
+            try String.fetchOne(
+                db,
+                sql: """
+                    SELECT verdict FROM run
+                    WHERE repository = (SELECT id FROM repository WHERE name = ?) AND branch = ? AND workflow = ?
+                        AND id < ? AND changeName IS NULL AND fixOf IS NULL AND \(Self.isWhole)
+                        AND verdict IN ('passed', 'failed', 'flaky')
+                        AND coalesce(json_extract(request, '$.upkeep'), '') NOT IN ('bisect', 'learn')
+                    ORDER BY id DESC LIMIT 1
+                    """, arguments: [run.repository, run.branch, run.workflow, run.id]
+            ).flatMap(Verdict.init(rawValue:))
+        }
+    }
+}

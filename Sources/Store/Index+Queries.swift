@@ -1,0 +1,217 @@
+public import Results
+internal import Foundation
+internal import GRDB
+internal import Pipeline
+
+extension Index {
+    /// One run; nil if there is none of this number.
+    public func run(_ id: RunID) async throws -> IndexedRun? {
+        try await read { db in
+            let row = try Row.fetchOne(db, sql: "\(Self.selectRun) WHERE run.id = ?", arguments: [id])
+            guard let row, let summary = try Self.summaries([row], db).first else { return nil }
+            let steps = try Row.fetchAll(
+                db, sql: "SELECT * FROM step WHERE run = ? ORDER BY position", arguments: [id])
+            return IndexedRun(
+                summary: summary, request: try ArchiveJSON.decode(RunRequest.self, from: row["request"] as String),
+                steps: steps.compactMap(Self.step), approvals: try Self.approvals(of: id, db))
+        }
+    }
+
+    /// Runs, newest first.
+    public func runs(_ filter: RunFilter = RunFilter()) async throws -> [RunSummary] {
+        try await read { db in
+            var conditions: [String] = []
+            var arguments: [any DatabaseValueConvertible] = []
+            func require(_ condition: String, _ values: (any DatabaseValueConvertible)...) {
+                conditions.append(condition)
+                arguments += values
+            }
+            if let name = filter.repository {
+                require("run.repository = (SELECT id FROM repository WHERE name = ?)", name)
+            }
+            if let workflow = filter.workflow { require("run.workflow = ?", workflow) }
+            if let change = filter.change { require("run.changeName = ?", change) }
+            if let branch = filter.branch { require("run.branch = ?", branch) }
+            if let prefix = filter.commitPrefix?.lowercased() {
+                // A range, which an index serves: every hexadecimal digit sorts before "g".
+                require(
+                    "(run.head >= ? AND run.head < ? OR run.testedCommit >= ? AND run.testedCommit < ?)",
+                    prefix, prefix + "g", prefix, prefix + "g")
+            }
+            if let states = filter.states {
+                require("run.state IN (\(Self.list(states)))")
+                // In these words the index of live runs serves it, which is small.
+                if !states.contains(.ended) { require("run.state <> 'ended'") }
+            }
+            if let verdicts = filter.verdicts {
+                // A run that waits for a person has no verdict yet, but is what somebody looks for under that name.
+                let waiting = verdicts.contains(.needsApproval) ? " OR \(Self.heldFor) IS NOT NULL" : ""
+                require("(run.verdict IN (\(Self.list(verdicts)))\(waiting))")
+            }
+            if filter.hidesUpkeep { require("NOT run.isUpkeep") }
+            if let since = filter.since { require("run.createdAt >= ?", since.milliseconds) }
+            if let before = filter.before { require("run.id < ?", before) }
+            let condition = conditions.isEmpty ? "" : "WHERE " + conditions.joined(separator: " AND ")
+            let rows = try Row.fetchAll(
+                db, sql: "\(Self.selectRun) \(condition) ORDER BY run.id DESC LIMIT \(max(0, filter.limit))",
+                arguments: StatementArguments(arguments))
+            return try Self.summaries(rows, db)
+        }
+    }
+
+    /// The newest ended run that tells how tests come out on the target: it passed, failed or was flaky.
+    ///
+    /// - Parameter workflow: Only runs of this workflow; nil for any that had tests.
+    public func latestRun(
+        repository: String, workflow: String?, on target: TestedTarget
+    ) async throws -> RunSummary? {
+        try await read { db in
+            let (condition, repositoryColumn, value) =
+                switch target {
+                case .commit(let commit):
+                    // The plus keeps SQLite from searching by repository, which nearly every row fits.
+                    (
+                        """
+                        (run.testedCommit = ?1 OR run.testedCommit IS NULL AND run.head = ?1 AND run.changeName IS NULL)
+                        """, "+run.repository", commit
+                    )
+                // Newest first by `run_branch`: the first row that fits ends the search.
+                case .branch(let branch): ("run.branch = ?1 AND run.changeName IS NULL", "run.repository", branch)
+                }
+            let row = try Row.fetchOne(
+                db.cachedStatement(
+                    sql: """
+                        \(Self.selectRun)
+                        WHERE \(condition) AND \(repositoryColumn) = (SELECT id FROM repository WHERE name = ?2)
+                            AND run.verdict IN ('passed', 'failed', 'flaky') AND run.fixOf IS NULL
+                            AND \(Self.isWhole)
+                            AND CASE
+                                WHEN ?3 IS NULL THEN run.tests_passed + run.tests_failed > 0 ELSE run.workflow = ?3
+                            END
+                        ORDER BY run.id DESC LIMIT 1
+                        """), arguments: [value, repository, workflow])
+            return try row.map { try Self.summaries([$0], db) }?.first
+        }
+    }
+
+    /// Every try of every test of a run, in the order of its result files; details are in the archive only.
+    public func tests(of run: RunID) async throws -> [TestResult] {
+        try await read { db in
+            let rows = try Row.fetchCursor(
+                db, sql: "\(Self.selectTest) WHERE test.run = ? ORDER BY test.position", arguments: [run])
+            var tests: [TestResult] = []
+            while let row = try rows.next() {
+                if let test = Self.test(row) { tests.append(test) }
+            }
+            return tests
+        }
+    }
+
+    /// Ended runs whose report is not in the archive, oldest first: those that were never started, or never came back.
+    ///
+    /// ``Report/init(unstarted:box:)`` makes their report.
+    public func endedWithoutReport(limit: Int = 100) async throws -> [IndexedRun] {
+        let ids = try await read { db in
+            try RunID.fetchAll(
+                db, sql: "SELECT id FROM run WHERE state = 'ended' AND NOT isArchived ORDER BY id LIMIT ?",
+                arguments: [limit])
+        }
+        var runs: [IndexedRun] = []
+        for id in ids {
+            if let run = try await run(id) { runs.append(run) }
+        }
+        return runs
+    }
+
+    /// Which runs name an artifact of this digest, oldest first.
+    public func runs(withArtifact sha256: String) async throws -> [RunID] {
+        try await read { db in
+            try RunID.fetchAll(
+                db, sql: "SELECT DISTINCT run FROM artifact WHERE sha256 = ? ORDER BY run", arguments: [sha256])
+        }
+    }
+
+    static let selectRun = """
+        SELECT run.*, repository.name AS repositoryName, \(heldFor) AS heldFor FROM run JOIN repository ON repository.id = run.repository
+        """
+
+    /// Runs of all that their workflow has: what others lack is not gone, and their steps may have taken less.
+    static let isWhole = """
+        (json_extract(run.request, '$.onlySteps') IS NULL AND json_extract(run.request, '$.onlyTests') IS NULL)
+        """
+
+    static let selectTest = """
+        SELECT testCase.suite, testCase.name, test.status, test.duration, test.message, testFile.path, test.line,
+            test.attempt, test.run, run.workflow, run.head, run.branch, run.changeName, run.endedAt,
+            CASE WHEN run.isUpkeep THEN json_extract(run.request, '$.upkeep') END AS upkeep
+        FROM test JOIN run ON run.id = test.run JOIN testCase ON testCase.id = test.testCase LEFT JOIN testFile ON testFile.id = test.file
+        """
+
+    private static func list<Value: RawRepresentable<String>>(_ values: Set<Value>) -> String {
+        values.map { "'\($0.rawValue)'" }.sorted().joined(separator: ",")
+    }
+
+    static func summaries(_ rows: [Row], _ db: Database) throws -> [RunSummary] {
+        let counts = try stepCounts(rows.map { $0["id"] }, db)
+        return rows.compactMap { row in
+            guard let state = RunState(rawValue: row["state"]), let event = Trigger.Event(rawValue: row["event"]) else {
+                return nil
+            }
+            let tests = TestCounts(
+                passed: row["tests_passed"], failed: row["tests_failed"], skipped: row["tests_skipped"],
+                expectedFailures: row["tests_expectedFailures"])
+            var summary = RunSummary(
+                id: row["id"], repository: row["repositoryName"], workflow: row["workflow"], event: event,
+                ref: row["ref"], branch: row["branch"], head: row["head"], testedCommit: row["testedCommit"],
+                change: row["changeName"], title: row["title"], state: state,
+                verdict: (row["verdict"] as String?).flatMap(Verdict.init(rawValue:)), reason: row["reason"],
+                attempt: row["attempt"], createdAt: Date(milliseconds: row["createdAt"]),
+                startedAt: (row["startedAt"] as Int64?).map(Date.init(milliseconds:)),
+                endedAt: (row["endedAt"] as Int64?).map(Date.init(milliseconds:)), rerunOf: row["rerunOf"],
+                supersededBy: row["supersededBy"], testCounts: tests, stepCounts: counts[row["id"]] ?? StepCounts(),
+                isArchived: row["isArchived"], trust: (row["trust"] as String?).flatMap(Trust.init(rawValue:)),
+                heldFor: row["heldFor"])
+            if row["isUpkeep"] == true, let request = row["request"] as String? {
+                summary.upkeep = (try? ArchiveJSON.decode(RunRequest.self, from: request))?.upkeep
+            }
+            summary.fixState = (row["fixState"] as String?).map(FixSeries.State.init(rawValue:))
+            if row["fixOf"] as RunID? != nil {
+                summary.fix = try? ArchiveJSON.decode(RunRequest.self, from: row["request"] as String).fix
+            }
+            return summary
+        }
+    }
+
+    private static func stepCounts(_ ids: [RunID], _ db: Database) throws -> [RunID: StepCounts] {
+        let list = ids.map(String.init).joined(separator: ",")
+        let rows = try Row.fetchAll(
+            db, sql: "SELECT run, status, count(*) AS count FROM step WHERE run IN (\(list)) GROUP BY run, status")
+        var counts: [RunID: StepCounts] = [:]
+        for row in rows {
+            let count: Int = row["count"]
+            switch StepStatus(rawValue: row["status"]) {
+            case .passed: counts[row["run"], default: StepCounts()].passed += count
+            case .failed, .timedOut, .infrastructure: counts[row["run"], default: StepCounts()].failed += count
+            case .skipped: counts[row["run"], default: StepCounts()].skipped += count
+            case .cancelled: counts[row["run"], default: StepCounts()].cancelled += count
+            case .waiting, .running, nil: break
+            }
+        }
+        return counts
+    }
+
+    private static func step(_ row: Row) -> StepSummary? {
+        guard let status = StepStatus(rawValue: row["status"]) else { return nil }
+        return StepSummary(
+            name: row["name"], status: status, reason: row["reason"], duration: row["duration"],
+            attempts: row["attempts"])
+    }
+
+    static func test(_ row: Row) -> TestResult? {
+        // By place, since a run may have a hundred thousand of them and looking a name up costs more than the value.
+        guard let status = TestResult.Status(rawValue: row[2]) else { return nil }
+        return TestResult(
+            suite: row[0], name: row[1], status: status, duration: row[3], message: row[4], file: row[5], line: row[6],
+            attempt: row[7])
+    }
+}

@@ -1,0 +1,204 @@
+public import Results
+internal import Foundation
+internal import GRDB
+
+/// The queue: which run is next, and what a restart makes of those that were running.
+extension Index {
+    /// All waiting runs in the order in which they would start: the repositories in turn, each with its oldest first.
+    public func queued() async throws -> [QueuedRun] {
+        try await read { db in
+            let rows = try Row.fetchAll(
+                db.cachedStatement(
+                    sql: """
+                        SELECT run.id, run.request, run.createdAt, run.attempt, \(Self.blocker) AS waitsFor
+                        FROM run JOIN repository ON repository.id = run.repository
+                        WHERE run.state = 'queued' AND \(Self.heldFor) IS NULL
+                        ORDER BY row_number() OVER (PARTITION BY run.repository ORDER BY run.id), repository.turn, run.id
+                        """))
+            return try rows.map { row in
+                var run = try Self.queuedRun(row)
+                run.waitsFor = row["waitsFor"]
+                return run
+            }
+        }
+    }
+
+    /// Takes the next run that may start, and marks it as running; nil if there is none.
+    ///
+    /// The repository whose last start is longest ago comes first, and of it the oldest run. A run whose concurrency is
+    /// `.queue` or `.latestOnly` waits until the older ones of its subject have ended.
+    ///
+    /// After a power cut the start may be forgotten, and the run waits again: as much as a restart would make of it. What
+    /// must not be done twice has an intent of its own, which is on disk before it is done.
+    /// - Parameters:
+    ///   - excluding: Runs that the caller can't start now, for want of a resource.
+    ///   - isIdle: Whether nothing runs, but for what waits for a person: only then, and when nothing else waits, the
+    ///     box's own upkeep has its turn.
+    ///   - prefersMissed: Whether there may be one of those runs of the box's own that waiting runs of changes miss; they
+    ///     come first. To look for them takes as long as the queue is.
+    public func claimNext(
+        excluding: Set<RunID> = [], isIdle: Bool = true, prefersMissed: Bool = false
+    ) async throws -> QueuedRun? {
+        let at = now().milliseconds
+        return try await write(flushed: false) { db in
+            let excluded = "[\(excluding.map(String.init).joined(separator: ","))]"
+            let found =
+                try (prefersMissed ? Self.nextMissed(excluding: excluded, db) : nil)
+                ?? Self.next(excluding: excluded, isUpkeep: false, db)
+            guard let id = try found ?? (isIdle ? Self.next(excluding: excluded, isUpkeep: true, db) : nil) else {
+                return nil
+            }
+            var run = try Self.queuedRun(id, db)
+            run.attempt = try Self.start(id, at: at, db)
+            return run
+        }
+    }
+
+    /// The run that makes a warm workspace which runs of changes would begin from that wait now: all of them are done
+    /// sooner when it comes first.
+    private static func nextMissed(excluding: String, _ db: Database) throws -> RunID? {
+        try RunID.fetchOne(
+            db.cachedStatement(
+                sql: """
+                    SELECT run.id FROM run
+                    WHERE run.state = 'queued' AND run.isUpkeep AND json_extract(run.request, '$.isMissed')
+                        AND run.id NOT IN (SELECT value FROM json_each(?)) AND \(Self.blocker) IS NULL
+                        AND EXISTS (
+                            SELECT 1 FROM run AS other
+                            WHERE other.state = 'queued' AND other.repository = run.repository
+                                AND other.workflow = run.workflow AND other.branch = run.branch
+                                AND other.changeName IS NOT NULL)
+                    ORDER BY run.id LIMIT 1
+                    """), arguments: [excluding])
+    }
+
+    /// Marks a waiting run of the box's own as one that runs of changes miss; without effect on any other.
+    public func setMissed(_ id: RunID) async throws {
+        try await write { db in
+            try db.execute(
+                sql: """
+                    UPDATE run SET request = json_set(request, '$.isMissed', json('true'))
+                    WHERE id = ? AND state = 'queued' AND isUpkeep
+                    """, arguments: [id])
+        }
+    }
+
+    /// - Parameter excluding: A JSON array.
+    private static func next(excluding: String, isUpkeep: Bool, _ db: Database) throws -> RunID? {
+        // Through `run_queued`: one short search for each repository, however long the queue is.
+        try RunID.fetchOne(
+            db.cachedStatement(
+                sql: """
+                    WITH first AS MATERIALIZED (
+                        SELECT turn, (
+                            SELECT id FROM run
+                            WHERE run.repository = repository.id AND state = 'queued'
+                                AND id NOT IN (SELECT value FROM json_each(?))
+                                AND isUpkeep = \(isUpkeep ? "TRUE" : "FALSE")
+                                AND \(Self.blocker) IS NULL AND \(Self.heldFor) IS NULL
+                            ORDER BY id LIMIT 1
+                        ) AS next FROM repository
+                    )
+                    SELECT next FROM first WHERE next IS NOT NULL ORDER BY turn, next LIMIT 1
+                    """), arguments: [excluding])
+    }
+
+    /// Marks a waiting run as running; returns the number of this start. Throws `.wrongState` if it is not waiting.
+    @discardableResult
+    public func markRunning(_ id: RunID) async throws -> Int {
+        let at = now().milliseconds
+        return try await write { db in try Self.start(id, at: at, db) }
+    }
+
+    /// Ends a waiting run as cancelled; false, and nothing changes, if it is running or ended by now.
+    public func cancelQueued(_ id: RunID, reason: String) async throws -> Bool {
+        let now = now()
+        return try await write { db in
+            guard let state = try Self.state(id, db) else { throw ArchiveError.unknownRun(id) }
+            guard state == .queued else { return false }
+            try Self.end(id, .cancelled, reason, at: now, db)
+            return true
+        }
+    }
+
+    /// At the start of the daemon, when nothing of ours runs: decides about each run that was running when it ended.
+    ///
+    /// ``Recovery`` has the rule: a run one of whose steps may have acted on the world needs a person, one that a newer
+    /// one displaced ends as superseded, every other waits again, a few times. Call ``ArchiveStore/settle(_:)`` before: a run whose report is in the
+    /// archive already has its verdict.
+    public func recoverInterrupted() async throws -> [RecoveredRun] {
+        let now = now()
+        return try await write { db in
+            let rows = try Row.fetchAll(
+                db,
+                sql: """
+                    SELECT id, request, attempt, supersededBy FROM run
+                    WHERE state = 'running' AND state <> 'ended' ORDER BY id
+                    """)
+            return try rows.map { row in
+                let request = try ArchiveJSON.decode(RunRequest.self, from: row["request"] as String)
+                let outcome = Recovery.outcome(
+                    of: row["id"], request, attempt: row["attempt"], supersededBy: row["supersededBy"],
+                    intents: try Self.intents(of: row["id"], db))
+                switch outcome {
+                case .ended(let verdict, let reason): try Self.end(row["id"], verdict, reason, at: now, db)
+                case .queued:
+                    try db.execute(sql: "UPDATE run SET state = 'queued' WHERE id = ?", arguments: [row["id"] as RunID])
+                    try db.execute(sql: "DELETE FROM step WHERE run = ?", arguments: [row["id"] as RunID])
+                }
+                return RecoveredRun(id: row["id"], request: request, outcome: outcome)
+            }
+        }
+    }
+
+    /// How many runs are in each state; all three are present.
+    public func countsByState() async throws -> [RunState: Int] {
+        try await read { db in
+            var counts: [RunState: Int] = [:]
+            for state in [RunState.queued, .running] {
+                counts[state] = try Int.fetchOne(
+                    db, sql: "SELECT count(*) FROM run WHERE state = '\(state.rawValue)' AND state <> 'ended'")
+            }
+            let all = try Int.fetchOne(db, sql: "SELECT count(*) FROM run") ?? 0
+            counts[.ended] = all - counts.values.reduce(0, +)
+            return counts
+        }
+    }
+
+    /// The number of the oldest run of the same subject that a serial run must wait for.
+    private static let blocker = """
+        (CASE WHEN run.isSerial THEN (
+            SELECT older.id FROM run AS older
+            WHERE older.repository = run.repository AND older.workflow = run.workflow AND older.subject = run.subject
+                AND older.state <> 'ended' AND older.id <> run.id AND (older.id < run.id OR older.state = 'running')
+            ORDER BY older.id LIMIT 1
+        ) END)
+        """
+
+    private static func start(_ id: RunID, at: Int64, _ db: Database) throws -> Int {
+        let attempt = try Int.fetchOne(
+            db.cachedStatement(
+                sql: """
+                    UPDATE run SET state = 'running', attempt = attempt + 1, startedAt = ?
+                    WHERE id = ? AND state = 'queued' RETURNING attempt
+                    """),
+            arguments: [at, id])
+        guard let attempt else {
+            guard let state = try state(id, db) else { throw ArchiveError.unknownRun(id) }
+            let next = state == .ended ? "`pipectl rerun \(id)` makes a new run of it." : "`pipectl status` shows it."
+            throw ArchiveError(.wrongState, "Run \(id) can't be started: it is \(state.rawValue). \(next)", run: id)
+        }
+        try db.cachedStatement(
+            sql: """
+                UPDATE repository SET turn = (SELECT max(turn) + 1 FROM repository)
+                WHERE id = (SELECT repository FROM run WHERE id = ?)
+                """
+        ).execute(arguments: [id])
+        return attempt
+    }
+
+    static func state(_ id: RunID, _ db: Database) throws -> RunState? {
+        try String.fetchOne(db.cachedStatement(sql: "SELECT state FROM run WHERE id = ?"), arguments: [id])
+            .flatMap(RunState.init(rawValue:))
+    }
+}

@@ -1,0 +1,78 @@
+public import Results
+internal import Foundation
+
+/// What becomes of a run that was running when the box went down: the rule, without a database.
+///
+/// docs/reliability.md says it in words.
+enum Recovery {
+    /// A run that was under way each time when the box went down this often is not started again by itself.
+    static let interruptions = 3
+
+    static func outcome(
+        of id: RunID, _ request: RunRequest, attempt: Int, supersededBy: RunID?, intents: [RecordedIntent]
+    ) -> RecoveredRun.Outcome {
+        // Whatever else is true of the run: what it may have done to the world must not go unseen.
+        let acts = intents.filter { !$0.intent.isIdempotent }
+        guard acts.isEmpty else { return .ended(.infrastructure, reason: unknown(id, acts)) }
+        if let supersededBy { return .ended(.superseded, reason: "Run \(supersededBy) took its place.") }
+        if request.isForeground == true {
+            return .ended(
+                .infrastructure,
+                reason: "interrupted: the box went down while it ran. `pipectl rerun \(id)` starts it again.")
+        }
+        guard attempt < interruptions else {
+            return .ended(
+                .infrastructure,
+                reason:
+                    "interrupted: the box went down \(attempt) times in a row while it ran, so it is not started again "
+                    + "by itself. Find out what it does to the box; `pipectl rerun \(id)` starts it again.")
+        }
+        return .queued(attempt: attempt + 1)
+    }
+
+    private static func unknown(_ id: RunID, _ acts: [RecordedIntent]) -> String {
+        // First those whose end is not known: that is where a person has to look.
+        let ordered = acts.filter { $0.status == nil } + acts.filter { $0.status != nil }
+        var facts = ordered.prefix(5).map(\.sentence)
+        if ordered.count > facts.count { facts.append("\(ordered.count - facts.count) more are in the report") }
+        return
+            "unknown: needs a person: \(facts.joined(separator: "; ")). Look at what was done; `pipectl rerun \(id)` "
+            + "does all of it again."
+    }
+}
+
+extension RecordedIntent {
+    /// `step "publish" (make publish) was started at … on attempt 1 and its result is not known`
+    var sentence: String {
+        let command = intent.command.split(whereSeparator: \.isNewline).joined(separator: " ")
+        let shown = command.count > 80 ? command.prefix(79) + "…" : command[...]
+        let tries = intent.attempt > 1 ? ", try \(intent.attempt)," : ""
+        let start =
+            "step \"\(intent.step)\" (\(shown)) was started at \(intent.startedAt.iso8601) on attempt \(runAttempt)\(tries)"
+        guard let status else { return "\(start) and its result is not known" }
+        return "\(start) and \(status.pastTense)"
+    }
+
+    /// The same for the report, with what the declaration says.
+    public var finding: Finding {
+        Finding(
+            rule: "intent", severity: status == nil && !intent.isIdempotent ? .error : .note,
+            message: sentence + (intent.isIdempotent ? " (idempotent)" : ""), file: nil, line: nil, column: nil,
+            suggestion: status == nil && !intent.isIdempotent
+                ? "find out whether it was done before it is done again" : nil)
+    }
+}
+
+extension StepStatus {
+    fileprivate var pastTense: String {
+        switch self {
+        case .passed: "passed"
+        case .failed: "failed"
+        case .timedOut: "took too long"
+        case .cancelled: "was cancelled"
+        case .skipped: "was skipped"
+        case .infrastructure: "was broken by the box"
+        case .waiting, .running: "had not ended"
+        }
+    }
+}

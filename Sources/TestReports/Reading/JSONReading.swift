@@ -1,0 +1,114 @@
+import Results
+
+/// What to do with a value of a JSON report.
+enum JSONWish {
+    /// Read it as a whole.
+    case take
+    /// Look at its members one by one.
+    case enter
+    /// Pass over it.
+    case skip
+}
+
+/// Reads a format that is one JSON document, of which chosen values are held at a time.
+protocol JSONReading: ResultReading {
+    var collector: ResultCollector { get set }
+
+    /// What to do with the value at `path`, see ``JSONWalk``.
+    func wish(at path: String) -> JSONWish
+
+    /// A value that was wished for.
+    mutating func take(_ value: JSONValue, at path: String)
+
+    /// The end of an object or array that was entered.
+    mutating func leave(_ path: String)
+
+    /// The end of the file.
+    mutating func finish()
+}
+
+extension JSONReading {
+    mutating func leave(_ path: String) {}
+
+    mutating func finish() {}
+
+    mutating func read(_ source: ByteSource) -> TestResults {
+        let limits = collector.limits
+        var walk = JSONWalk(JSONTokenizer(source, valueLimit: limits.fieldBytes, depth: limits.depth))
+        // npm and others say something first, and after it; two runs may have been written into one file.
+        walk.skipToObject()
+        reading: while !collector.isFull {
+            switch walk.next() {
+            case .value(let path, let token):
+                var isWhole = true
+                switch wish(at: path) {
+                case .take:
+                    if let value = walk.take(token) { take(value, at: path) } else { isWhole = false }
+                case .skip: isWhole = walk.skip(token)
+                case .enter: break
+                }
+                if !isWhole {
+                    collector.sayBroken("ends or breaks off in the middle of a value", line: walk.tokens.source.line)
+                    break reading
+                }
+            case .leave(let path):
+                leave(path)
+                if path.isEmpty { walk.skipToObject() }
+            case .finished: break reading
+            case .broken(let what):
+                collector.sayBroken(what, line: walk.tokens.source.line)
+                break reading
+            }
+        }
+        finish()
+        return collector.finished()
+    }
+}
+
+/// Reads a format that has one JSON value a line.
+protocol JSONLineReading: ResultReading {
+    var collector: ResultCollector { get set }
+
+    /// The value of one line.
+    mutating func take(_ value: JSONValue)
+
+    /// A line that is not JSON: what another program printed into the same file.
+    mutating func takeOther(_ line: String)
+
+    /// The end of the file.
+    mutating func finish()
+}
+
+extension JSONLineReading {
+    mutating func takeOther(_ line: String) {}
+
+    mutating func read(_ source: ByteSource) -> TestResults {
+        let limits = collector.limits
+        let lineLimit = 4 << 20
+        var source = source
+        while !collector.isFull {
+            let number = source.line
+            guard let (bytes, length) = source.nextLine(limit: lineLimit) else { break }
+            guard let first = bytes.first(where: { !$0.isXMLSpace }) else { continue }
+            guard first == UInt8(ascii: "{") || first == UInt8(ascii: "["), length <= lineLimit else {
+                takeOther(String(cleaning: bytes.prefix(limits.fieldBytes)))
+                continue
+            }
+            var isFirst = true
+            let line = ByteSource {
+                defer { isFirst = false }
+                return isFirst ? bytes : []
+            }
+            var walk = JSONWalk(JSONTokenizer(line, valueLimit: limits.fieldBytes, depth: limits.depth))
+            if case .value(_, let token) = walk.next(), let value = walk.take(token) {
+                take(value)
+            } else {
+                collector.say(
+                    "has a line that is not JSON, line \(number): it was left out", key: "broken", line: number,
+                    suggestion: "The test process was probably stopped half-way: look at the end of the step's log.")
+            }
+        }
+        finish()
+        return collector.finished()
+    }
+}

@@ -1,0 +1,131 @@
+public import Results
+
+/// Reads test results from files that untrusted code wrote.
+///
+/// Content never throws and never costs more than ``limits``: what is broken, too long or too deep becomes a
+/// ``Finding``, beside what could be read before it. No file but the given one is opened, no address is resolved.
+public struct TestResultReader: Sendable {
+    /// How much of a file is believed.
+    public var limits: TestResultLimits
+
+    public init(limits: TestResultLimits = .init()) {
+        self.limits = limits
+    }
+
+    /// The results in `bytes`; a broken file gives a finding and what could be read before the break.
+    ///
+    /// - Parameters:
+    ///   - name: What findings call the file.
+    ///   - format: `nil` finds it by the file's content.
+    public func read(_ bytes: [UInt8], named name: String, format: ResultFormat? = nil) -> TestResults {
+        let pieces = Pieces(limit: limits.fileBytes) { offset, count in
+            Array(bytes[min(offset, bytes.count)..<min(offset + count, bytes.count)])
+        }
+        return read(pieces, named: name, format: format)
+    }
+
+    /// The results in the regular file at `path`, read piece by piece.
+    ///
+    /// The last component of `path` is never followed when it is a link; a caller that takes paths from untrusted code
+    /// checks the folders above it. Blocks on the disk: keep it off the cooperative pool.
+    ///
+    /// - Throws: ``TestResultFileError`` when the file can't be opened or read; never for what is in it.
+    public func read(file path: String, named name: String, format: ResultFormat? = nil) throws -> TestResults {
+        let file = try ResultFile.open(path, named: name)
+        return try withoutActuallyEscaping({ (_: Int, count: Int) throws in try file.read(count) }) { read in
+            var failure: (any Error)?
+            let pieces = Pieces(limit: limits.fileBytes) { offset, count in
+                do { return try read(offset, count) } catch {
+                    failure = error
+                    return []
+                }
+            }
+            let results = self.read(pieces, named: name, format: format)
+            if let failure { throw failure }
+            return results
+        }
+    }
+
+    private func read(_ pieces: Pieces, named name: String, format: ResultFormat?) -> TestResults {
+        let head = pieces.next()
+        let (encoding, mark) = TextEncoding.detect(head)
+        var decoder = TextDecoder(encoding)
+        let first = decoder.decode(Array(head.dropFirst(mark)))
+        guard !first.isEmpty else {
+            return TestResults(findings: [
+                Finding(
+                    rule: "result-file", severity: .error, message: "\(name) is empty.", file: name,
+                    suggestion: "The test process wrote nothing: look at the step's log for a crash or a build error.")
+            ])
+        }
+        var isFirst = true
+        let source = ByteSource {
+            if isFirst {
+                isFirst = false
+                return first
+            }
+            return decoder.decode(pieces.next())
+        }
+        var results = read(source, FileStart(first), named: name, format: format)
+        if case .unknown(let label) = encoding {
+            results.findings.append(
+                Finding(
+                    rule: "result-file", severity: .warning,
+                    message: "\(name) is in an encoding we do not read, \(label.prefix(64)): it was read as UTF-8.",
+                    file: name, line: 1, suggestion: "Let the test tool write UTF-8."))
+        }
+        if pieces.wasCut {
+            results.findings.append(
+                Finding(
+                    rule: "result-file", severity: .error,
+                    message: "\(name) is longer than \(limits.fileBytes) bytes: what lies after that was not read.",
+                    file: name,
+                    suggestion: "Print less in tests that pass, or write one result file per target."))
+        }
+        return results
+    }
+
+    private func read(
+        _ source: ByteSource, _ start: @autoclosure () -> FileStart, named name: String, format: ResultFormat?
+    ) -> TestResults {
+        if let type = format.flatMap(ResultReadings.reading(named:)) {
+            var reading = type.init(name: name, limits: limits)
+            return reading.read(source)
+        }
+        let start = start()
+        guard let type = ResultReadings.reading(of: start) else {
+            return TestResults(findings: [UnknownFormat.finding(start, named: name)])
+        }
+        var reading = type.init(name: name, limits: limits)
+        return reading.read(source)
+    }
+}
+
+/// A file in pieces of one size, up to a limit of bytes.
+private final class Pieces {
+    private let read: (_ offset: Int, _ count: Int) -> [UInt8]
+    private let limit: Int
+    private var offset = 0
+
+    /// Whether the file has more than the limit.
+    private(set) var wasCut = false
+
+    private static let size = 256 << 10
+
+    init(limit: Int, read: @escaping (_ offset: Int, _ count: Int) -> [UInt8]) {
+        self.limit = limit
+        self.read = read
+    }
+
+    /// The next piece; an empty one is the end.
+    func next() -> [UInt8] {
+        let wanted = min(Self.size, limit - offset)
+        guard wanted > 0 else {
+            if !wasCut { wasCut = !read(offset, 1).isEmpty }
+            return []
+        }
+        let piece = read(offset, wanted)
+        offset += piece.count
+        return piece
+    }
+}

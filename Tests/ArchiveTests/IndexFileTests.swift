@@ -1,0 +1,211 @@
+@testable import Results
+@testable import Store
+@testable import Archive
+import Foundation
+import GRDB
+import Pipeline
+import TestSupport
+import Testing
+
+@Suite struct IndexFileTests {
+    let folder: TemporaryFolder
+    let path: String
+
+    init() throws {
+        folder = try TemporaryFolder()
+        path = folder.path + "/index.sqlite"
+    }
+
+    @Test func whatWasAcceptedIsThereAfterReopening() async throws {
+        do {
+            let index = try Index(path: path)
+            try await index.recordBaseline(
+                of: "alpha", location: "/srv/alpha.git", refs: ["refs/heads/main": Sample.commit(1)])
+            try await index.completed(Sample.request(head: 1))
+            try await index.accept(Sample.request(head: 2))
+        }
+        let index = try Index(path: path)
+        #expect(try await index.cursor(of: "alpha") == ["refs/heads/main": Sample.commit(1)])
+        #expect(try await index.runs().map(\.state) == [.queued, .ended])
+        #expect(try await index.accept(Sample.request(head: 3)).run.id == 3)
+    }
+
+    @Test func commitsReachTheDisk() async throws {
+        let index = try Index(path: path)
+        let settings = try await index.write { db in
+            [try String.fetchOne(db, sql: "PRAGMA journal_mode"), try String.fetchOne(db, sql: "PRAGMA synchronous")]
+        }
+        #expect(settings == ["wal", "2"], "2 is FULL")
+    }
+
+    /// SQLite flushes its log for what a transaction has written, and only then.
+    @Test func aFlushIsAWrite() async throws {
+        let index = try Index(path: path)
+        try await index.completed(Sample.request(head: 1))
+        func log() throws -> Int {
+            try #require(try FileManager.default.attributesOfItem(atPath: path + "-wal")[.size] as? Int)
+        }
+        let before = try log()
+        try await index.flush()
+        #expect(try log() > before)
+        #expect(try await index.accept(Sample.request(head: 2)).run.id == 2)
+    }
+
+    /// A look that accepts runs does not wait for the disk; the first of its runs has it flushed, and once.
+    @Test func looksAreFlushedTogether() async throws {
+        let index = try Index(path: path)
+        func log() throws -> Int {
+            try #require(try FileManager.default.attributesOfItem(atPath: path + "-wal")[.size] as? Int)
+        }
+        try await index.recordBaseline(of: "alpha", location: "/alpha", refs: [String: String]())
+        #expect(index.hasFlushed)
+        for head in 1...2 {
+            let ref = "refs/pull/\(head)/head"
+            _ = try await index.recordLook(
+                repository: "alpha", moved: [RefMove(ref: ref, old: nil, new: Sample.commit(head))],
+                requests: [Sample.request(head: head)], changes: [])
+            #expect(!index.hasFlushed)
+        }
+        var before = try log()
+        try await index.flushLooks()
+        #expect(try log() > before)
+        #expect(index.hasFlushed)
+        before = try log()
+        try await index.flushLooks()
+        #expect(try log() == before)
+        // One that starts nothing is not waited for by anybody.
+        _ = try await index.recordLook(
+            repository: "alpha", moved: [RefMove(ref: "refs/heads/x", old: nil, new: Sample.commit(3))], requests: [],
+            changes: [])
+        #expect(index.hasFlushed)
+    }
+
+    @Test func numbersAreNeverUsedAgain() async throws {
+        do {
+            let index = try Index(path: path)
+            try await index.completed(Sample.request(head: 1))
+        }
+        let queue = try DatabaseQueue.patient(path)
+        try await queue.write { db in try db.execute(sql: "DELETE FROM run") }
+        try queue.close()
+        #expect(try await Index(path: path).accept(Sample.request(head: 1)).run.id == 2)
+    }
+
+    @Test(arguments: [Data("this is no database, and never was one".utf8), Data(repeating: 0x5A, count: 100_000)])
+    func aFileThatIsNoDatabaseIsNamedAndKept(_ content: Data) async throws {
+        try content.write(to: URL(fileURLWithPath: path))
+        let error = #expect(throws: ArchiveError.self) { try Index(path: path) }
+        #expect(error?.code == .damagedIndex)
+        #expect(error?.description.contains(path) == true)
+        #expect(error?.description.contains("pipectl archive reindex") == true)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == content)
+    }
+
+    @Test func aTruncatedFileIsNoticed() async throws {
+        try await fill()
+        let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
+        let size = try file.seekToEnd()
+        try file.truncate(atOffset: size / 2)
+        try file.close()
+        let error = #expect(throws: ArchiveError.self) { try Index(path: path) }
+        #expect(error?.code == .damagedIndex)
+    }
+
+    @Test func anOverwrittenPageIsNoticed() async throws {
+        try await fill()
+        let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
+        try file.seek(toOffset: 4096 * 3)
+        try file.write(contentsOf: Data(repeating: 0xA5, count: 4096 * 4))
+        try file.close()
+        let error = #expect(throws: ArchiveError.self) { try Index(path: path) }
+        #expect(error?.code == .damagedIndex)
+    }
+
+    @Test func aDamagedIndexIsSetAsideAndMadeAgain() async throws {
+        let store = try ArchiveStore(home: folder.path)
+        try await store.write(Sample.report(7), request: Sample.request(), tests: Sample.tests)
+        let garbage = Data("garbage".utf8)
+        try garbage.write(to: URL(fileURLWithPath: path))
+        let aside = try Index.setAside(path: path)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: aside)) == garbage)
+        let index = try Index(path: path)
+        #expect(try await store.reindex(into: index).restored == 1)
+        #expect(try await index.run(7)?.summary.verdict == .passed)
+        #expect(try await index.accept(Sample.request(head: 2)).run.id == 8)
+    }
+
+    @Test func aFullDiskLosesNothingThatWasAccepted() async throws {
+        let index = try Index(path: path)
+        let pages = try await index.write { db in
+            let count = try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0
+            try db.execute(sql: "PRAGMA max_page_count = \(count + 20)")
+            return count
+        }
+        let accepted = await withTaskGroup(of: RunID?.self, returning: Set<RunID>.self) { group in
+            for number in 1...400 {
+                group.addTask {
+                    do {
+                        return try await index.accept(Sample.request(change: "\(number)", head: number)).run.id
+                    } catch {
+                        #expect((error as? ArchiveError)?.code == .diskFull)
+                        return nil
+                    }
+                }
+            }
+            return await group.reduce(into: Set()) { ids, id in if let id { ids.insert(id) } }
+        }
+        #expect(accepted.count > 0 && accepted.count < 400)
+        #expect(Set(try await index.queued().map(\.id)) == accepted, "what was answered is there, and nothing else")
+        try await index.write { db in try db.execute(sql: "PRAGMA max_page_count = \(pages + 10_000)") }
+        #expect(try await index.accept(Sample.request(change: "later", head: 999)).isNew)
+        let reopened = try Index(path: path)
+        #expect(try await reopened.queued().count == accepted.count + 1)
+    }
+
+    @Test func aNewerSchemaIsRefused() async throws {
+        try await fill()
+        let queue = try DatabaseQueue.patient(path)
+        try await queue.write { db in
+            try db.execute(sql: "INSERT INTO grdb_migrations (identifier) VALUES ('99 from the future')")
+        }
+        try queue.close()
+        let error = #expect(throws: ArchiveError.self) { try Index(path: path) }
+        #expect(error?.code == .newerIndex)
+        #expect(error?.description.contains("99 from the future") == true)
+        #expect(error?.description.contains(path) == true)
+    }
+
+    @Test func aFolderThatIsNotThereIsNamed() {
+        let missing = folder.path + "/nowhere/index.sqlite"
+        let error = #expect(throws: ArchiveError.self) { try Index(path: missing) }
+        #expect(error?.code == .unusableIndex)
+        #expect(error?.description.contains(missing) == true)
+    }
+
+    @Test func aCommandReadsWhileTheDaemonWrites() async throws {
+        let daemon = try Index(path: path)
+        try await daemon.accept(Sample.request(head: 1))
+        let command = try Index(path: path, check: .none)
+        #expect(try await command.runs().count == 1)
+        try await daemon.accept(Sample.request(change: "8", head: 2))
+        #expect(try await command.runs().count == 2)
+        try await command.accept(Sample.request(change: "9", head: 3))
+        #expect(try await daemon.runs().count == 3)
+    }
+
+    /// An index of some hundred pages, closed and with nothing in its log.
+    private func fill() async throws {
+        do {
+            let index = try Index(path: path)
+            let tests = (0..<200).map {
+                TestResult(suite: "Suite \($0)", name: "a test with number \($0)", status: .passed)
+            }
+            for head in 1...40 {
+                try await index.completed(Sample.request(change: "\(head)", head: head), tests: tests)
+            }
+        }
+        let queue = try DatabaseQueue.patient(path)
+        try await queue.writeWithoutTransaction { db in _ = try db.checkpoint(.truncate) }
+        try queue.close()
+    }
+}

@@ -1,0 +1,162 @@
+@testable import Reports
+@testable import Results
+import Foundation
+import Pipeline
+import Testing
+
+@Suite struct BundleTests {
+    /// A run with `count` failing tests, a step that failed without any, and a change in five files.
+    private func draft(_ count: Int, text: String = "unit") -> BundleDraft {
+        var report = Fixture.report(text: text)
+        (report.conflicts, report.findings) = ([], [])
+        report.reproduce = "pipectl run test --change 7"
+        report.steps = [
+            Fixture.step("unit", from: 0, to: 9, .failed, log: "1.log"),
+            Fixture.step("lint", from: 0, to: 1, .failed, log: "2.log"), Fixture.step("build", from: 0, to: 3),
+        ]
+        let tests = (0..<count).map { number in
+            TestResult(
+                suite: "Suite", name: "case\(number)()", status: .failed,
+                message: "Expectation \(number) failed. It was otherwise.\nsecond line of \(number)",
+                details: (0..<50).map { "detail \($0) of \(number)\n" }.joined(), file: "Tests/A\(number).swift",
+                line: number + 1)
+        }
+        report.steps[0].tests = TestSpan(first: 0, count: count)
+        report.testCounts = TestCounts(passed: 41, failed: count)
+        report.comparison = Comparison(
+            against: 3, commit: "f387829c0b", alsoFailing: tests.count > 2 ? ["Suite/case0()"] : [],
+            newlyFailing: tests.dropFirst().map(\.id), vanished: ["Suite/gone()"])
+        var evidence = BundleEvidence()
+        evidence.hunks = (0..<5).map {
+            .init(file: "Tests/A\($0).swift", line: 1, lines: 3, text: " a\n-b\($0)\n+c\($0)")
+        }
+        evidence.flaky = ["Suite/case1()": "failed and passed on one tree in 3 of its last 50 runs"]
+        let document = ReportDocument(report: report, tests: tests) { file in
+            ReportLog(bytes: Array((0..<500).map { "\(file) line \($0)\n" }.joined().utf8))
+        }
+        return BundleDraft(document, evidence)
+    }
+
+    @Test(arguments: [3 << 10, 4_000, 8_000, 16 << 10, 64 << 10], [0, 1, 7, 300])
+    func everyBudgetHolds(bytes: Int, count: Int) throws {
+        for text in ["unit", Fixture.hostile, String(repeating: "\"\\é", count: 3_000)] {
+            let draft = draft(count, text: text)
+            for format in BundleFormat.allCases {
+                let document = draft.render(bytes: bytes, as: format)
+                #expect(document.utf8.count <= bytes, "\(format)")
+                guard format == .json else { continue }
+                let bundle = try JSONDecoder().decode(RunBundle.self, from: Data(document.utf8))
+                #expect(bundle.problems.count >= 1 || count == 0 && bytes < 4_000)
+                let isWhole = bundle.problems.count == draft.items.count && bundle.leftOut.isEmpty
+                #expect(isWhole || !bundle.leftOut.isEmpty, "what is missing is said")
+            }
+        }
+    }
+
+    @Test func whatMattersMostStaysLongest() throws {
+        let small = draft(300).fit(bytes: 4_000, as: .json)
+        #expect(small.problems.allSatisfy { $0.kind == .test && $0.standing == .newHere })
+        #expect(small.problems.first?.name == "Suite/case2()", "the flaky one comes after those that are new")
+        #expect(small.leftOut.contains { $0.what.hasSuffix("failing tests") && $0.command.contains("report 18") })
+        let large = draft(4).fit(bytes: 64 << 10, as: .json)
+        let kinds = large.problems.map { "\($0.kind.rawValue) \($0.standing.rawValue)" }
+        #expect(kinds.prefix(3) == ["test newHere", "test newHere", "test knownFlaky"])
+        #expect(kinds.contains("test alsoOnTarget") && kinds.contains("removedTest newHere"))
+        let first = try #require(large.problems.first)
+        #expect(first.file == "Tests/A2.swift" && first.line == 3 && first.step == "unit")
+        #expect(first.hunks?.first?.file == "Tests/A2.swift")
+        #expect(first.reproduce == "pipectl run test --change 7 --step unit")
+        #expect(first.excerpt?.hasPrefix("detail 0 of 2\ndetail 1 of 2") == true)
+        #expect(large.passed == "41 tests; step build")
+        #expect(large.exitCode == 1 && large.comparison?.removed == 1)
+    }
+
+    @Test func textsEndAtLines() {
+        for bytes in stride(from: 3_100, to: 14_000, by: 700) {
+            for problem in draft(12).fit(bytes: bytes, as: .markdown).problems {
+                for text in [problem.message, problem.excerpt].compactMap({ $0 }) {
+                    for line in text.split(separator: "\n") where !line.hasPrefix("…") {
+                        let isWhole =
+                            line.wholeMatch(of: /detail \d+ of \d+|second line of \d+|.*otherwise\.|.*\.log line \d+/)
+                            != nil
+                            || ["lint", "unit", "build"].contains(line) || line.hasPrefix("command: ")
+                            || line.hasPrefix("It ran in run 3") || line.hasPrefix("unit")
+                        #expect(isWhole, "\(line)")
+                    }
+                }
+            }
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("one. two three four five", 22, nil),
+            ("First sentence ends. Then another one that is long", 46, "First sentence ends."),
+            ("short", 10, "short"),
+        ] as [(String, Int, String?)])
+    func aLineEndsAfterASentenceOrAWord(line: String, bytes: Int, expected: String?) {
+        let part = WholeText.part(of: line, bytes: bytes)
+        #expect((part?.utf8.count ?? 0) <= bytes)
+        if let expected { #expect(part?.hasPrefix(expected) == true, "\(part ?? "-")") }
+        if let part, part != line {
+            let kept = part.prefix { $0 != "[" }.dropLast()
+            #expect(line.hasPrefix(kept) && line.dropFirst(kept.count).first == " ", "\(part)")
+        }
+    }
+
+    @Test func theBundleFollowsItsSchema() throws {
+        let schema = try JSONSerialization.jsonObject(with: Data(BundleSchema.text.utf8))
+        let top = try #require(schema as? [String: Any])
+        let bundle = try JSONSerialization.jsonObject(with: Data(draft(3).render(bytes: 32_000, as: .json).utf8))
+        #expect(SchemaCheck(root: top).problems(bundle, top) == [])
+        var broken = try #require(bundle as? [String: Any])
+        broken["verdict"] = "maybe"
+        broken["run"] = "18"
+        broken["problems"] = [["kind": "test"]]
+        #expect(SchemaCheck(root: top).problems(broken, top).count == 5)
+        let docs = URL(filePath: #filePath).pathComponents.dropLast(4).dropFirst().joined(separator: "/")
+        #expect(try String(contentsOfFile: "/\(docs)/docs/bundle.schema.json", encoding: .utf8) == BundleSchema.text)
+    }
+
+    @Test func aFenceHoldsWhateverIsPrinted() {
+        var problem = RunBundle.Problem(kind: .test, standing: .unknown, name: "a`b\u{1B}[2J")
+        problem.message = "```\n# not a heading\n````"
+        let text = BundleMarkdown.text(of: problem, number: 1)
+        #expect(text.contains("`````text\n```\n# not a heading\n````\n`````"))
+        #expect(!text.contains("\u{1B}"))
+    }
+}
+
+/// As much of JSON Schema as the bundle's uses.
+private struct SchemaCheck {
+    let root: [String: Any]
+
+    func problems(_ value: Any, _ schema: [String: Any], _ path: String = "$") -> [String] {
+        var schema = schema
+        if let reference = schema["$ref"] as? String, let name = reference.split(separator: "/").last {
+            schema = (root["$defs"] as? [String: [String: Any]])?[String(name)] ?? [:]
+        }
+        var found: [String] = []
+        switch schema["type"] as? String {
+        case "object":
+            guard let object = value as? [String: Any] else { return ["\(path) is no object"] }
+            for key in schema["required"] as? [String] ?? [] where object[key] == nil { found.append("\(path).\(key)") }
+            let properties = schema["properties"] as? [String: [String: Any]] ?? [:]
+            for (key, inner) in object {
+                guard let own = properties[key] else { found.append("\(path).\(key) is unknown"); continue }
+                found += problems(inner, own, "\(path).\(key)")
+            }
+        case "array":
+            guard let array = value as? [Any] else { return ["\(path) is no array"] }
+            let own = schema["items"] as? [String: Any] ?? [:]
+            for (index, inner) in array.enumerated() { found += problems(inner, own, "\(path)[\(index)]") }
+        case "integer": if !(value is Int) { found.append("\(path) is no integer") }
+        case "string": if !(value is String) { found.append("\(path) is no string") }
+        default:
+            if let words = schema["enum"] as? [String], !words.contains(value as? String ?? "") {
+                found.append("\(path) is none of the words")
+            }
+        }
+        return found
+    }
+}

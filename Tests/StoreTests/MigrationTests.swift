@@ -1,0 +1,70 @@
+@testable import Store
+@testable import Results
+import Foundation
+import GRDB
+import TestSupport
+import Testing
+
+/// An index that an older pipectl wrote.
+@Suite struct MigrationTests {
+    let folder: TemporaryFolder
+    let path: String
+
+    init() throws {
+        folder = try TemporaryFolder()
+        path = folder.path + "/index.sqlite"
+    }
+
+    @Test func anOlderSchemaIsBroughtUpOnce() async throws {
+        let ids = try await old()
+        for _ in 1...2 {
+            let index = try Index(path: path)
+            #expect(try await index.accept(Sample.request(head: 1)).isNew == false, "it is known under its new key")
+            #expect(try await index.intents(of: ids.release).count == 1)
+        }
+        let index = try Index(path: path)
+        let recovered = try await index.recoverInterrupted()
+        guard case .ended(.infrastructure, let reason)? = recovered.first(where: { $0.id == ids.release })?.outcome
+        else {
+            Issue.record("an older pipectl recorded no intents: what the release did is not known")
+            return
+        }
+        #expect(reason.contains("recorded by an older pipectl"))
+        #expect(recovered.first { $0.id == ids.test }?.outcome == .queued(attempt: 2))
+    }
+
+    @Test func aMigrationThatFailsLeavesTheOldSchema() async throws {
+        _ = try await old()
+        let queue = try DatabaseQueue.patient(path)
+        // In the way of the table that is to be made.
+        try await queue.write { db in try db.execute(sql: "CREATE TABLE intent (x INTEGER)") }
+        try queue.close()
+        #expect(throws: (any Error).self) { try Index(path: path) }
+        let after = try DatabaseQueue.patient(path)
+        let (applied, nonces) = try await after.read { db in
+            (
+                try String.fetchAll(db, sql: "SELECT identifier FROM grdb_migrations"),
+                try String.fetchSet(db, sql: "SELECT nonce FROM run")
+            )
+        }
+        #expect(!applied.contains("3 intent"))
+        #expect(nonces == [""], "nothing of it was done")
+    }
+
+    /// An index of the first schema: a test and a release that run.
+    private func old() async throws -> (test: RunID, release: RunID) {
+        let index = try Index(path: path)
+        let test = try await index.enqueue(Sample.request(head: 1)).run.id
+        let release = try await index.enqueue(Sample.request(change: nil, head: 2, atMostOnce: true)).run.id
+        for id in [test, release] { try await index.markRunning(id) }
+        try await index.write { db in
+            try db.execute(
+                sql: """
+                    DROP TABLE intent;
+                    UPDATE run SET nonce = '';
+                    DELETE FROM grdb_migrations WHERE identifier = '3 intent';
+                    """)
+        }
+        return (test, release)
+    }
+}

@@ -1,0 +1,50 @@
+@testable import Results
+import TestReports
+import Testing
+
+@Suite struct SwiftPMConsoleTests {
+    @Test func aWholeRunIsRead() throws {
+        let results = try Fixture.results("swiftpm-console.txt")
+        #expect(results.tally == "8/11/3/4/1")
+        #expect(results.findings.isEmpty)
+        #expect(results["testFails"]?.place == "/build/demo/Tests/DemoTests/XTests.swift:9")
+        #expect(results["testFails"]?.details?.contains("XCTAssertTrue failed") == true)
+        #expect(results["testPrints"]?.message == "failed - mehrzeilig\nzweite Zeile → ü")
+        #expect(results["testSkips"]?.message == "no network here")
+        #expect(results["testThrows"]?.status == .errored)
+        #expect(results["testSlow"]?.duration == 0.12)
+        #expect(results["pairs(text:flag:)"]?.message?.contains("flag → false") == true)
+        #expect(results["knownButFine()"]?.message == "Known issue was not recorded\nused to fail")
+        #expect(results["known()"]?.status == .expectedFailure)
+        #expect(results["cancels()"]?.status == .skipped)
+        #expect(results["a raw name"]?.place == "STests.swift:28")
+    }
+
+    @Test func aTestCantSpeakForAnother() throws {
+        #expect(try Fixture.results("swiftpm-console.txt")["test"] == nil)
+    }
+
+    @Test func coloursAndMacOSAreRead() throws {
+        let colours = try Fixture.results("swift-testing-colours.txt")
+        #expect(colours.tally == "1/1/0/0/0")
+        #expect(colours["bad(n:)"]?.place == "STests.swift:13")
+        let mac = try Fixture.results("swiftpm-console-macos.txt")
+        #expect(mac.tests.map(\.suite) == ["DemoTests.XTests", "DemoTests.XTests", "DemoTests.XTests"])
+        #expect(mac.tests.map(\.status) == [.failed, .expectedFailure, .errored])
+        #expect(mac["testCrashes"]?.place == "/build/demo/Tests/DemoTests/XTests.swift:31")
+        #expect(mac["testCrashes"]?.message?.contains("Index out of range") == true)
+    }
+
+    @Test func twoTestsOfOneNameAreNotTwoTries() {
+        let text = """
+            Test run started.
+            ◇ Test a() started.
+            ✘ Test a() failed after 0.001 seconds with 1 issue.
+            ◇ Test a() started.
+            ✔ Test a() passed after 0.001 seconds.
+            """
+        let results = TestResultReader().read(Array(text.utf8), named: "log", format: .swiftpmConsole)
+        #expect(results.tests.map(\.name) == ["a()", "a() #2"])
+        #expect(results.counts.flaky == 0)
+    }
+}
