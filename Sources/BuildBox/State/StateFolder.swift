@@ -87,6 +87,8 @@ public struct StateFolder: Sendable, Hashable {
     public var kept: String { path + "/kept" }
     /// Folders that steps keep from run to run, by repository and name.
     public var caches: String { path + "/caches" }
+    /// What `pipectl landed` read of the repositories that it was last asked about.
+    public var landed: String { path + "/landed" }
     /// Logs of running steps.
     public var live: String { path + "/live" }
     /// The machine's settings as sandboxes show them.

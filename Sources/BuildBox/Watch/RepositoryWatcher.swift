@@ -314,9 +314,10 @@ actor RepositoryWatcher {
     ) async throws -> [QueuedRun] {
         await box.lookAtSettings()
         let programs = try? await box.programs()
+        let file = repository.knownCommits
         let (gathered, kept) = try await withRepository(at: repository.gitDirectory) { repository in
             let sighting = try Sighting.gather(
-                repository, snapshot: snapshot, refChanges: news.moves, rules: trust)
+                repository, snapshot: snapshot, refChanges: news.moves, rules: trust, keeping: file)
             return (sighting, programs.map { Self.kept(sighting, $0) } ?? [:])
         }
         let sighting = try await gathered.recognised(in: repository)

@@ -48,6 +48,7 @@ struct Landed: AsyncParsableCommand {
         let named = try RevisionRange(self.range ?? "HEAD")
         let range = await LandedPlace.commits(named, in: self.folder)
         let folder = await LandedPlace.folder(self.folder, watchedAt: known?.gitDirectory, rules)
+        let memory = (try? state.folder()).flatMap { LandedMemory($0) }
         let facts = try await withRepository(at: folder) { repository in
             let new = try repository.resolve(range.new)
             let old = try range.old.map { try repository.resolve($0) }
@@ -61,7 +62,8 @@ struct Landed: AsyncParsableCommand {
                         "no pull request refs found in \(folder). Fetch them: "
                         + "git fetch origin '+refs/pull/*/head:refs/pull/*/head', or name branches with --changes")
             }
-            let draft = try Landings.draft(heads, in: repository, from: old, to: new)
+            let draft = try Landings.draft(
+                heads, in: repository, from: old, to: new, keeping: memory?.file(of: repository.gitDirectory))
             return Facts(draft: draft, objects: repository.gitDirectory)
         }
         let landings = try await landings(facts)
