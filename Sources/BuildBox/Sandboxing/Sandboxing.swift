@@ -35,7 +35,9 @@ struct Sandboxing: Sendable {
         let users = StepUsers(seed: state.path)
         var groups: ControlGroups?
         var groupObstacle: GroupObstacle?
-        do { groups = try await ControlGroups.find() } catch { groupObstacle = GroupObstacle(error) }
+        do {
+            groups = try await ControlGroups.find(stopSignal: options.shutdown.map { _ in ShutdownNotice.scopeSignal })
+        } catch { groupObstacle = GroupObstacle(error) }
         var layering: Layering?
         var layeringObstacle: String?
         do {

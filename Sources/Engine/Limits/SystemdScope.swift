@@ -11,6 +11,8 @@
         var isOfUser: Bool
         /// The unit that this process is in now and must end with, if it is a service.
         var service: String?
+        /// What systemd sends to every process of the scope when it stops the scope; nil: SIGTERM.
+        var stopSignal: Int32?
 
         /// Names the variable that says that systemd must not be asked: `none`.
         static let variable = "PIPECTL_SCOPE"
@@ -40,6 +42,7 @@
                 ["PIDs", "au", "1", String(process)], ["Delegate", "b", "true"],
                 ["CollectMode", "s", "inactive-or-failed"], ["Description", "s", "pipectl, process \(process)"],
             ]
+            if let stopSignal { properties.append(["KillSignal", "i", String(stopSignal)]) }
             if let service {
                 properties += [["BindsTo", "as", "1", service], ["After", "as", "1", service]]
             }

@@ -110,7 +110,10 @@ struct Watch: AsyncParsableCommand {
             logger.notice("steps were told to end, too: their runs begin again at the next start")
             Foundation.exit(0)
         }
-        if !once { options.shutdown = shutdown }
+        if !once {
+            ShutdownNotice.heedScope()
+            options.shutdown = shutdown
+        }
         let folder = try state.folder()
         let box = try await Box(state: folder, purpose: "watch", options: options, log: logger)
         do {
@@ -172,7 +175,7 @@ struct BoxService: Service {
     }
 }
 
-/// SIGTERM and SIGINT: drain, then cancel, then end; SIGHUP: look.
+/// SIGTERM and SIGINT: drain, then cancel, then end; SIGHUP: look; the stop of the box's scope: drain.
 struct SignalService: Service {
     let box: Box
     let shutdown: ShutdownNotice
@@ -180,23 +183,32 @@ struct SignalService: Service {
 
     func run() async throws {
         var count = 0
-        for await signal in await UnixSignalsSequence(trapping: .sigterm, .sigint, .sighup).cancelOnGracefulShutdown() {
+        let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint, .sighup, .sigusr2)
+        for await signal in signals.cancelOnGracefulShutdown() {
             if signal == .sighup {
                 await box.lookAtAll()
                 continue
             }
-            count += 1
             shutdown.tell()
+            // The machine stops the scope, and may send SIGTERM beside it: only what people repeat cancels runs.
+            if signal == .sigusr2 {
+                await drain()
+                continue
+            }
+            count += 1
             switch count {
-            case 1:
-                log.notice("shutting down: running runs end first; a second signal cancels them")
-                await box.drain()
+            case 1: await drain()
             case 2:
                 log.notice("cancelling what runs; a third signal ends at once")
                 await box.cancelAll("the box was shut down")
             default: Foundation.exit(130)
             }
         }
+    }
+
+    private func drain() async {
+        log.notice("shutting down: running runs end first; a second signal cancels them")
+        await box.drain()
     }
 }
 
