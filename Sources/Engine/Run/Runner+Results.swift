@@ -73,6 +73,7 @@ extension Runner {
                                 ? "; check the pattern or the command's options"
                                 : "; \(search.matches.count) from before it started are not counted"))
                 }
+                var contents: [ResultFileContent] = []
                 for match in own {
                     // The name is the step's choice, and the archive keeps it.
                     let isSecret = setting.secrets.masker?.secret(in: match.path) != nil
@@ -84,14 +85,17 @@ extension Runner {
                             match.path, to: setting.results.appending(copied), masker: setting.secrets.masker,
                             policy: .mask)
                         attempt.resultFiles.append(copied)
-                        sets.append(
-                            try reader.read(
-                                file: setting.results.appending(copied).string, named: match.path))
+                        contents.append(
+                            ResultFileContent(
+                                path: isSecret ? copied : match.path,
+                                results: try reader.read(
+                                    file: setting.results.appending(copied).string, named: match.path)))
                     } catch {
                         find("result-file", "\(error)")
                         if let problem = error as? WorkspaceFileProblem { refuse(problem, of: step, &attempt) }
                     }
                 }
+                sets.append(TestResults.joining(contents))
             }
         }
         var merged = sets.reduce(TestResults()) { $0.merging($1) }

@@ -87,15 +87,20 @@ public struct TestResultReader: Sendable {
         _ source: ByteSource, _ start: @autoclosure () -> FileStart, named name: String, format: ResultFormat?
     ) -> TestResults {
         if let type = format.flatMap(ResultReadings.reading(named:)) {
-            var reading = type.init(name: name, limits: limits)
-            return reading.read(source)
+            return read(source, as: type, named: name)
         }
         let start = start()
         guard let type = ResultReadings.reading(of: start) else {
             return TestResults(findings: [UnknownFormat.finding(start, named: name)])
         }
+        return read(source, as: type, named: name)
+    }
+
+    private func read(_ source: ByteSource, as type: any ResultReading.Type, named name: String) -> TestResults {
         var reading = type.init(name: name, limits: limits)
-        return reading.read(source)
+        var results = reading.read(source)
+        results.format = type.format
+        return results
     }
 }
 
