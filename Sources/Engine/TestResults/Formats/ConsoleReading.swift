@@ -50,7 +50,7 @@ struct ConsoleReading: ResultReading {
     mutating func read(_ source: ByteSource) -> TestResults {
         var source = source
         while !collector.isFull, let (bytes, _) = source.nextLine(limit: limits.fieldBytes) {
-            take(Self.plain(bytes))
+            if !xctestIssue(coloured: bytes) { take(Self.plain(bytes)) }
         }
         finish()
         return collector.finished()
@@ -165,6 +165,16 @@ struct ConsoleReading: ResultReading {
         }
         open[current] = changed
         return true
+    }
+
+    /// Takes a line of an XCTest's issue that has escape characters in it. XCTest colours nothing, so they are part of
+    /// the values that it shows: without them `"Hello" is not equal to "Hello"` would be left.
+    private mutating func xctestIssue(coloured bytes: [UInt8]) -> Bool {
+        guard let current, let escape = bytes.firstIndex(of: 0x1B) else { return false }
+        let start = String(cleaning: Array(bytes[..<escape]))
+        guard continues == current || start.byteRange(of: ": error: \(current) : ") != nil else { return false }
+        let parts = bytes.split(separator: 0x1B, omittingEmptySubsequences: false)
+        return xctestIssue(parts.map { String(cleaning: Array($0)) }.joined(separator: "\\u{1B}"))
     }
 
     /// A line that an XCTest printed, or one more of its last issue; what the runner of Swift Testing prints is neither.
