@@ -63,6 +63,7 @@ struct BundleMarkdown {
         if let history = problem.history { facts.append(MarkdownText.inline(history)) }
         if !facts.isEmpty { text += "\n" + facts.joined(separator: ", ") + "\n" }
         if let message = problem.message { text += "\n" + block(message, "text") }
+        if let alike = problem.alike { text += "\n\(words(alike))\n" }
         if let excerpt = problem.excerpt { text += "\nIt printed:\n\n" + block(excerpt, "text") }
         for hunk in problem.hunks ?? [] {
             text += "\nThe change at \(MarkdownText.code("\(hunk.file):\(hunk.line)", limit: 500)):\n\n"
@@ -71,6 +72,14 @@ struct BundleMarkdown {
         if let suggestion = problem.suggestion { text += "\n→ \(MarkdownText.inline(suggestion, limit: 600))\n" }
         if let command = problem.reproduce { text += "\nReproduce: \(MarkdownText.code(command, limit: 1_000))\n" }
         return text
+    }
+
+    /// ``The same in 3 further tests: `a`, `b` and 1 more``.
+    private static func words(_ alike: RunBundle.Alike) -> String {
+        let names = alike.names.map { MarkdownText.code($0) }.joined(separator: ", ")
+        let rest = alike.count - alike.names.count
+        let more = rest > 0 && !alike.names.isEmpty ? " and \(rest) more" : ""
+        return "The same in \(Wording.count(alike.count, "further test"))" + (names.isEmpty ? "" : ": \(names)\(more)")
     }
 
     private static func title(of problem: RunBundle.Problem) -> String {

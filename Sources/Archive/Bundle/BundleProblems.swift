@@ -43,8 +43,27 @@ struct BundleProblems {
         }
     }
 
+    /// Tests that failed at one line of one file with one message are one problem: a function that all of them call is
+    /// broken, and two hundred times the same would hide what else is.
     private func failingTests() -> [BundleDraft.Item] {
-        facts.failing.map { test in
+        var groups: [[ReportFacts.Test]] = []
+        var places: [AlikeTests: Int] = [:]
+        for test in facts.failing {
+            // What is known to be flaky stands for itself.
+            let isFlaky = evidence.flaky[test.result.id] != nil
+            guard !isFlaky, let key = AlikeTests(test, step: stepOfTest[test.result.id]) else {
+                groups.append([test])
+                continue
+            }
+            if let place = places[key] {
+                groups[place].append(test)
+            } else {
+                places[key] = groups.count
+                groups.append([test])
+            }
+        }
+        return groups.map { group in
+            let test = group[0]
             let result = test.result
             let step = stepOfTest[result.id]
             var standing = RunBundle.Problem.Standing.unknown
@@ -58,6 +77,10 @@ struct BundleProblems {
             if isAllowed(step) { rank += 30 }
             var problem = self.problem(of: result, step, standing)
             problem.reproduce = reproduction(of: step, test: result)
+            let others = group.dropFirst()
+            if !others.isEmpty {
+                problem.alike = .init(count: others.count, names: others.prefix(40).map { name($0.result.id, 400) })
+            }
             return item(
                 problem, rank: rank, kind: "failing test", command: "pipectl report \(id) --format html",
                 suite: result.suite, message: result.message, excerpt: excerpt(of: result, step))
@@ -213,8 +236,10 @@ struct BundleProblems {
         }
         var short = problem
         short.reproduce = nil
+        short.alike?.names = []
         short.message = short.message ?? shown(message, 1, 240)
         var brief = problem
+        brief.alike?.names = Array((problem.alike?.names ?? []).prefix(3))
         brief.message = brief.message ?? shown(message, 6, 800)
         var versions = [short, brief]
         if problem.severity != .note {
@@ -228,6 +253,7 @@ struct BundleProblems {
             full.message = problem.message ?? shown(message, 30, 5_000)
             full.excerpt = printed(40, 5_000)
             full.hunks = hunks(3, 40)
+            full.alike = problem.alike
             versions += [placed, ample, full]
         }
         var distinct: [RunBundle.Problem] = []

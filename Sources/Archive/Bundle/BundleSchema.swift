@@ -132,6 +132,15 @@ public enum BundleSchema {
                     }
                   }
                 },
+                "alike": {
+                  "type": "object",
+                  "description": "further tests that failed at the same line with the same message",
+                  "required": ["count", "names"],
+                  "properties": {
+                    "count": { "type": "integer", "description": "how many" },
+                    "names": { "type": "array", "items": { "type": "string" }, "description": "some of them, or all" }
+                  }
+                },
                 "suggestion": { "type": "string" },
                 "history": { "type": "string" },
                 "reproduce": { "type": "string", "description": "the command that repeats only this" }
