@@ -7,7 +7,8 @@ struct Landed: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "landed", abstract: "Lists which changes landed in the target, and how each was recognised.",
         discussion: """
-            RANGE is OLD..NEW, or one revision for its whole history; default: the default branch.
+            RANGE is OLD..NEW, or one revision for its whole history. Default: the target branch of the watched \
+            repository, else origin's default branch, else HEAD.
 
             Examples:
               pipectl landed v1.0..v1.1 --notes     release notes between two tags
@@ -45,9 +46,8 @@ struct Landed: AsyncParsableCommand {
         LibGit2.trustStoredObjects()
         let known = await watched()
         let rules = try ChangeRefs(branchPatterns: changes.isEmpty ? known?.changePatterns ?? [] : changes)
-        let named = try RevisionRange(self.range ?? "HEAD")
-        let range = await LandedPlace.commits(named, in: self.folder)
-        let folder = await LandedPlace.folder(self.folder, watchedAt: known?.gitDirectory, rules)
+        let place = LandedPlace(folder: self.folder, watched: known, rules: rules)
+        let (folder, range) = try await place.find(self.range)
         let memory = (try? state.folder()).flatMap { LandedMemory($0) }
         let facts = try await withRepository(at: folder) { repository in
             let new = try repository.resolve(range.new)
