@@ -32,7 +32,7 @@ struct ShutdownTests {
                 #expect(await daemon.end() == 130)
             }
             try await bench.withDaemon { daemon in
-                _ = try await daemon.line("run 1 was interrupted and waits for attempt 2")
+                _ = try await daemon.line("run 1 was interrupted and is queued for attempt 2")
                 try await bench.arrival(at: "started")
                 kill(daemon.child.id, SIGTERM)
                 _ = try await daemon.line("shutting down")
@@ -90,7 +90,7 @@ struct ShutdownTests {
             }
             let run = try await bench.run(1)
             #expect(run.verdict == .cancelled)
-            #expect(run.reason?.contains("the box was shut down") == true)
+            #expect(run.reason?.contains("was shut down") == true)
             #expect(FileManager.default.fileExists(atPath: "\(bench.meet)/tidied"), "it was asked first")
         }
     }

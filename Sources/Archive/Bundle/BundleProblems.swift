@@ -93,7 +93,7 @@ struct BundleProblems {
             let failed = document.tests.last { $0.id == test.result.id && $0.status.isFailure } ?? test.result
             var problem = self.problem(of: failed, stepOfTest[failed.id], .knownFlaky)
             problem.severity = .warning
-            problem.history = problem.history ?? "failed and passed on the same tree, \(test.tries) tries"
+            problem.history = problem.history ?? "failed and passed on the same tree, \(test.tries) attempts"
             return item(
                 problem, rank: 40, kind: "flaky test", command: "pipectl report \(id) --format html",
                 suite: failed.suite, message: test.earlierFailure, excerpt: excerpt(of: failed, problem.step))
@@ -146,7 +146,7 @@ struct BundleProblems {
             if standing == .alsoOnTarget { rank += 20 }
             if isAllowed(finding.step) { rank += 30 }
             return item(
-                problem, rank: rank, kind: isIntegrity ? "breach of integrity" : "finding",
+                problem, rank: rank, kind: isIntegrity ? "integrity finding" : "finding",
                 command: "pipectl report \(id) --format html", suite: "", message: finding.message,
                 excerpt: finding.excerpt)
         }
@@ -160,7 +160,7 @@ struct BundleProblems {
             var problem = RunBundle.Problem(
                 kind: .step, standing: isBox ? .infrastructure : .unknown, name: name(step.name))
             problem.reproduce = isBox ? nil : reproduction(of: step.name)
-            problem.suggestion = isBox ? "the box failed, not the change: `pipectl doctor`, then rerun" : nil
+            problem.suggestion = isBox ? "the build box failed, not the change: run `pipectl doctor`, then rerun" : nil
             var rank = isBox ? 2 : explained.contains(step.name) ? 20 : 12
             if step.allowsFailure { rank += 30 }
             let reason = [step.reason ?? Wording.title(step.status), "command: \(step.command)"]
@@ -174,7 +174,7 @@ struct BundleProblems {
 
     private func comparison() -> [BundleDraft.Item] {
         guard let comparison = report.comparison else { return [] }
-        let against = "run \(comparison.against) of the target at \(Wording.short(comparison.commit))"
+        let against = "run \(comparison.against) of the target, commit \(Wording.short(comparison.commit))"
         func items(
             _ kind: RunBundle.Problem.Kind, _ ids: [String], rank: Int, word: String, message: (String) -> String
         ) -> [BundleDraft.Item] {

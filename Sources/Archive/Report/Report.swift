@@ -266,8 +266,8 @@ public struct Comparison: Sendable, Equatable, Codable {
 
         /// `2.4 s; the median of 12 runs before is 0.8 s, give or take 20 ms`.
         public var inWords: String {
-            "\(Wording.duration(seconds)); the median of \(samples) runs before is \(Wording.duration(median)), "
-                + "give or take \(Wording.duration(deviation))"
+            "\(Wording.duration(seconds)); the median of the last \(samples) runs is \(Wording.duration(median)), "
+                + "typical deviation \(Wording.duration(deviation))"
         }
     }
 

@@ -89,7 +89,7 @@ extension RunExecutor {
         // What they lie on may be of the branch still, and others may go on from it.
         let gone = await bases.remove { $0.key.isOfSameLine(as: key) && abandoned.contains($0.commit) }
         log.notice(
-            "\(key.branch) was moved back: \(gone) warm workspaces of \(key.workflow) that it no longer leads to are given up"
+            "\(key.branch) was moved back: removed \(gone) warm workspaces of \(key.workflow) for commits that are no longer on it"
         )
     }
 
@@ -156,7 +156,7 @@ extension RunExecutor {
                 }
                 try await bases.add(base)
                 log.debug(
-                    "run \(run.id) leaves a base of \(base.layers.count) layers, \(base.bytes >> 20) MiB, for \(key.workflow) on \(key.branch)"
+                    "run \(run.id) left a warm workspace of \(base.layers.count) layers, \(base.bytes >> 20) MiB, for \(key.workflow) on \(key.branch)"
                 )
             } catch {
                 if BoxTools.isDiskFull(error) {
@@ -170,7 +170,7 @@ extension RunExecutor {
             }
         } catch {
             log.notice(
-                "run \(run.id) leaves no base, so the next ones begin from an older one or from nothing: \(error)")
+                "run \(run.id) left no warm workspace; the next runs start from an older or a fresh one: \(error)")
         }
     }
 
@@ -216,25 +216,25 @@ extension RunExecutor {
         }
         var message =
             hides
-            ? "run \(id) passed the same tree in a warm workspace, and from nothing it fails: something that an earlier "
+            ? "run \(id) passed with the same tree in a warm workspace but fails in a fresh one: something that an earlier "
                 + "run built hides a failure"
-            : "run \(id) failed with the same tree in a warm workspace, and from nothing it passes: what an earlier run "
-                + "built stands in the way of \(blocked.joined(separator: ", ")), or chance decides"
+            : "run \(id) failed with the same tree in a warm workspace but passes in a fresh one: something that an earlier run "
+                + "built breaks \(blocked.joined(separator: ", ")), or the result is random"
         log.log(level: hides ? .error : .warning, "run \(run.id) of \(report.workflow) on \(branch): \(message)")
         if report.trust == .merged {
             let (workflow, repository) = (report.workflow, report.repository)
             let gone = await bases.giveUp {
                 $0.key.workflow == workflow && $0.key.repository == repository && $0.key.branch == branch
             }
-            message += ". \(gone) warm workspaces of \(workflow) on \(branch) are given up"
-            if hides { message += ", with what was proved in them" }
+            message += ". Removed \(gone) warm workspaces of \(workflow) on \(branch)"
+            if hides { message += " and the proofs made in them" }
         }
         report.findings.append(
             Finding(
                 rule: Report.warmDiffers, severity: hides ? .error : .warning, message: message + ".",
                 suggestion: hides
-                    ? "`pipectl rerun \(id) --clean` shows it again; mend what the build forgets"
-                    : "a step must be able to run again where it has run before: `pipectl logs \(id)`"))
+                    ? "`pipectl rerun \(id) --clean` reproduces it; declare what the build depends on"
+                    : "a step must be able to run twice in the same workspace: `pipectl logs \(id)`"))
     }
 }
 

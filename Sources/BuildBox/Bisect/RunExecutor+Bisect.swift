@@ -34,7 +34,7 @@ extension RunExecutor {
                         line: nil, column: nil, suggestion: "git show \(answer.broken.id.prefix(12))"))
             }
         } catch {
-            log.warning("run \(report.id): what is known of its failing tests could not be read: \(error)")
+            log.warning("run \(report.id): the history of its failing tests could not be read: \(error)")
         }
     }
 
@@ -57,7 +57,7 @@ extension RunExecutor {
                 turnedRed(request)
             }
         } catch {
-            log.warning("run \(report.id): the causes of its failing tests are not looked for: \(error)")
+            log.warning("run \(report.id): its failing tests are not bisected: \(error)")
         }
     }
 }

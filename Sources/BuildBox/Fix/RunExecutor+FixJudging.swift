@@ -28,13 +28,13 @@ extension RunExecutor {
                 return series(
                     .givenUp,
                     "the last \(own == 1 ? "commit" : "\(own) commits") of the change \(own == 1 ? "is a fix" : "are fixes") "
-                        + "already, and the workflow wants no more than \(fix.attempts) in a row")
+                        + ", and the workflow allows \(fix.attempts) in a row")
             }
             let isTried = try await index.hasFix(
                 repository: request.repository, workflow: request.workflow, change: change.name, head: head)
-            return isTried ? nil : series(.working, "the fixer is about to begin")
+            return isTried ? nil : series(.working, "the fixer is about to start")
         } catch {
-            log.warning("run \(run.id): it could not be found out whether it is to be mended: \(error)")
+            log.warning("run \(run.id): whether it should be fixed could not be determined: \(error)")
             return nil
         }
     }
@@ -49,7 +49,8 @@ extension RunExecutor {
                 .breaches(tests, try await index.tests(of: role.of))
         } catch {
             (report.verdict, report.reason) = (
-                .infrastructure, "the tests of run \(role.of) can't be read, so nobody knows whether all are there"
+                .infrastructure,
+                "the tests of run \(role.of) can't be read, so pipectl can't tell whether a test is missing"
             )
             return
         }
@@ -61,6 +62,6 @@ extension RunExecutor {
         }
         report.findings += findings
         report.verdict = .failed
-        report.reason = "the fix weakens tests, so it is not taken: \(findings[0].message)"
+        report.reason = "the fix was refused because it weakens tests: \(findings[0].message)"
     }
 }

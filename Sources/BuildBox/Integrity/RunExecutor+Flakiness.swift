@@ -24,7 +24,7 @@ extension RunExecutor {
             let place = tests.first { $0.id == test.id && $0.status.isFailure } ?? test
             let history =
                 known.first { $0.suite == test.suite && $0.name == test.name }.map { Self.words(for: $0) }
-                ?? "it was not seen to do so in the last \(Self.flakyWindow) runs"
+                ?? "this did not happen in the last \(Self.flakyWindow) runs"
             return Finding(
                 rule: "flaky-test", severity: .warning,
                 message: "\(test.id) failed and passed on the same tree; \(history)", file: place.file,
@@ -47,7 +47,7 @@ extension RunExecutor {
             ", first in run \(run)"
                 + (test.firstEndedAt.map { " on \($0.formatted(.iso8601.year().month().day()))" } ?? "")
         }
-        return "it did so in \(test.flips) of its last \(test.runs) runs\(first ?? "")"
+        return "this happened in \(test.flips) of its last \(test.runs) runs\(first ?? "")"
     }
 
     /// The quarantine that holds today, and what is wrong with the rest of it.
@@ -62,7 +62,7 @@ extension RunExecutor {
             }
             guard let end = day(one.until) else {
                 find(
-                    "quarantine-date", "the quarantine of \(one.test) ends on \"\(one.until)\", which is no day",
+                    "quarantine-date", "the quarantine of \(one.test) ends on \"\(one.until)\", which is not a date",
                     "write it as 2026-12-31")
                 continue
             }
@@ -71,12 +71,12 @@ extension RunExecutor {
                 find(
                     "quarantine-expired",
                     "the quarantine of \(one.test) ended on \(one.until): its failures count again",
-                    "mend the test, and take the quarantine out of workflows/")
+                    "fix the test, and remove the quarantine from workflows/")
             } else if days > Double(Quarantine.maximumDays + 1) {
                 find(
                     "quarantine-too-far",
-                    "the quarantine of \(one.test) would hold until \(one.until), more than \(Quarantine.maximumDays) days: it does not hold",
-                    "name a day on which somebody has looked at it")
+                    "the quarantine of \(one.test) lasts until \(one.until), more than \(Quarantine.maximumDays) days ahead: it is ignored",
+                    "choose an earlier date")
             } else {
                 active.append(one)
             }

@@ -10,7 +10,7 @@ extension RunExecutor {
     static let mostLearning = 3
     static let mostLearnt = 10
     /// How the reason ends for which such a run gives way.
-    static let overtaken = "which somebody waits for"
+    static let overtaken = "which has priority"
 
     /// Asks for the red tests of a run of the branch itself to be run again, step by step, while the box has nothing else
     /// to do.
@@ -48,7 +48,7 @@ extension RunRequest {
             branch: branch,
             head: red.head, definitionCommit: red.definitionCommit, onlySteps: [step],
             nonce: "learn \(number) of \(step)",
-            subject: "red tests of \(branch) in \(step)", concurrency: .latestOnly)
+            subject: "retry of failing tests on \(branch) in \(step)", concurrency: .latestOnly)
         request.onlyTests = tests.map { KnownTest(suite: $0.suite, name: $0.name, file: $0.file) }
         (request.upkeep, request.learning) = (.learn, number)
         return request

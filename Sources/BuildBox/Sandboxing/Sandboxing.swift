@@ -86,7 +86,7 @@ struct Sandboxing: Sendable {
         if let groups {
             return "\(groups.kind): memory, processes and CPU time of a step's processes together"
                 + (groups.endsWithSession
-                    ? "; a daemon ends with your last session, unless you say `loginctl enable-linger`" : "")
+                    ? "; a daemon ends with your last session unless you run `loginctl enable-linger`" : "")
         }
         return "rlimits only: memory and CPU time of each process by itself" + (obstacle.map { "; \($0.advice)" } ?? "")
     }

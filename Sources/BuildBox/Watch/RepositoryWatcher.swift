@@ -130,7 +130,7 @@ actor RepositoryWatcher {
             try await box.index.flushLooks()
         } catch is CancellationError {
         } catch {
-            log.warning("\(repository.name): what was accepted may not be on disk yet: \(error)")
+            log.warning("\(repository.name): accepted runs may not be recorded on disk yet: \(error)")
         }
     }
 
@@ -148,7 +148,7 @@ actor RepositoryWatcher {
             failures += 1
             // The first failure and then each tenth: a repository that is away for a night must not fill the log.
             if failures == 1 || failures % 10 == 0 {
-                log.error("\(repository.name) can't be looked at (\(failures) times now): \(error)")
+                log.error("\(repository.name) can't be read (\(failures) times in a row): \(error)")
             }
             return false
         }
@@ -185,7 +185,7 @@ actor RepositoryWatcher {
             } catch {
                 hasEvents = false
                 if !isSaid {
-                    log.warning("\(repository.name) is looked at every \(interval.inWords) only: \(error)")
+                    log.warning("\(repository.name) is only polled, every \(interval.inWords): \(error)")
                 }
                 isSaid = true
                 // What the kernel refuses now (descriptors, watches) it may grant when others have ended.
@@ -304,7 +304,7 @@ actor RepositoryWatcher {
                             runsAtMostOnce: declaration.runsAtMostOnce))
                 }
             } catch {
-                log.error("\(repository.name): \"\(declaration.name)\" could not be started by its schedule: \(error)")
+                log.error("\(repository.name): \"\(declaration.name)\" could not be started on schedule: \(error)")
             }
         }
     }

@@ -134,7 +134,7 @@ private struct SightingGathering {
                 sighting.drafts[index] = try Landings.draft(
                     candidates, in: repository, from: old, to: branch.new, keeping: isTarget ? file : nil)
             } catch {
-                note(branch.ref, branch.new, "what it brought can't be told: \(error)")
+                note(branch.ref, branch.new, "its changes can't be determined: \(error)")
             }
         }
     }

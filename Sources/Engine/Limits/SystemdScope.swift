@@ -59,7 +59,7 @@
         func enter(environment: [String: String]) async throws {
             let programs: [String] = ["/usr/bin/busctl", "/bin/busctl"]
             guard let program = programs.first(where: { access($0, X_OK) == 0 }) else {
-                throw GroupObstacle.noScope("there is no busctl, which comes with systemd")
+                throw GroupObstacle.noScope("busctl is missing; it belongs to systemd")
             }
             var variables = environment
             let runtime = "/run/user/\(geteuid())"
@@ -77,7 +77,7 @@
             }
             guard result.succeeded else {
                 let said = result.text.split(whereSeparator: \.isNewline).last.map(String.init) ?? "nothing"
-                throw GroupObstacle.noScope("busctl said: \(TerminalText.name(said))")
+                throw GroupObstacle.noScope("busctl failed: \(TerminalText.name(said))")
             }
             // The answer is that there is a job; it is done a moment later.
             let limit = ContinuousClock.now + .seconds(5)

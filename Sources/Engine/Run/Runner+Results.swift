@@ -49,7 +49,7 @@ extension Runner {
             case .swiftPMConsole:
                 guard let log = attempt.record.log else {
                     if !wasStopped {
-                        find("no-results", "it printed nothing, so there are no results to read in its output")
+                        find("no-results", "it printed nothing, so its output has no test results")
                     }
                     continue
                 }
@@ -68,10 +68,10 @@ extension Runner {
                 if own.isEmpty, !wasStopped {
                     find(
                         "no-results",
-                        "it wrote no file that \"\(pattern)\" matches"
+                        "it wrote no file that matches \"\(pattern)\""
                             + (search.matches.isEmpty
                                 ? "; check the pattern or the command's options"
-                                : "; \(search.matches.count) from before it started are not counted"))
+                                : "; \(search.matches.count) older files are ignored"))
                 }
                 var contents: [ResultFileContent] = []
                 for match in own {
@@ -116,7 +116,7 @@ extension Runner {
         {
             find(
                 "failed-test-passed-step",
-                "the command ended with 0 although \(failed.id) failed; its exit code decides")
+                "the command exited with 0 although \(failed.id) failed; the exit code decides")
         }
     }
 }

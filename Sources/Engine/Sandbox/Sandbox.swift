@@ -94,7 +94,7 @@ public struct Sandbox: Sendable {
             }
             guard let program = chosen ?? program(named: "bwrap", path: environment["PATH"]) else {
                 throw SandboxProblem(
-                    "bubblewrap is not installed. Install the package bubblewrap (script/bootstrap does), then start again."
+                    "bubblewrap is not installed. Install the package bubblewrap, then start again."
                 )
             }
         #else
@@ -104,9 +104,9 @@ public struct Sandbox: Sendable {
         let sandbox = Sandbox(program: program, stepInit: stepInit, readable: folders)
         if let said = try await sandbox.problem(environment) {
             throw SandboxProblem(
-                "a process can't be enclosed here; \(program) said: \(said). User namespaces may be off: allow them "
+                "a sandbox can't be created here; \(program) reported: \(said). User namespaces may be disabled: enable them "
                     + "(sysctl kernel.unprivileged_userns_clone=1, kernel.apparmor_restrict_unprivileged_userns=0, "
-                    + "user.max_user_namespaces above 0), or run pipectl as root, which needs none.")
+                    + "user.max_user_namespaces above 0), or run pipectl as root, which does not need them.")
         }
         return sandbox
     }

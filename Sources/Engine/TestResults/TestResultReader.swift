@@ -53,7 +53,7 @@ public struct TestResultReader: Sendable {
             return TestResults(findings: [
                 Finding(
                     rule: "result-file", severity: .error, message: "\(name) is empty.", file: name,
-                    suggestion: "The test process wrote nothing: look at the step's log for a crash or a build error.")
+                    suggestion: "The test process wrote nothing: check the step's log for a crash or a build error.")
             ])
         }
         var isFirst = true
@@ -69,14 +69,14 @@ public struct TestResultReader: Sendable {
             results.findings.append(
                 Finding(
                     rule: "result-file", severity: .warning,
-                    message: "\(name) is in an encoding we do not read, \(label.prefix(64)): it was read as UTF-8.",
+                    message: "\(name) has the unsupported encoding \(label.prefix(64)): it was read as UTF-8.",
                     file: name, line: 1, suggestion: "Let the test tool write UTF-8."))
         }
         if pieces.wasCut {
             results.findings.append(
                 Finding(
                     rule: "result-file", severity: .error,
-                    message: "\(name) is longer than \(limits.fileBytes) bytes: what lies after that was not read.",
+                    message: "\(name) is longer than \(limits.fileBytes) bytes: the rest was not read.",
                     file: name,
                     suggestion: "Print less in tests that pass, or write one result file per target."))
         }

@@ -34,7 +34,7 @@ struct Following {
         guard let ending = await outcome.ending else {
             throw CommandEnd(
                 code: 8,
-                message: "run \(id) goes on, but the daemon is gone; `pipectl show \(id)` tells when it has ended")
+                message: "lost the connection to the daemon; run \(id) may still be running: `pipectl show \(id)`")
         }
         return ending
     }

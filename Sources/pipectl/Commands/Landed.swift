@@ -5,15 +5,15 @@ import Git
 
 struct Landed: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "landed", abstract: "Lists which changes landed in the target, and how each was recognised.",
+        commandName: "landed", abstract: "Lists the changes that landed in the target, and how each was recognised.",
         discussion: """
             RANGE is OLD..NEW, or one revision for its whole history. Default: the target branch of the watched \
             repository, else origin's default branch, else HEAD.
 
             Examples:
               pipectl landed v1.0..v1.1 --notes     release notes between two tags
-              pipectl landed main~1..main           what the newest commit brought
-              pipectl landed --changes 'agent/*'    branches count as changes, too
+              pipectl landed main~1..main           changes in the newest commit
+              pipectl landed --changes 'agent/*'    count branches as changes, too
 
             How a change was recognised: merge, fastForward, squash (one commit has its effect), rebase (a row of \
             commits repeats its own), inside (its head is part of another change that landed).
@@ -25,7 +25,7 @@ struct Landed: AsyncParsableCommand {
     @Option(
         name: .customLong("changes"),
         help: ArgumentHelp(
-            "Branches that are changes. Default: those that the daemon was given for this repository.",
+            "Branches that count as changes. Default: as the daemon was told for this repository.",
             valueName: "glob")
     )
     var changes: [String] = []

@@ -380,7 +380,7 @@ struct ConsoleReading: ResultReading {
         }
         if !sawLine {
             collector.say(
-                "holds no line of XCTest or Swift Testing", key: "none", severity: .error,
+                "contains no output of XCTest or Swift Testing", key: "none", severity: .error,
                 suggestion: "Check that the step runs swift test and that its whole output is in the file.")
         }
     }
