@@ -268,8 +268,8 @@ final class ArchiveJournal: Sendable {
     func unusable(_ verb: String, _ reason: String) -> ArchiveError {
         ArchiveError(
             .unusableArchive,
-            "\"\(path)\" can't be \(verb): \(reason). It has runs that the archive's files may lack after a power cut. "
-                + "Check its owner and the disk; where it is no file, move it away.")
+            "\"\(path)\" can't be \(verb): \(reason). It may have runs that the archive lost at a power loss. "
+                + "Check its owner and the disk; if it is not a file, move it away.")
     }
 
     // MARK: Records

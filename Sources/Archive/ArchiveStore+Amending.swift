@@ -16,7 +16,7 @@ extension ArchiveStore {
             guard known == report || known.verdict == .needsApproval else {
                 throw ArchiveError(
                     .alreadyArchived,
-                    "The archive has run \(report.id) as \"\(known.verdict.title)\": nothing of it was asked.",
+                    "The archive has run \(report.id) as \"\(known.verdict.title)\"; it did not ask for approval.",
                     run: report.id)
             }
             return report

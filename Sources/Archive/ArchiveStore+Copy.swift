@@ -12,7 +12,7 @@ extension ArchiveStore {
     public func push(to url: String) async throws -> Int {
         if url.hasPrefix("/"), !FileManager.default.fileExists(atPath: url) {
             throw ArchiveError(
-                .unusableCopy, "There is no repository at \"\(url)\". `git init --bare \(url.shellWord)` makes one.")
+                .unusableCopy, "There is no repository at \"\(url)\"; `git init --bare \(url.shellWord)` creates one.")
         }
         return try await withArchive { repository in
             let names = try repository.snapshot().refs.keys
@@ -26,8 +26,9 @@ extension ArchiveStore {
                 } catch {
                     throw ArchiveError(
                         .unusableCopy,
-                        "The archive could not be copied to \"\(url)\": \(Self.words(error)) Nothing of the archive "
-                            + "itself is wrong; check that it is a Git repository that you may write to.", cause: error)
+                        "The archive could not be copied to \"\(url)\": \(Self.words(error)) The archive "
+                            + "itself is intact; check that the target is a Git repository that you may write to.",
+                        cause: error)
                 }
             }
             return names.count { $0.hasPrefix(Self.refPrefix) }

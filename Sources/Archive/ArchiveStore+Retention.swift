@@ -140,7 +140,7 @@ extension ArchiveStore {
         if let id = unknown.first(where: { !live.contains($0) }) {
             throw ArchiveError(
                 .unusableArchive,
-                "Run \(id) is in the archive and not in the index, so what it needs is not known. Nothing was removed; "
+                "Run \(id) is in the archive but not in the index, so pipectl can't tell what it needs. Nothing was removed; "
                     + "`pipectl archive reindex` adds it.", run: id)
         }
         let removals = plan.removals.map(\.run)

@@ -23,7 +23,7 @@ extension ArchiveStore {
                 let outputs = report.steps.compactMap { step in
                     step.outputs.map {
                         ArtifactRecord(
-                            step: step.name, path: "what \(step.name) made", bytes: $0.bytes, sha256: $0.sha256)
+                            step: step.name, path: "the output of \(step.name)", bytes: $0.bytes, sha256: $0.sha256)
                     }
                 }
                 for artifact in report.artifacts + outputs {
@@ -37,7 +37,7 @@ extension ArchiveStore {
                 problems.append(
                     ArchiveProblem(
                         .notInIndex, ref.id,
-                        "Run \(ref.id) is in the archive and not in the index. `pipectl archive reindex` adds it."))
+                        "Run \(ref.id) is in the archive but not in the index. `pipectl archive reindex` adds it."))
             }
             if number % 100 == 99 { progress(number + 1, refs.count) }
         }
@@ -47,7 +47,7 @@ extension ArchiveStore {
             problems.append(
                 ArchiveProblem(
                     .notInArchive, id,
-                    "Run \(id) is in the index and \(Self.ref(id)) is not in the archive. Fetch it from a copy made by "
+                    "Run \(id) is in the index, but \(Self.ref(id)) is not in the archive. Fetch it from a copy made by "
                         + "`pipectl archive push`; its tests and verdict are still in the index."))
         }
         return problems.sorted { ($0.run, $0.kind.rawValue) < ($1.run, $1.kind.rawValue) }
@@ -80,11 +80,11 @@ extension ArchiveStore {
     }
 
     private static func problem(_ artifact: ArtifactRecord, _ id: RunID, isMissing: Bool) -> ArchiveProblem {
-        let fact = isMissing ? "is gone" : "was changed on the disk"
+        let fact = isMissing ? "is missing" : "was changed on disk"
         return ArchiveProblem(
             isMissing ? .missingArtifact : .damagedArtifact, id,
             "\(artifact.path) of run \(id) \(fact) (artifacts/\(artifact.sha256.prefix(2))/"
-                + "\(artifact.sha256.dropFirst(2))). Copy it back from a backup, or `pipectl rerun \(id)` makes it again."
+                + "\(artifact.sha256.dropFirst(2))). Copy it back from a backup, or build it again with `pipectl rerun \(id)`."
         )
     }
 
@@ -98,7 +98,7 @@ extension ArchiveStore {
         return facts.filter { $0.1 != $0.2 }.map { name, here, there in
             ArchiveProblem(
                 .contradiction, report.id,
-                "The \(name) of run \(report.id) is \(here) in the index and \(there) in the archive, which is right. "
+                "The \(name) of run \(report.id) is \(here) in the index but \(there) in the archive; the archive is right. "
                     + "Stop the daemon, move index.sqlite away and run `pipectl archive reindex`.")
         }
     }

@@ -48,7 +48,7 @@ extension ArchiveStore {
                 guard let folder = files.artifacts else {
                     throw ArchiveError(
                         .unreadableFile,
-                        "Run \(report.id) names the artifact \(artifact.path), and no folder with artifacts was given. "
+                        "Run \(report.id) names the artifact \(artifact.path), but no folder with artifacts was given. "
                             + "This is a bug: report it.", run: report.id)
                 }
                 try store.keep(folder + "/" + artifact.sha256, sha256: artifact.sha256)
@@ -106,8 +106,8 @@ extension ArchiveStore {
         guard known != commit else { return }
         throw ArchiveError(
             .alreadyArchived,
-            "The archive has another report of run \(id), and an archived run never changes. "
-                + "`pipectl archive reindex` makes the numbers of all archived runs known.", run: id)
+            "The archive has another report of run \(id), and an archived run can't change. "
+                + "`pipectl archive reindex` records the numbers of all archived runs.", run: id)
     }
 }
 

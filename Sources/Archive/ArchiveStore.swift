@@ -88,7 +88,7 @@ public struct ArchiveStore: Sendable {
         } catch let error as GitError {
             throw ArchiveError(
                 .unusableArchive,
-                "\"\(repositoryPath)\": \(Self.words(error)) `pipectl archive verify` tells what is broken.",
+                "\"\(repositoryPath)\": \(Self.words(error)) `pipectl archive verify` lists what is damaged.",
                 cause: error)
         }
     }

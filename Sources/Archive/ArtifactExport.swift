@@ -109,7 +109,7 @@ public struct ArtifactExport: Sendable {
         guard overwrites, status.st_mode & S_IFMT != S_IFDIR else {
             throw ArchiveError(
                 .badArtifact,
-                "\"\(target)\" is there already. --force replaces a file; --output names another folder.")
+                "\"\(target)\" already exists. --force replaces a file; --output names another folder.")
         }
         return false
     }
@@ -172,8 +172,8 @@ public struct ArtifactExport: Sendable {
         guard isSafe else {
             throw ArchiveError(
                 .badArtifact,
-                "The artifact \(TerminalText.name(artifact.path)) has a name that leads out of a folder, is Git's own, or can't be shown. "
-                    + "Its bytes are kept under their SHA-256, \(artifact.sha256).")
+                "The artifact \(TerminalText.name(artifact.path)) has a name that leaves the folder, belongs to Git, or can't be shown. "
+                    + "Its contents are stored under their SHA-256, \(artifact.sha256).")
         }
         return parts
     }

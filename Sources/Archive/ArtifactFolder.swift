@@ -20,7 +20,7 @@ struct ArtifactFolder: Sendable {
         guard let path = path(sha256) else {
             throw ArchiveError(
                 .digestMismatch,
-                "\"\(sha256)\" is no SHA-256, so \"\(file)\" can't be kept under it. This is a bug: report it.")
+                "\"\(sha256)\" is not a SHA-256, so \"\(file)\" can't be stored under it. This is a bug: report it.")
         }
         let input = try Self.open(file)
         defer { close(input) }
@@ -121,7 +121,8 @@ struct ArtifactFolder: Sendable {
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             close(descriptor)
-            throw ArchiveError(.unreadableFile, "\"\(path)\" is no regular file. Only the bytes of files can be kept.")
+            throw ArchiveError(
+                .unreadableFile, "\"\(path)\" is not a regular file. Only regular files can be artifacts.")
         }
         return descriptor
     }
@@ -147,8 +148,8 @@ struct ArtifactFolder: Sendable {
         guard digest != expected else { return }
         throw ArchiveError(
             .digestMismatch,
-            "\"\(file)\" has the SHA-256 \(digest), and the report says \(expected): it was changed after the step ended. "
-                + "Nothing was kept of it; run the workflow again.")
+            "\"\(file)\" has the SHA-256 \(digest), but the report says \(expected): it was changed after the step ended. "
+                + "It was not stored; run the workflow again.")
     }
 
     private static func makeFolder(_ path: String) throws {

@@ -17,7 +17,7 @@ extension Report {
         for step in steps where step.status.isFailure || step.status == .cancelled {
             lines.append("step \(step.name): \(step.status.rawValue)" + (step.reason.map { ", \($0)" } ?? ""))
         }
-        lines += Self.list("fails only here", comparison?.newlyFailing ?? [])
+        lines += Self.list("new failure", comparison?.newlyFailing ?? [])
         lines += Self.list("fails on \(branch ?? "the target") too", comparison?.alsoFailing ?? [])
         lines += Self.list("conflict", conflicts.map { "\($0.path) (\($0.kind))" })
         lines.append("ended \(endedAt.iso8601) on \(box.host)")

@@ -87,7 +87,7 @@ extension Box {
     func repository(named name: String) async throws -> WatchedRepository {
         if let known = repositories[name] { return known }
         guard let location = try await index.repositories()[name] else {
-            throw BoxError(.unknownRepository, "no repository is named \"\(name)\"")
+            throw BoxError(.unknownRepository, "no repository \"\(name)\"; `pipectl status --all` lists them")
         }
         return try await open(location, named: name)
     }

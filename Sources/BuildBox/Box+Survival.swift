@@ -57,10 +57,10 @@ extension Box {
         if hasSpace() { return true }
         let workspaces = await kept.removeAll()
         if workspaces > 0 {
-            log.warning("\(workspaces) workspaces of failed runs are given up for the space that they take")
+            log.warning("removed \(workspaces) retained workspaces of failed runs to free disk space")
         }
         let count = await bases.remove(.whenThereIsRoom) { _ in true }
-        if count > 0 { log.warning("\(count) warm workspaces are given up for the space that they take") }
+        if count > 0 { log.warning("removed \(count) warm workspaces to free disk space") }
         return hasSpace()
     }
 
@@ -81,16 +81,16 @@ extension Box {
     /// Notes what can't be done now, says it once, and shows it in the status until ``clearTrouble(_:)``.
     func noteTrouble(_ what: String, _ error: any Error) {
         if BoxTools.isDiskFull(error), ballast.giveUp() {
-            log.error("the disk of \(state.path) is full: the ballast of \(Ballast.bytes >> 20) MiB is given up")
+            log.error("the disk of \(state.path) is full: released the reserve of \(Ballast.bytes >> 20) MiB")
         }
         let sentence = "\(what): \(error)"
         if troubles.updateValue(sentence, forKey: what) == nil {
-            log.error("\(sentence) It is tried again every 2 s.")
+            log.error("\(sentence) Retrying every 2 s.")
         }
     }
 
     func clearTrouble(_ what: String) {
-        if troubles.removeValue(forKey: what) != nil { log.notice("\(what): it works again") }
+        if troubles.removeValue(forKey: what) != nil { log.notice("solved: \(what)") }
     }
 
     // MARK: The copy of the index
@@ -165,7 +165,7 @@ extension Box {
             // Said once: it is tried again every second.
             if !isArchiveUnflushed {
                 log.error(
-                    "the archive could not be flushed; it is tried again, and the next start does it from its journal: \(error)"
+                    "the archive could not be flushed; trying again, at the latest at the next start from its journal: \(error)"
                 )
             }
             isArchiveUnflushed = true
@@ -184,7 +184,7 @@ extension Box {
         } catch let error as ArchiveError where error.code == .damagedIndex {
             noteTrouble("the index can't be copied", error)
         } catch {
-            log.warning("the index could not be copied, which is tried again in 10 min: \(error)")
+            log.warning("the index could not be copied; trying again in 10 min: \(error)")
         }
     }
 }

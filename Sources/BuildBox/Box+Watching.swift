@@ -30,7 +30,7 @@ extension Box {
         let sandboxing = await sandboxing()
         if let obstacle = sandboxing.obstacle {
             log.error(
-                "nothing can be enclosed on this box: \(obstacle) \(options.allowsUnsandboxed ? "Changes are run with all rights of this user (--allow-unsandboxed)." : "Changes are refused.")"
+                "no sandbox is possible on this machine: \(obstacle) \(options.allowsUnsandboxed ? "Changes run with all rights of this user (--allow-unsandboxed)." : "Changes are refused.")"
             )
         } else {
             log.info("sandbox: \(sandboxing.description); limits: \(sandboxing.limits)")

@@ -95,14 +95,14 @@ public actor Box {
         if let free = BoxTools.freeBytes(at: state.path), free < 1 << 20 { _ = ballast.giveUp() }
         lock = try StateLock.acquire(state, purpose: purpose)
         for path in DeadLeftovers.clear(state, olderThan: Date()) {
-            log.notice("removed \(path), which a killed pipectl had left")
+            log.notice("removed \(path), left by a pipectl that was killed")
         }
         stepInit = try BoxTools.stepInit(beside: executable)
         self.executable = executable
         self.ballast = ballast
         store = try ArchiveStore(home: state.path)
         for id in try await store.recover() {
-            log.notice("run \(id) was archived when the power went; what was missing of it is written again")
+            log.notice("run \(id) was being archived at a power loss; its missing files were written again")
         }
         index = try await Box.openIndex(state, store)
         let found = KeptStore.find(in: state.kept, bases: state.bases)
@@ -156,16 +156,16 @@ public actor Box {
     /// Decides about what an earlier process left running, and sweeps its folders.
     private func settle() async throws {
         let settled = try await store.settle(index)
-        for id in settled.finished { log.notice("run \(id) had ended; its verdict is recorded now") }
+        for id in settled.finished { log.notice("run \(id) had ended; recorded its verdict") }
         if settled.added > 0 {
             log.warning(
-                "the index had lost \(settled.added) runs that archive.git has; they are in it again. What was pushed meanwhile is looked at with the next look"
+                "added \(settled.added) runs to the index that only archive.git had. The next look finds pushes since then"
             )
         }
         for problem in settled.problems { log.warning("archive.git: \(problem.description)") }
         for run in try await index.recoverInterrupted() {
             switch run.outcome {
-            case .queued(let attempt): log.notice("run \(run.id) was interrupted and waits for attempt \(attempt)")
+            case .queued(let attempt): log.notice("run \(run.id) was interrupted and is queued for attempt \(attempt)")
             case .ended(let verdict, let reason): log.notice("run \(run.id) ended: \(verdict.title), \(reason)")
             }
         }
@@ -330,7 +330,7 @@ public actor Box {
     /// Ends runs that only learn; they are wanted again when the box is idle again.
     private func stopLearning(for id: RunID) {
         for one in learning {
-            running[one]?.stop(StopRequest(.preempted, reason: "run \(id) came, which somebody waits for"))
+            running[one]?.stop(StopRequest(.preempted, reason: "stopped for run \(id), which has priority"))
         }
     }
 
@@ -370,7 +370,7 @@ public actor Box {
         let wanted = options.keptFreeBytes
         guard let free = BoxTools.freeBytes(at: state.path), free < wanted else {
             if spaceWarning {
-                log.notice("there is space again at \(state.path): runs go on")
+                log.notice("there is enough space at \(state.path) again: runs continue")
                 // Whoever asks finds out; it need not be the one that starts runs.
                 wake.yield()
             }
@@ -380,7 +380,7 @@ public actor Box {
         if !spaceWarning {
             spaceWarning = true
             log.error(
-                "no run is started: \(free >> 20) MiB are free at \(state.path), and \(wanted >> 20) MiB must be. Free space, or remove old runs with `pipectl gc`; runs wait meanwhile."
+                "no run can start: \(free >> 20) MiB are free at \(state.path), \(wanted >> 20) MiB are needed. Free space, or remove old runs with `pipectl gc`; until then runs wait."
             )
         }
         return false
@@ -389,7 +389,7 @@ public actor Box {
     /// Why no run starts although some wait, or nil.
     public func obstacle() -> String? {
         if !hasSpace() { return "the disk of \(state.path) is nearly full" }
-        if isDraining { return "the box is shutting down" }
+        if isDraining { return "the daemon is shutting down" }
         return troubles.sorted { $0.key < $1.key }.first?.value
     }
 
@@ -412,7 +412,7 @@ public actor Box {
             return report
         } catch {
             var report = Report(starting: run, at: Date())
-            report.reason = "the box could not begin: \(error)"
+            report.reason = "the build box could not start it: \(error)"
             report.endedAt = Date()
             let recorder = RunRecorder(
                 state: state, index: index, store: store, options: options, log: log,
@@ -457,13 +457,13 @@ public actor Box {
             board.wake(id)
             await archiveUnstarted()
             await settleFixes()
-            return "run \(id) is cancelled; it had not started"
+            return "cancelled run \(id) before it started"
         }
         // Its verdict is given before its folders are gone, and only then is it not running here.
         if let signal = running[id], try await index.run(id)?.summary.verdict == nil {
             signal.stop(StopRequest(.cancelled, reason: reason))
-            return "run \(id) is being cancelled"
+            return "cancelling run \(id)"
         }
-        return "run \(id) has ended already"
+        return "run \(id) has already ended"
     }
 }

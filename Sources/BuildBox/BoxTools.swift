@@ -28,7 +28,7 @@ package enum BoxTools {
         guard let found = places.first(where: FileManager.default.isExecutableFile) else {
             throw BoxError(
                 .missingTool,
-                "the program stepinit is missing: looked for \(places.joined(separator: " and ")). Install pipectl again."
+                "the program stepinit is missing; looked for \(places.joined(separator: " and ")). Install pipectl again."
             )
         }
         return found

@@ -13,7 +13,7 @@ package enum SARIFReading {
     package static func findings(in data: Data, named name: String) throws -> [Finding] {
         let log: Log
         do { log = try JSONDecoder().decode(Log.self, from: data) } catch {
-            throw SARIFProblem(description: "it is no SARIF 2.1.0: an object with \"runs\", each with \"results\"")
+            throw SARIFProblem(description: "it is not SARIF 2.1.0: an object with \"runs\", each with \"results\"")
         }
         var findings: [Finding] = []
         for run in log.runs {

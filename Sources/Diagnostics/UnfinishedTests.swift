@@ -23,8 +23,8 @@ public enum UnfinishedTests {
         if let name = pytest(last) { begun[name] = count + 1 }
         return begun.sorted { $0.value < $1.value }.prefix(limit).map { name, _ in
             Finding(
-                rule: rule, severity: .error, message: "test \"\(name)\" had begun and not ended",
-                suggestion: "see what it waits for, or what it takes too much of")
+                rule: rule, severity: .error, message: "test \"\(name)\" started but did not end",
+                suggestion: "check what it waits for, or which limit it reached")
         }
     }
 

@@ -62,7 +62,7 @@ extension GitError: CustomStringConvertible {
         switch code {
         case .locked:
             """
-            If no Git command is running on this repository, a process died and left its ".lock" file behind: \
+            If no Git command is running on this repository, a process ended and left its ".lock" file: \
             remove that file, then try again.
             """
         case .auth:

@@ -35,8 +35,8 @@ public enum LibGit2 {
 
     /// Reads objects without comparing their bytes with their names, from now on in this whole process.
     ///
-    /// For a command of its own that reads what is on this machine and keeps nothing of it. Call it first, while no other
-    /// thread uses this library.
+    /// For a command of its own that reads what is on this machine and makes nothing of it that others rely on. Call it
+    /// first, while no other thread uses this library.
     public static func trustStoredObjects() {
         start()
         _ = cgit_verify_hashes(0)

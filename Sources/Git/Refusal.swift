@@ -10,12 +10,12 @@ enum Refusal {
         if error.code == .owner || ownerHint {
             return refuse(
                 error.call, .owner,
-                "\"\(path)\" belongs to another user than the one that runs pipectl (\(geteuid())). "
-                    + "Run pipectl as its owner, or hand it over: chown -R \(geteuid()) \"\(path)\".")
+                "\"\(path)\" does not belong to the user that runs pipectl (\(geteuid())). "
+                    + "Run pipectl as its owner, or change its owner: chown -R \(geteuid()) \"\(path)\".")
         }
         if let reason = unsupportedForm(at: path) { return refuse(error.call, .unsupported, reason) }
         if error.code == .notFound {
-            let fact = FileManager.default.fileExists(atPath: path) ? "is no Git repository" : "does not exist"
+            let fact = FileManager.default.fileExists(atPath: path) ? "is not a Git repository" : "does not exist"
             return refuse(
                 error.call, .notFound,
                 "\"\(path)\" \(fact). Give the path of a work tree, its .git folder or a bare repository.")
@@ -77,12 +77,12 @@ enum Refusal {
         case "extensions.objectformat":
             return value.lowercased() == "sha1"
                 ? nil
-                : "\"\(path)\" names its objects by \(value); pipectl reads SHA-1 repositories. "
+                : "\"\(path)\" uses the object format \(value); pipectl reads SHA-1 repositories only. "
                     + "Watch a SHA-1 clone of it."
         case "extensions.refstorage":
             return value.lowercased() == "files"
                 ? nil
-                : "\"\(path)\" keeps its refs as \"\(value)\"; pipectl reads files. "
+                : "\"\(path)\" stores its refs as \"\(value)\"; pipectl reads files only. "
                     + "Convert it: git -C \"\(path)\" refs migrate --ref-format=files."
         case _ where name.hasPrefix("extensions."):
             return

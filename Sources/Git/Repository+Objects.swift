@@ -27,7 +27,7 @@ extension Repository {
         case .ambiguous where !isShort:
             return GitError(
                 call: error.call, code: .ambiguous,
-                message: "\"\(revision)\" is the beginning of more than one commit's id. Give more digits of it.")
+                message: "\"\(revision)\" matches more than one commit. Give more digits.")
         case .notFound, .ambiguous:
             return GitError(
                 call: error.call, code: .notFound,

@@ -127,7 +127,7 @@ extension Repository {
             throw GitError(
                 call: "git_remote_fetch", code: .invalidName,
                 message: "Fetching \"\(refspec)\" with prune would delete our own refs under \(own). "
-                    + "Fetch into another namespace, as refs/remotes/origin/*.")
+                    + "Fetch into another namespace, such as refs/remotes/origin/*.")
         }
     }
 }

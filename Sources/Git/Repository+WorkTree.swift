@@ -25,7 +25,7 @@ extension Repository {
         guard let folder = workDirectory else {
             throw GitError(
                 call: "snapshotWorkingTree", code: .bareRepository,
-                message: "\"\(gitDirectory)\" is bare: it has no work tree to test. Give a commit instead.")
+                message: "\"\(gitDirectory)\" is bare and has no working tree. Give a commit instead.")
         }
         let head = try ref("HEAD")
         // Another handle, because it gets an index and objects that this one must not have.

@@ -18,7 +18,7 @@ extension Repository {
         defer { close(descriptor) }
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw unreadable(path, "it is no regular file")
+            throw unreadable(path, "it is not a regular file")
         }
         let odb = try Handle("git_repository_odb", free: git_odb_free) { git_repository_odb(&$0, pointer) }
         var stream: UnsafeMutablePointer<git_odb_stream>?
@@ -31,7 +31,7 @@ extension Repository {
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
         while left > 0 {
             let count = buffer.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, min(left, $0.count)) }
-            guard count > 0 else { throw unreadable(path, "it became shorter while it was read") }
+            guard count > 0 else { throw unreadable(path, "it shrank while it was read") }
             try git("git_odb_stream_write") {
                 buffer.withUnsafeBytes { bytes in
                     git_odb_stream_write(stream, bytes.assumingMemoryBound(to: CChar.self).baseAddress, count)
@@ -126,7 +126,7 @@ extension Repository {
     private func unreadable(_ path: String, _ reason: String) -> GitError {
         GitError(
             call: "createBlob", code: .failed,
-            message: "\"\(path)\" could not be stored: \(reason). Give a regular file that nobody is writing to.")
+            message: "\"\(path)\" could not be stored: \(reason). Give a regular file that no process is writing.")
     }
 
     private func badPath(_ path: [Substring]) -> GitError {

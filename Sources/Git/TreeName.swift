@@ -5,14 +5,14 @@
 public enum TreeName {
     /// Why a part of a path can't be used, as the end of a sentence; nil if it can.
     public static func problem(_ name: [UInt8]) -> String? {
-        if name.isEmpty || name == [0x2e] || name == [0x2e, 0x2e] { return "it is no name" }
-        if name.contains(where: { $0 < 0x20 || $0 == 0x7f }) { return "it holds a control character" }
-        if name.contains(0x2f) || name.contains(0x5c) { return "it holds a slash or backslash" }
+        if name.isEmpty || name == [0x2e] || name == [0x2e, 0x2e] { return "it is not a name" }
+        if name.contains(where: { $0 < 0x20 || $0 == 0x7f }) { return "it contains a control character" }
+        if name.contains(0x2f) || name.contains(0x5c) { return "it contains a slash or backslash" }
         guard let text = String(validating: name, as: UTF8.self) else { return "it is not UTF-8" }
         if text.unicodeScalars.contains(where: { (0x80...0x9f).contains($0.value) }) {
-            return "it holds a control character"
+            return "it contains a control character"
         }
-        return isGit(text) ? "some systems take it for .git" : nil
+        return isGit(text) ? "some systems treat it as .git" : nil
     }
 
     /// Whether some system takes the name for `.git`.

@@ -60,7 +60,7 @@ public struct IntegrityCheck: Sendable {
             let left = found.count - Self.breachLimit
             found = Array(found.prefix(Self.breachLimit))
             found.append(
-                Breach(.unreadable, .unclear, message: "\(left) more findings of this kind are left out", file: ""))
+                Breach(.unreadable, .unclear, message: "\(left) more findings of this kind are not shown", file: ""))
         }
         return IntegrityOutcome(
             breaches: found, renamed: tests.renamed, removed: tests.removed, testsBefore: reading.old.count,

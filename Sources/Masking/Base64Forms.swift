@@ -28,6 +28,20 @@ enum Base64Forms {
         return forms
     }
 
+    /// The forms that are encoded once more, often enough to be listed: at each place among other bytes, with what
+    /// follows or at the end, in the standard alphabet; wrapped, and with the line feed that base64(1) prints.
+    static func inner(of text: [UInt8]) -> [[UInt8]] {
+        let lineFeed = UInt8(ascii: "\n")
+        var forms: [[UInt8]] = []
+        for offset in 0..<3 {
+            let (whole, last, pads) = characters(of: text, after: offset, standard)
+            let all = last.map { whole + [$0] + Array(repeating: padding, count: pads) } ?? whole
+            forms += [whole, all]
+            if offset == 0 { forms.append(Array(all.split(every: 76).joined(separator: [lineFeed])) + [lineFeed]) }
+        }
+        return forms
+    }
+
     /// The characters that `text` alone determines when `offset` unknown bytes are before it in its group of three,
     /// then the one that also depends on what follows, as it is at the end, and the `=` behind it.
     private static func characters(

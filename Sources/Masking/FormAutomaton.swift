@@ -29,7 +29,7 @@ struct FormAutomaton: Sendable {
     /// Which secret that form is of.
     let outputOwner: [UInt16]
 
-    /// - Parameter forms: Sorted, each with its secret's number.
+    /// - Parameter forms: Case-folded and sorted, each with its secret's number.
     init(_ forms: [(bytes: [UInt8], owner: UInt16)]) {
         let trie = Trie(forms)
         let count = trie.depth.count
@@ -70,6 +70,7 @@ struct FormAutomaton: Sendable {
             classes[byte] = UInt8(next)
             next += 1
         }
+        for byte in UInt8(ascii: "A")...UInt8(ascii: "Z") { classes[Int(byte)] = classes[Int(byte.caseFolded)] }
         self.classes = classes
         var bits = 0
         while 1 << bits < next { bits += 1 }
@@ -93,6 +94,7 @@ struct FormAutomaton: Sendable {
     /// The state after a byte, in any state; the flag as in ``table``.
     func next(after state: UInt32, _ byte: UInt8) -> UInt32 {
         var state = Int(state)
+        let byte = byte.caseFolded
         while state >= rows {
             for child in firstChild[state]..<firstChild[state + 1] where entry[Int(child)] == byte {
                 return child | (outputLength[Int(child)] > 0 ? FormAutomaton.outputFlag : 0)

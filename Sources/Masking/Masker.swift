@@ -15,17 +15,34 @@ public final class Masker: Sendable {
     /// Bytes of the longest form.
     public let longestForm: Int
     private let filter: FormFilter
+    /// Whether a terminal's control sequences are no part of the text that is looked at. Where a secret holds an
+    /// escape itself, they are.
+    let cutsSequences: Bool
+
+    /// Bytes of all secrets' twice-encoded forms together, at most: they bound the time that the automaton takes to
+    /// build, and its memory. Those of the secrets with the fewest bytes go in first.
+    static let twiceEncodedBytes = 8 << 20
 
     /// - Returns: nil when there is nothing to mask: no secrets, or only such as are too short.
     public init?(_ secrets: [Secret]) {
         var owners: [[UInt8]: UInt16] = [:]
+        var twice: [(forms: Set<[UInt8]>, owner: UInt16)] = []
         for (number, secret) in secrets.prefix(Int(UInt16.max)).enumerated() {
-            for form in SecretForms(of: secret.bytes).all where owners[form] == nil { owners[form] = UInt16(number) }
+            let forms = SecretForms(of: secret.bytes)
+            owners.add(forms.all, of: UInt16(number))
+            twice.append((forms.twice, UInt16(number)))
+        }
+        var room = Masker.twiceEncodedBytes
+        for (forms, owner) in twice.sorted(by: { $0.forms.byteCount < $1.forms.byteCount }) {
+            room -= forms.byteCount
+            guard room >= 0 else { break }
+            owners.add(forms, of: owner)
         }
         guard !owners.isEmpty else { return nil }
         let sorted = owners.map { (bytes: $0.key, owner: $0.value) }.sorted { $0.bytes.isBefore($1.bytes) }
         automaton = FormAutomaton(sorted)
         filter = FormFilter(sorted.map(\.bytes))
+        cutsSequences = !sorted.contains { $0.bytes.contains(SequenceCutter.escape) }
         longestForm = sorted.map(\.bytes.count).max() ?? 0
         names = secrets.map(\.name)
         let automaton = automaton
@@ -106,6 +123,20 @@ public final class Masker: Sendable {
             }
         }
         return state
+    }
+}
+
+extension Set<[UInt8]> {
+    fileprivate var byteCount: Int { reduce(0) { $0 + $1.count } }
+}
+
+extension [[UInt8]: UInt16] {
+    /// Adds forms in the case that the automaton looks for; what has an owner keeps it.
+    fileprivate mutating func add(_ forms: Set<[UInt8]>, of owner: UInt16) {
+        for form in forms {
+            let folded = form.map(\.caseFolded)
+            if self[folded] == nil { self[folded] = owner }
+        }
     }
 }
 

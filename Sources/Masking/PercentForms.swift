@@ -20,6 +20,13 @@ enum PercentForms {
         }
     }
 
+    /// What the usual libraries make of a text: everything but unreserved characters is encoded.
+    static func usual(_ text: [UInt8]) -> [[UInt8]] {
+        [HexForms.lower, HexForms.upper].map { digits in
+            encoded(text, digits) { $0.isLetterOrDigit || kept[0].contains($0) }
+        }
+    }
+
     private static func encoded(
         _ text: [UInt8], _ digits: [UInt8], hasPlus: Bool = false, keeping isKept: (UInt8) -> Bool
     ) -> [UInt8] {

@@ -40,7 +40,7 @@ enum QuotedForms {
         return result
     }
 
-    private static func utf16(_ text: [UInt8]) -> [[UInt8]] {
+    static func utf16(_ text: [UInt8]) -> [[UInt8]] {
         guard let string = String(validating: text, as: UTF8.self) else { return [] }
         let units = Array(string.utf16)
         return [
@@ -49,6 +49,13 @@ enum QuotedForms {
     }
 
     // MARK: JSON (RFC 8259)
+
+    /// The text in a JSON string as most libraries write it: with `/` as it is or escaped, and all in ASCII.
+    static func json(_ text: [UInt8]) -> Set<[UInt8]> {
+        let dialects = [JSONDialect(), JSONDialect(escapesSlash: true), JSONDialect(isASCII: true)]
+        let parts = scalars(of: text)
+        return Set(dialects.map { dialect in escaped(parts) { escape($0, dialect) } })
+    }
 
     private struct JSONDialect {
         /// Escapes of two characters where there are such; else `\u00XX` for all.

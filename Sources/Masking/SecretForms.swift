@@ -10,12 +10,18 @@ struct SecretForms {
     static let rich = 4_096
 
     private(set) var all: Set<[UInt8]> = []
+    /// What encoding the whole value twice makes of it.
+    let twice: Set<[UInt8]>
 
     init(of value: [UInt8]) {
         let isRich = value.count <= SecretForms.rich
         let lineFeed = UInt8(ascii: "\n")
         let trimmed = value.withoutLineEnds
-        guard trimmed.count >= SecretForms.shortest else { return }
+        guard trimmed.count >= SecretForms.shortest else {
+            twice = []
+            return
+        }
+        twice = TwiceEncodedForms.of(trimmed)
         let lines = trimmed.split { $0 == lineFeed || $0 == UInt8(ascii: "\r") }.map(Array.init)
         add(trimmed, isRich: isRich)
         // The line feed at a file's end is no secret, and a log is better read with it. In base64 its bits are in the
@@ -64,10 +70,14 @@ extension [UInt8] {
         return result
     }
 
+    func split(every width: Int) -> [[UInt8]] {
+        stride(from: 0, to: count, by: width).map { Array(self[$0..<Swift.min($0 + width, count)]) }
+    }
+
     /// In pieces of `width`, as tools that wrap print it: joined by line ends, and each piece by itself.
     func wrapped(at width: Int, joined: Bool) -> [[UInt8]] {
         guard count > width else { return [] }
-        let pieces = stride(from: 0, to: count, by: width).map { Array(self[$0..<Swift.min($0 + width, count)]) }
+        let pieces = split(every: width)
         guard joined else { return pieces }
         return pieces + [
             Array(pieces.joined(separator: [UInt8(ascii: "\n")])),

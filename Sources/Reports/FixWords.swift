@@ -18,7 +18,7 @@ public enum FixWords {
             lines.append(
                 "    \(commit.prefix(10)) +\(attempt.additions ?? 0) −\(attempt.deletions ?? 0) in \(files)\(more)")
         }
-        if series.chosen != nil, series.state != .pushed { lines.append("  take it over: \(command(run))") }
+        if series.chosen != nil, series.state != .pushed { lines.append("  apply it: \(command(run))") }
         return lines
     }
 

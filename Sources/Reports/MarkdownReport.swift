@@ -68,7 +68,7 @@ struct MarkdownReport {
             var parts = missing.map { Figures.count($0.count, $0.kind) }
             if shortened > 0 { parts.append("details of \(Figures.grouped(shortened)) more") }
             let everything = "Everything: `pipectl report \(report.id) --format html`"
-            output += "\n_Left out for length: \(parts.joined(separator: ", ")). \(everything)_\n"
+            output += "\n_Omitted for length: \(parts.joined(separator: ", ")). \(everything)_\n"
         }
         return output + end
     }
@@ -116,7 +116,7 @@ struct MarkdownReport {
                     line += " at \(MarkdownText.code(file + (result.line.map { ":\($0)" } ?? "")))"
                 }
                 switch test.standing {
-                case .newlyFailing: line += " (only here)"
+                case .newlyFailing: line += " (new in this change)"
                 case .alsoOnTarget: line += " (also fails on the target)"
                 case .unknown: break
                 }
@@ -186,7 +186,7 @@ struct MarkdownReport {
 
     private func comparison() -> [Block] {
         facts.differences.flatMap { difference in
-            let against = report.comparison.map { "against run \($0.against) of the target" } ?? ""
+            let against = report.comparison.map { "compared with run \($0.against) of the target" } ?? ""
             let heading = "\n### \(Figures.count(difference.lines.count, difference.kind)) \(against)\n\n"
             return [Block(rank: 1, kind: "heading", versions: [heading])]
                 + difference.lines.map {

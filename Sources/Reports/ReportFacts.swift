@@ -66,7 +66,8 @@ struct ReportFacts {
 
     /// What the tested commit of a change is: where the target is in the head, nothing had to be merged.
     static func whatIsTested(_ report: Report) -> String {
-        report.testedCommit == report.change?.head ? "the head, which has the target in it" : "the merge of both"
+        report.testedCommit == report.change?.head
+            ? "the head, which already contains the target" : "the head merged into the target"
     }
 
     /// The ref that was run, in one safe line; a working tree has none.
@@ -100,17 +101,17 @@ struct ReportFacts {
     /// What the workspace began from; nil if from nothing and nobody knows why.
     var base: String? {
         guard let base = report.base else {
-            return report.cold.map { "from nothing: \(TerminalText.name($0, limit: 300))" }
+            return report.cold.map { "fresh: \(TerminalText.name($0, limit: 300))" }
         }
         let files = base.changedFiles == 1 ? "1 file differs" : "\(base.changedFiles) files differ"
-        return "over the one of run \(base.run) at \(Wording.short(base.commit)), \(files)"
+        return "warm, from run \(base.run) at \(Wording.short(base.commit)); \(files)"
     }
 
     /// `run 7, as attempt 3 of run 5, in the workspace of run 7`; nil for a first run.
     var repeats: String? {
         report.rerunOf.map { original in
             "run \(original)" + (report.repetition.map { ", as attempt \($0.number) of run \($0.origin)" } ?? "")
-                + (report.resumed.map { ", in the workspace that run \($0) left" } ?? "")
+                + (report.resumed.map { ", in the retained workspace of run \($0)" } ?? "")
         }
     }
 
@@ -166,13 +167,13 @@ struct ReportFacts {
     /// What to do after it, in words.
     var advice: String {
         switch report.verdict {
-        case .failed where report.fixes?.state == .offered: "Take over the fix that passed, when you have read it"
+        case .failed where report.fixes?.state == .offered: "Review the fix that passed, then apply it"
         case .failed: "Read the whole log"
-        case .flaky: shownFlaky == nil ? "Run it again" : "See how it came out before"
-        case .infrastructure: "Find out what is wrong with the box"
-        case .superseded: "See the run that took its place"
+        case .flaky: shownFlaky == nil ? "Run it again" : "See its earlier results"
+        case .infrastructure: "Check the build box"
+        case .superseded: "See the newer run"
         case .cancelled: "Run it again"
-        case .needsApproval: "Read what it brings, then let it run (or --reject it)"
+        case .needsApproval: "Review it, then approve it (or --reject it)"
         case .conflict: "Merge the target into the change and resolve it"
         case .definitionError: "Check the workflow definition"
         case .passed, .notApplicable: ""
@@ -183,7 +184,7 @@ struct ReportFacts {
     /// show.
     var differences: [(title: String, kind: String, lines: [String])] {
         guard let comparison = report.comparison else { return [] }
-        let base = "run \(comparison.against) of the target at \(Wording.short(comparison.commit))"
+        let base = "run \(comparison.against) of the target, commit \(Wording.short(comparison.commit))"
         return [
             (title: "Removed tests: they ran in \(base)", kind: "removed test", lines: comparison.vanished),
             ("Newly skipped tests: they ran in \(base)", "newly skipped test", comparison.newlySkipped),

@@ -54,7 +54,7 @@ struct TextReport {
             row("head", Wording.short(change.head))
             row("target", "\(TerminalText.name(change.target)) at \(Wording.short(change.targetCommit))")
             let tested = report.testedCommit.map { "\(Wording.short($0)), \(ReportFacts.whatIsTested(report))" }
-            row("tested", tested ?? "nothing: no merge was made")
+            row("tested", tested ?? "nothing: not merged")
         } else {
             row("ref", ReportFacts.ref(report))
             row("commit", Wording.short(report.testedCommit ?? report.head))
@@ -73,7 +73,7 @@ struct TextReport {
         row("when", "\(Figures.dateAndTime(start)), took \(Figures.duration(from: start, to: report.endedAt))")
         let box = report.box
         let host = "\(TerminalText.name(box.host)) (\(TerminalText.name(box.system)))"
-        row("where", "\(host), pipectl \(TerminalText.name(box.pipectlVersion))")
+        row("box", "\(host), pipectl \(TerminalText.name(box.pipectlVersion))")
         if report.testCounts.total > 0 { row("tests", Wording.counts(report.testCounts)) }
         if report.attempt > 1 { row("attempt", "\(report.attempt)") }
         if let repeats = facts.repeats { row("repeats", repeats) }
@@ -87,7 +87,7 @@ struct TextReport {
             let result = test.result
             var mark = ""
             switch test.standing {
-            case .newlyFailing: mark = "  [only here]"
+            case .newlyFailing: mark = "  [new in this change]"
             case .alsoOnTarget: mark = "  [also fails on the target]"
             case .unknown: break
             }
@@ -102,7 +102,7 @@ struct TextReport {
         guard !facts.flaky.isEmpty else { return }
         heading("Flaky tests (\(Figures.grouped(facts.flaky.count))): failed, then passed on the same tree")
         for test in facts.flaky.prefix(options.failureLimit) {
-            line(paint("  ≈ ", .yellow) + TerminalText.name(test.result.id, limit: 400) + "  (\(test.tries) tries)")
+            line(paint("  ≈ ", .yellow) + TerminalText.name(test.result.id, limit: 400) + "  (\(test.tries) attempts)")
             if let message = test.earlierFailure { block(message, indent: 4, lines: 3) }
         }
     }

@@ -62,6 +62,6 @@ public struct ArchiveError: Error, Sendable, CustomStringConvertible {
 
     /// The one error for a run that is not there, whoever is asked.
     public static func unknownRun(_ id: RunID) -> ArchiveError {
-        ArchiveError(.unknownRun, "There is no run \(id). `pipectl runs` lists those there are.", run: id)
+        ArchiveError(.unknownRun, "no run \(id); `pipectl runs` lists them", run: id)
     }
 }

@@ -133,7 +133,7 @@ extension Index {
             guard [Verdict.needsApproval.rawValue, report.verdict.rawValue].contains(verdict) else {
                 throw ArchiveError(
                     .verdictGiven,
-                    "Run \(report.id) has the verdict \"\(verdict ?? "none")\": nothing of it was asked.",
+                    "Run \(report.id) has the verdict \"\(verdict ?? "none")\"; it did not ask for approval.",
                     run: report.id)
             }
             try db.execute(
@@ -198,15 +198,16 @@ extension Index {
             let next =
                 state == .ended
                 ? "`pipectl rerun \(id)` makes a new run of it." : "`pipectl cancel \(id)` ends it."
-            return ArchiveError(.wrongState, "\(subject) was \(decision.rawValue) by \(by) before. \(next)", run: id)
+            return ArchiveError(.wrongState, "\(subject) was already \(decision.rawValue) by \(by). \(next)", run: id)
         }
         if state == .ended {
             return ArchiveError(
-                .wrongState, "Run \(id) has ended: nothing waits for approval. `pipectl show \(id)` tells how.", run: id
+                .wrongState,
+                "Run \(id) has ended and does not wait for approval. `pipectl show \(id)` shows its verdict.", run: id
             )
         }
         let open = all.filter { $0.decision == nil }.map { "`\(Approval.command(id, step: $0.step))`" }
-        let waiting = open.isEmpty ? "Nothing of it does." : "What does: \(open.joined(separator: ", "))."
+        let waiting = open.isEmpty ? "No step of it waits." : "These do: \(open.joined(separator: ", "))."
         return ArchiveError(
             .wrongState, "\(subject) does not wait for approval; the run is \(state.rawValue). \(waiting)", run: id)
     }

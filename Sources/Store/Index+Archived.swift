@@ -58,7 +58,7 @@ extension Index {
                     }
                 } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
                     // The schema guards what a report may say; one that breaks it must not keep the others out.
-                    refused.append((run.report.id, error.message ?? "it breaks a rule of the index"))
+                    refused.append((run.report.id, error.message ?? "the index refuses it"))
                 }
             }
             return (added, refused)

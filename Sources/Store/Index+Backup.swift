@@ -19,19 +19,20 @@ extension Index {
     /// What mends an index that can't be used: one command.
     static func remedy(_ path: String) -> String {
         if let date = backupDate(of: path) {
-            return "`pipectl archive restore` puts it aside, takes the daemon's copy of \(date.iso8601) and adds what "
+            return
+                "`pipectl archive restore` keeps it under another name, restores the daemon's copy of \(date.iso8601) and adds what "
                 + "archive.git has since."
         }
         return
-            "`pipectl archive reindex` puts it aside and builds a new one from archive.git; runs that were waiting are "
-            + "not in there."
+            "`pipectl archive reindex` keeps it under another name and builds a new one from archive.git; waiting runs are "
+            + "not in archive.git."
     }
 
     /// Why an index that is not there, or an empty file, is not begun anew beside an archive that has `runs` runs.
     public static func missing(_ path: String, runs: Int) -> ArchiveError {
         ArchiveError(
             .missingIndex,
-            "The index \"\(path)\" is missing or empty, and archive.git has \(runs) runs: a new one would forget what was "
+            "The index \"\(path)\" is missing or empty, and archive.git has \(runs) runs: a new one would lose what was "
                 + "tested. \(remedy(path))")
     }
 
@@ -107,8 +108,8 @@ extension Index {
             for id in open {
                 try Self.end(
                     id, .infrastructure,
-                    "unknown: needs a person: the index was restored from its copy of \(date.iso8601), and whether this run "
-                        + "was started since is not known. Look at what was done; `pipectl rerun \(id)` does all of it again.",
+                    "unknown: check it by hand: the index was restored from its copy of \(date.iso8601), and whether this run "
+                        + "was started since then is not known. Check what was done; `pipectl rerun \(id)` repeats all of it.",
                     at: now, db)
             }
         }

@@ -18,14 +18,14 @@ enum Recovery {
         if request.isForeground == true {
             return .ended(
                 .infrastructure,
-                reason: "interrupted: the box went down while it ran. `pipectl rerun \(id)` starts it again.")
+                reason: "interrupted: the daemon ended while it ran. `pipectl rerun \(id)` starts it again.")
         }
         guard attempt < interruptions else {
             return .ended(
                 .infrastructure,
                 reason:
-                    "interrupted: the box went down \(attempt) times in a row while it ran, so it is not started again "
-                    + "by itself. Find out what it does to the box; `pipectl rerun \(id)` starts it again.")
+                    "interrupted: the daemon ended \(attempt) times in a row while it ran, so it is not started again "
+                    + "automatically. Check what it does to the build box; `pipectl rerun \(id)` starts it again.")
         }
         return .queued(attempt: attempt + 1)
     }
@@ -36,8 +36,8 @@ enum Recovery {
         var facts = ordered.prefix(5).map(\.sentence)
         if ordered.count > facts.count { facts.append("\(ordered.count - facts.count) more are in the report") }
         return
-            "unknown: needs a person: \(facts.joined(separator: "; ")). Look at what was done; `pipectl rerun \(id)` "
-            + "does all of it again."
+            "unknown: check it by hand: \(facts.joined(separator: "; ")). Check what was done; `pipectl rerun \(id)` "
+            + "repeats all of it."
     }
 }
 
@@ -59,7 +59,7 @@ extension RecordedIntent {
             rule: "intent", severity: status == nil && !intent.isIdempotent ? .error : .note,
             message: sentence + (intent.isIdempotent ? " (idempotent)" : ""), file: nil, line: nil, column: nil,
             suggestion: status == nil && !intent.isIdempotent
-                ? "find out whether it was done before it is done again" : nil)
+                ? "check whether it was done before you repeat it" : nil)
     }
 }
 
@@ -71,7 +71,7 @@ extension StepStatus {
         case .timedOut: "took too long"
         case .cancelled: "was cancelled"
         case .skipped: "was skipped"
-        case .infrastructure: "was broken by the box"
+        case .infrastructure: "failed because of the build box"
         case .waiting, .running: "had not ended"
         }
     }

@@ -55,7 +55,7 @@ public struct TestResultReader: Sendable {
             return TestResults(findings: [
                 Finding(
                     rule: "result-file", severity: .error, message: "\(name) is empty.", file: name,
-                    suggestion: "The test process wrote nothing: look at the step's log for a crash or a build error.")
+                    suggestion: "The test process wrote nothing: check the step's log for a crash or a build error.")
             ])
         }
         var isFirst = true
@@ -71,14 +71,14 @@ public struct TestResultReader: Sendable {
             results.findings.append(
                 Finding(
                     rule: "result-file", severity: .warning,
-                    message: "\(name) is in an encoding we do not read, \(label.prefix(64)): it was read as UTF-8.",
+                    message: "\(name) has the unsupported encoding \(label.prefix(64)): it was read as UTF-8.",
                     file: name, line: 1, suggestion: "Let the test tool write UTF-8."))
         }
         if pieces.wasCut {
             results.findings.append(
                 Finding(
                     rule: "result-file", severity: .error,
-                    message: "\(name) is longer than \(limits.fileBytes) bytes: what lies after that was not read.",
+                    message: "\(name) is longer than \(limits.fileBytes) bytes: the rest was not read.",
                     file: name,
                     suggestion: "Print less in tests that pass, or write one result file per target."))
         }
@@ -89,15 +89,20 @@ public struct TestResultReader: Sendable {
         _ source: ByteSource, _ start: @autoclosure () -> FileStart, named name: String, format: ResultFormat?
     ) -> TestResults {
         if let type = format.flatMap(ResultReadings.reading(named:)) {
-            var reading = type.init(name: name, limits: limits)
-            return reading.read(source)
+            return read(source, as: type, named: name)
         }
         let start = start()
         guard let type = ResultReadings.reading(of: start) else {
             return TestResults(findings: [UnknownFormat.finding(start, named: name)])
         }
+        return read(source, as: type, named: name)
+    }
+
+    private func read(_ source: ByteSource, as type: any ResultReading.Type, named name: String) -> TestResults {
         var reading = type.init(name: name, limits: limits)
-        return reading.read(source)
+        var results = reading.read(source)
+        results.format = type.format
+        return results
     }
 }
 

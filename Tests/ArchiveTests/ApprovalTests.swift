@@ -59,7 +59,7 @@ import Testing
             _ = try await index.answer(id, step: nil, .approved, by: "eve", user: 8, comment: nil)
         }
         #expect(error?.code == .wrongState)
-        #expect(error?.description.contains("was rejected by ada before. `pipectl rerun \(id)`") == true)
+        #expect(error?.description.contains("was already rejected by ada. `pipectl rerun \(id)`") == true)
         #expect(try await index.approval(holdingFor: "b") == nil)
     }
 

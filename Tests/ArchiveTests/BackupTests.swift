@@ -90,7 +90,7 @@ import Testing
         #expect(try await index.queued().map(\.id) == [2], "a test may run again, a release may not")
         let unknown = try #require(try await index.run(3)?.summary)
         #expect(unknown.verdict == .infrastructure)
-        #expect(unknown.reason?.hasPrefix("unknown: needs a person: the index was restored") == true)
+        #expect(unknown.reason?.hasPrefix("unknown: check it by hand: the index was restored") == true)
         #expect(try await index.cursor(of: "alpha") == nil, "the next look is a baseline")
         #expect(try await index.accept(Sample.request(change: "5", head: 5)).isNew == false)
         #expect(try await index.accept(Sample.request(change: "6", head: 6)).run.id == 10)

@@ -37,7 +37,7 @@
                     _ = try await daemon.line("is watching")
                     try await bench.commit(["a.txt": "a\n"], "First")
                     _ = try await daemon.line(
-                        "run 1: something of it could not be ended; its user and caches stay taken until the box starts again"
+                        "run 1: a process of it could not be ended; its user and caches stay in use until the daemon restarts"
                     )
                     _ = try await bench.pipectl("logs", "1", "--follow")
                     try FileManager.default.removeItem(atPath: "\(bench.meet)/hangs")

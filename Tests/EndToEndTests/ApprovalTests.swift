@@ -37,12 +37,12 @@ struct ApprovalTests {
             try await bench.withDaemon { daemon in
                 _ = try await daemon.line("baseline of")
                 try await bench.change(1, ["a.txt": "a\n"])
-                _ = try await daemon.line("run 1 needs approval: every run of the workflow needs approval")
+                _ = try await daemon.line("run 1 needs approval: the workflow requires approval for every run")
                 let status = try await bench.pipectl("status").output
                 #expect(status.contains("waits    1  test  change 1 needs approval: pipectl approve 1"), "\(status)")
                 let second = try await bench.pipectl("run", "test", "--change", "1")
                 #expect(second.code == 5, "who waits is told")
-                #expect(second.errors.contains("it waits for run 1, which needs approval: pipectl approve 1"))
+                #expect(second.errors.contains("waiting for run 1, which needs approval: pipectl approve 1"))
                 daemon.child.kill()
                 _ = await daemon.child.end
             }

@@ -112,8 +112,8 @@ struct BaseTests {
                 let found = try await bench.report(4)
                 #expect(found.base == nil)
                 let finding = try #require(found.findings.first { $0.rule == "warm-differs" })
-                #expect(finding.message.contains("run 3 passed the same tree"))
-                _ = try await daemon.line("run 3 passed the same tree in a warm workspace")
+                #expect(finding.message.contains("run 3 passed with the same tree"))
+                _ = try await daemon.line("run 3 passed with the same tree in a warm workspace")
                 try await bench.change(2, ["a.txt": "c\n"])
                 _ = try await bench.pipectl("notify")
                 #expect(try await bench.ended(5).verdict == .failed, "no warm workspace hides it any more")
@@ -199,7 +199,7 @@ struct BaseTests {
                     #expect(try await bench.ended(RunID(number + 1)).verdict == .passed)
                     #expect(try await log(bench, RunID(number + 1)).contains("cold"))
                 }
-                _ = try await daemon.line("run 3 begins from a checkout")
+                _ = try await daemon.line("run 3 starts from a checkout")
             }
         }
     }

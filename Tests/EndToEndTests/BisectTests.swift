@@ -72,12 +72,12 @@ struct BisectTests {
             #expect(again.code == 0, "\(again.errors)")
             #expect(
                 again.output.contains(
-                    "S/one is broken by change 4 \"Change 4\", landed as \(answer.broken.id.prefix(10))"))
+                    "S/one was broken by change 4 \"Change 4\", landed as \(answer.broken.id.prefix(10))"))
             #expect(again.output.contains(" 0 runs"), "the archive knows all of it now: \(again.output)")
             #expect(try await bench.runs().count == after.count)
 
             let fine = try await bench.pipectl("bisect", "S/two", "--minimum-free", "0")
-            #expect(fine.code == 7 && fine.errors.contains("nothing to find the cause of"), "\(fine.errors)")
+            #expect(fine.code == 7 && fine.errors.contains("there is no failure to bisect"), "\(fine.errors)")
             let wrong = try await bench.pipectl("bisect", "S/none", "--minimum-free", "0")
             #expect(wrong.code == 2)
         }
@@ -100,7 +100,7 @@ struct BisectTests {
             #expect(answer.broken.id == bad && answer.good.id == good)
             #expect(answer.suspects.map(\.id) == [gap])
             #expect(answer.suspects.first?.reason?.contains("exit code 2") == true)
-            #expect(answer.inWords.contains("or by one of 1 before it that can't be tested"))
+            #expect(answer.inWords.contains("or by one of 1 earlier commits that can't be tested"))
         }
     }
 
@@ -115,14 +115,14 @@ struct BisectTests {
                 let landed = try await bench.commit(["tests": "one passes\ntwo fails\n"], "Landed 1")
                 try await bench.commit(["f.txt": "1\n"], "After")
                 _ = try await bench.pipectl("notify")
-                let said = try await daemon.line("S/two is broken by")
+                let said = try await daemon.line("S/two was broken by")
                 #expect(said.contains(landed.prefix(10)))
                 let last = try await bench.commit(["f.txt": "2\n"], "Still red")
                 _ = try await bench.pipectl("notify")
                 let id = try await ended(bench, last)
                 let report = try await bench.pipectl("report", "\(id)", "--format", "json")
                 #expect(report.output.contains("broken-by"))
-                #expect(report.output.contains("S/two is broken by"))
+                #expect(report.output.contains("S/two was broken by"))
             }
         }
     }

@@ -322,7 +322,7 @@ struct BundleTests {
             #expect(comparison.renamed == [.init(from: "S/same", to: "S/other", hasSameBody: true)])
             #expect(comparison.newFindings == ["todo|b.c|more", "warning|a.c|fresh"])
             let text = try await bench.pipectl("compare", "2").output
-            #expect(text.contains("1 renamed in run 2 beside run 1\n  S/same → S/other\n"), "\(text)")
+            #expect(text.contains("1 renamed between run 2 and run 1\n  S/same → S/other\n"), "\(text)")
             #expect(try await bench.pipectl("compare", "2", "1").output == text)
             #expect(try await bench.pipectl("compare", "1").errors.contains("it has no target"))
             let problems = try await bundle(2, bench).problems
@@ -381,7 +381,7 @@ struct BundleTests {
                 #expect(bundle.verdict == nil && bundle.exitCode == nil)
                 #expect(bundle.problems.first?.file == "a.c" && bundle.problems.first?.line == 7, "\(bundle)")
                 try await bench.release("go")
-                _ = try await daemon.line("base of main")
+                _ = try await daemon.line("warm-up of main")
             }
         }
     }

@@ -33,6 +33,12 @@ import Testing
                 let unknown = try await bench.pipectl("runs", "--repository", "nosuch", in: clone)
                 #expect(unknown.code == 2 && unknown.errors.contains("repo"), "\(unknown.errors)")
                 try await bench.git(["push", "-q", "origin", "HEAD:refs/heads/agent/one"], in: clone)
+                // A change is checked out, as its branch: that is not where changes land.
+                try await bench.git(["switch", "-qc", "agent/two"], in: clone)
+                try await bench.git(["commit", "-q", "--allow-empty", "-m", "Open"], in: clone)
+                try await bench.git(["push", "-q", "origin", "agent/two"], in: clone)
+                let open = try await bench.pipectl("landed", in: clone)
+                #expect(open.code == 0 && !open.output.contains("agent/two"), "\(open.output)\(open.errors)")
                 try await bench.git(["merge", "-q", "--no-ff", "-m", "Merge", "agent/one"])
                 let landed = try await bench.pipectl("landed", in: clone)
                 #expect(landed.code == 0, "the daemon knows what a change is: \(landed.errors)")

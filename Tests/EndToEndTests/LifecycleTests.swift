@@ -24,7 +24,7 @@ struct LifecycleTests {
                 #expect(await daemon.stop() == 0)
             }
             let report = try await bench.pipectl("report", "1").output
-            #expect(report.contains("the box went down during attempt 1"), "\(report)")
+            #expect(report.contains("the daemon ended during attempt 1"), "\(report)")
         }
     }
 

@@ -55,14 +55,14 @@ struct ReleaseCrashTests {
             try await crash(
                 bench, publish: "echo done >> \(bench.meet)/effects; test -e \(bench.meet)/again || { \(wait); }")
             try await bench.withDaemon { daemon in
-                let said = try await daemon.line("run 1 ended: infrastructure, unknown: needs a person")
+                let said = try await daemon.line("run 1 ended: infrastructure, unknown: check it by hand")
                 #expect(said.contains("step \"publish\" (sh publish.sh) was started at 20"), "\(said)")
                 #expect(said.contains("on attempt 1 and its result is not known"), "\(said)")
                 #expect(said.contains("`pipectl rerun 1`"), "\(said)")
                 let run = try await bench.run(1)
                 #expect(run.verdict == .infrastructure)
                 #expect(run.attempt == 1)
-                #expect(run.reason?.hasPrefix("unknown: needs a person: ") == true)
+                #expect(run.reason?.hasPrefix("unknown: check it by hand: ") == true)
                 let report = try await bench.pipectl("report", "1").output
                 #expect(report.contains("step \"build\" (sh build.sh) was started at"), "\(report)")
                 #expect(report.contains("and passed (idempotent)"), "\(report)")
@@ -85,7 +85,7 @@ struct ReleaseCrashTests {
                 bench, build: "test \"$PIPECTL_RUN_ATTEMPT\" = 2 || { \(wait); }",
                 publish: "echo done >> \(bench.meet)/effects")
             try await bench.withDaemon { daemon in
-                _ = try await daemon.line("run 1 was interrupted and waits for attempt 2")
+                _ = try await daemon.line("run 1 was interrupted and is queued for attempt 2")
                 _ = try await bench.pipectl("logs", "1", "--follow")
                 #expect(await daemon.stop() == 0)
             }
@@ -94,7 +94,7 @@ struct ReleaseCrashTests {
             #expect(run.attempt == 2)
             #expect(effects(bench) == 1)
             let report = try await bench.pipectl("report", "1").output
-            #expect(report.contains("the box went down during attempt 1"), "\(report)")
+            #expect(report.contains("the daemon ended during attempt 1"), "\(report)")
         }
     }
 
@@ -118,7 +118,7 @@ struct ReleaseCrashTests {
                 _ = await daemon.child.end
             }
             try await bench.withDaemon { daemon in
-                _ = try await daemon.line("unknown: needs a person")
+                _ = try await daemon.line("unknown: check it by hand")
                 #expect(await daemon.stop() == 0)
             }
             #expect(effects(bench) == 1)
@@ -161,7 +161,7 @@ struct ReleaseCrashTests {
             }
             try await bench.withDaemon { daemon in
                 _ = try await daemon.line(
-                    "run 1 ended: infrastructure, interrupted: the box went down 3 times in a row")
+                    "run 1 ended: infrastructure, interrupted: the daemon ended 3 times in a row")
                 #expect(await daemon.stop() == 0)
             }
             let run = try await bench.run(1)

@@ -67,7 +67,7 @@ struct RepetitionTests {
             #expect(
                 report.findings.contains { $0.rule == "not-resumed" && $0.message.contains("its workspace is gone") })
             let open = try await bench.pipectl("open", "1", "--", "true")
-            #expect(open.code == 2 && open.errors.contains("is not kept"))
+            #expect(open.code == 2 && open.errors.contains("no retained workspace"))
         }
     }
 

@@ -104,7 +104,7 @@ struct ReviewTests {
         .timeLimit(.minutes(3)),
         arguments: [
             ("it fails", "echo '{\"findings\": []}'; exit 3", "exit code 3"),
-            ("it says nothing", "cat > /dev/null", "it said nothing"),
+            ("it says nothing", "cat > /dev/null", "it gave no answer"),
             ("it talks", "echo 'Sure! Here it is:'; echo '{\"findings\": []}'", "text around it"),
             ("another form", "echo '{\"issues\": []}'", "\"findings\" is missing"),
             (
@@ -112,7 +112,7 @@ struct ReviewTests {
                 "another type or value"
             ),
             ("it never ends", "echo '{\"findings\": []}'; sleep 600", "longer than 3 s"),
-            ("it talks without end", "yes '{\"findings\": []}'", "more than 256 KiB"),
+            ("it talks without end", "yes '{\"findings\": []}'", "longer than 256 KiB"),
             (
                 "a link to a file of the box", "echo x; ln -sf /etc/passwd \"$PIPECTL_VALUES_OUT/review.json\"",
                 "no review"

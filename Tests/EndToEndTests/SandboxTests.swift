@@ -23,8 +23,8 @@ import Results
                 let reason = try #require(run.reason)
                 #expect(
                     reason.hasPrefix(
-                        "code that is not merged is only run in a sandbox, and there is none: a process can't be "
-                            + "enclosed here; /bin/false said: nothing."), "\(reason)")
+                        "unmerged code runs only in a sandbox, and none is possible here: a sandbox can't be "
+                            + "created here; /bin/false reported: nothing."), "\(reason)")
                 #expect(
                     reason.hasSuffix(
                         "`pipectl watch --allow-unsandboxed` runs it with all the rights of this user instead."))
@@ -38,7 +38,7 @@ import Results
                 // A person's own working tree is that person's own risk.
                 #expect(try await bench.pipectl("run", "test").code == 0)
                 let doctor = try await bench.pipectl("doctor").output
-                #expect(doctor.contains("/bin/false said"), "\(doctor)")
+                #expect(doctor.contains("✗ sandbox: "), "\(doctor)")
             }
         }
 
@@ -58,7 +58,7 @@ import Results
                 #expect(reason.hasPrefix(place), "\(reason)")
                 #expect(
                     reason.hasSuffix(
-                        " is below /var/tmp, which steps have as their own in a sandbox; move it elsewhere"))
+                        " is below /var/tmp, which is private to each step in a sandbox; move it elsewhere"))
             }
         }
 

@@ -123,7 +123,7 @@ struct SecretsTests {
             func step(_ name: String) throws -> StepRecord { try #require(report.steps.first { $0.name == name }) }
             #expect(try step("print").status == .passed)
             #expect(try step("without").status == .passed)
-            #expect(try step("artifact").reason == "artifact dist/b contains secret TOKEN and was not kept")
+            #expect(try step("artifact").reason == "artifact dist/b contains secret TOKEN and was not stored")
             #expect(report.artifacts.map(\.path) == ["dist/a"])
             #expect(try step("value").reason?.hasPrefix("what it published as \"v\" contains secret TOKEN") == true)
             let tests = try await bench.pipectl("report", "1", "--format", "junit").output
@@ -176,7 +176,7 @@ struct SecretsTests {
                 let words = [Bench.pipectl, "secrets", "set", "TOKEN", "--state", bench.home]
                 let (shown, code) = try await typed("typXed\u{7f}\u{7f}\u{7f}ed valuee\u{7f}\nmore\n", into: words)
                 #expect(code == 0)
-                #expect(shown == "Value of TOKEN: \r\nTOKEN is set\r\n", "\(shown.debugDescription)")
+                #expect(shown == "Value of TOKEN: \r\nset TOKEN\r\n", "\(shown.debugDescription)")
                 #expect(FileManager.default.contents(atPath: "\(bench.home)/secrets/TOKEN") == Data("typed value".utf8))
                 let cancelled = try await typed("another\u{3}", into: words)
                 #expect(cancelled.code == 130)
@@ -234,7 +234,7 @@ struct SecretsTests {
             #expect(try await set(bench, "a long value", "no-name").code == 2)
             #expect(try await bench.pipectl("secrets", "set", "TOKEN", "a long value").code == 2, "never from argv")
             let done = try await set(bench, "a long value", "TOKEN")
-            #expect(done.code == 0 && done.output.isEmpty && done.errors == "TOKEN is set\n")
+            #expect(done.code == 0 && done.output.isEmpty && done.errors == "set TOKEN\n")
             #expect(try await set(bench, "another value", "TOKEN", "--repository", "site").code == 0)
             let list = try await bench.pipectl("secrets", "list")
             #expect(list.output.contains("TOKEN  repository site  set 20"), "\(list.output)")

@@ -31,7 +31,7 @@ struct ShutdownTests {
                 #expect(await daemon.end() == 130)
             }
             try await bench.withDaemon { daemon in
-                _ = try await daemon.line("run 1 was interrupted and waits for attempt 2")
+                _ = try await daemon.line("run 1 was interrupted and is queued for attempt 2")
                 try await bench.arrival(at: "started")
                 kill(daemon.child.id, SIGTERM)
                 _ = try await daemon.line("shutting down")
@@ -39,6 +39,32 @@ struct ShutdownTests {
                 #expect(await daemon.end() == 0)
             }
             #expect(try await bench.run(1).verdict == .passed, "what runs ends first")
+        }
+    }
+
+    @Test(.timeLimit(.minutes(3)), arguments: [true, false])
+    func `interrupting a run cancels it, whoever does its work`(hasDaemon: Bool) async throws {
+        let steps = "Step(\"check\", run: \"sh check.sh\")"
+        let check = "echo up > $MEET/started; read line < $MEET/never"
+        try await Bench.with(Workflows.test(steps, files: ["check.sh": ""])) { bench in
+            for name in ["started", "never"] { try bench.meetingPoint(name) }
+            try bench.write(["check.sh": check.replacing("$MEET", with: bench.meet)])
+            func interrupted() async throws {
+                let run = try Child(
+                    bench.sharing([Bench.pipectl, "run", "test"]), in: bench.repository,
+                    environment: bench.environment, output: "\(bench.root)/run-")
+                try await bench.arrival(at: "started")
+                kill(run.id, SIGINT)
+                async let _: Void = run.kill(after: .seconds(60))
+                #expect(await run.end == 130)
+                #expect(try await bench.ended(1).verdict == .cancelled)
+            }
+            guard hasDaemon else { return try await interrupted() }
+            try await bench.withDaemon { daemon in
+                _ = try await daemon.line("baseline of")
+                try await interrupted()
+                #expect(try await bench.pipectl("status").code == 0, "the daemon goes on")
+            }
         }
     }
 
@@ -63,7 +89,7 @@ struct ShutdownTests {
             }
             let run = try await bench.run(1)
             #expect(run.verdict == .cancelled)
-            #expect(run.reason?.contains("the box was shut down") == true)
+            #expect(run.reason?.contains("was shut down") == true)
             #expect(FileManager.default.fileExists(atPath: "\(bench.meet)/tidied"), "it was asked first")
         }
     }

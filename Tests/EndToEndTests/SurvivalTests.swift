@@ -64,18 +64,18 @@
                     #expect(run.verdict == .infrastructure)
                     #expect(run.reason?.contains("disk full") == true, "\(run.reason ?? "")")
                     #expect(run.isArchived, "the ballast was for that")
-                    #expect(daemon.text.contains("the ballast of 4 MiB is given up"), "\(daemon.text)")
+                    #expect(daemon.text.contains("released the reserve of 4 MiB"), "\(daemon.text)")
                     #expect(!hasBallast(bench))
 
                     try await bench.change(2, ["check.sh": "echo fine\n"])
-                    _ = try await daemon.line("no run is started: ")
+                    _ = try await daemon.line("no run can start: ")
                     let status = try await bench.pipectl("status").output
                     #expect(status.contains("nothing starts: the disk of \(bench.home) is nearly full"), "\(status)")
                     let doctor = try await bench.pipectl("doctor").output
                     #expect(doctor.contains("nothing starts: the disk of"), "\(doctor)")
 
                     try free(bench)
-                    _ = try await daemon.line("there is space again")
+                    _ = try await daemon.line("there is enough space")
                     let logs = try await bench.pipectl("logs", "2", "--follow")
                     #expect(logs.output == "fine\n", "\(logs) \(daemon.text)")
                     while !hasBallast(bench) { try await Task.sleep(for: .milliseconds(50)) }
@@ -103,9 +103,9 @@
                     _ = try await bench.pipectl("logs", "2", "--follow")
                     #expect(try await base(ofChange: 2, inRun: 3) == 2)
                     try await fill(bench)
-                    _ = try await daemon.line("1 warm workspaces are given up for the space")
+                    _ = try await daemon.line("removed 1 warm workspaces")
                     try free(bench)
-                    _ = try await daemon.line("there is space again")
+                    _ = try await daemon.line("there is enough space")
                     #expect(try await base(ofChange: 3, inRun: 4) == nil)
                     _ = try await bench.pipectl("logs", "5", "--follow")
                     #expect(try await base(ofChange: 4, inRun: 6) == 5)
@@ -151,9 +151,9 @@
                 try await bench.withDaemon { daemon in
                     #expect(!hasBallast(bench))
                     try await bench.change(1, ["check.sh": "echo fine\n"])
-                    _ = try await daemon.line("no run is started: ")
+                    _ = try await daemon.line("no run can start: ")
                     try free(bench)
-                    _ = try await daemon.line("there is space again")
+                    _ = try await daemon.line("there is enough space")
                     _ = try await bench.pipectl("logs", "1", "--follow")
                     #expect(await daemon.stop() == 0)
                 }
@@ -191,7 +191,7 @@
                 try await bench.withDaemon { daemon in
                     _ = try await bench.command(["prlimit", "--pid", "\(daemon.child.id)", "--nofile=3:4096"])
                     try await bench.change(1, ["a.txt": "a\n"])
-                    _ = try await daemon.line("can't be looked at")
+                    _ = try await daemon.line("can't be read")
                     _ = try await bench.command(["prlimit", "--pid", "\(daemon.child.id)", "--nofile=4096:4096"])
                     #expect(try await bench.pipectl("notify", bench.repository).code == 0)
                     _ = try await daemon.line("run 1 test")

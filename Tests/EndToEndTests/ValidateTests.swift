@@ -18,7 +18,7 @@ struct ValidateTests {
             for (ended, says) in [
                 (try await one, "2 workflows are valid: test, release\n"),
                 (try await same, "2 workflows are valid: test, release\n"),
-                (try await another, "1 workflows are valid: test\n"),
+                (try await another, "1 workflow is valid: test\n"),
             ] {
                 #expect(ended.code == 0, "\(ended.errors)")
                 #expect(ended.output == says)

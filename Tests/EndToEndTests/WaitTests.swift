@@ -268,7 +268,7 @@ struct WaitTests {
             let wrong = try await bench.pipectl("wait", "main", "--change", "1")
             #expect(wrong.code == 2)
             let nowhere = try await bench.pipectl("wait", in: bench.root)
-            #expect(nowhere.code == 2 && nowhere.errors.contains("no Git repository"), "\(nowhere.errors)")
+            #expect(nowhere.code == 2 && nowhere.errors.contains("not in a Git repository"), "\(nowhere.errors)")
         }
     }
 }

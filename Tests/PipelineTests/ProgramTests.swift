@@ -112,8 +112,8 @@ import Testing
                 ("nothing", "", "the command is empty\n"),
                 ("no file", "", "none can't be read: No such file or directory\n"),
                 ("failing output", "", "`echo x; exit 4` ended with exit code 4\n"),
-                ("undeclared publish", "", "publishes \"version\" without saying so; add .publishes(…)\n"),
-                ("undeclared read", "", "reads \"version\" without saying so; add .reads(…)\n"),
+                ("undeclared publish", "", "publishes \"version\" without declaring it; add .publishes(…)\n"),
+                ("undeclared read", "", "reads \"version\" without declaring it; add .reads(…)\n"),
                 ("command", "", "step \"command\" is not a closure of this workflow when planned for this run\n"),
                 (
                     "no such step",

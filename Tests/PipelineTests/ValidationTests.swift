@@ -61,8 +61,8 @@ import Testing
         Case("glob", "input that leaves", says: "..") { $0.inputs = ["../x"] },
         Case("glob", "empty input", says: "empty") { $0.inputs = [""] },
         Case("proof", "never and inputs", says: ".neverProved()") { ($0.inputs, $0.isNeverProved) = (["a"], true) },
-        Case("proof", "nothing and outputs", says: "leaves nothing") { ($0.outputs, $0.leavesNothing) = (["a"], true) },
-        Case("proof", "only inputs and outputs", says: "leave nothing") {
+        Case("proof", "nothing and outputs", says: "has none") { ($0.outputs, $0.leavesNothing) = (["a"], true) },
+        Case("proof", "only inputs and outputs", says: "without outputs") {
             ($0.inputs, $0.inputsCoverNeeds, $0.outputs) = (["src"], true, ["out"])
         },
         Case("proof", "only inputs and values without a word", says: "values") {
@@ -106,14 +106,14 @@ import Testing
         Case("environment", "empty name", says: "can't be set") { $0.environment = ["": "x"] },
         Case("environment", "equals", says: "can't be set") { $0.environment = ["A=B": "x"] },
         Case("environment", "NUL", says: "can't be set") { $0.environment = ["A": "\0"] },
-        Case("environment", "ours", says: "pipectl's own") { $0.environment = ["PIPECTL_ATTEMPT": "9"] },
+        Case("environment", "ours", says: "reserved for pipectl") { $0.environment = ["PIPECTL_ATTEMPT": "9"] },
         Case("secret", "equals", says: "like DEPLOY_TOKEN") { $0.secrets = [SecretUse("A=B")] },
         Case("secret", "small letters", says: "like DEPLOY_TOKEN") { $0.secrets = [SecretUse("token")] },
         Case("secret", "a path", says: "like DEPLOY_TOKEN") { $0.secrets = [SecretUse("../A")] },
         Case("secret", "long", says: "at most 100") {
             $0.secrets = [SecretUse(String(repeating: "A", count: 101))]
         },
-        Case("secret", "ours", says: "pipectl's own") { $0.secrets = [SecretUse("PIPECTL_HOME")] },
+        Case("secret", "ours", says: "reserved for pipectl") { $0.secrets = [SecretUse("PIPECTL_HOME")] },
         Case("secret", "of the system", says: "tools need") { $0.secrets = [SecretUse("PATH", as: .environment)] },
         Case("secret", "twice", says: "twice") { $0.secrets = [SecretUse("A"), SecretUse("A", as: .environment)] },
         Case("secret", "also a variable", says: "A is a variable of the step") {
@@ -127,7 +127,7 @@ import Testing
         },
         Case("resource", "more than there are", says: "could never start", [uses("a", [("gpu", 1, 2)])]),
         Case("resource", "more in sum", says: "could never start", [uses("a", [("gpu", 2, 1), ("gpu", 2, 2)])]),
-        Case("resource", "nothing", says: "1 is the least", [uses("a", [("gpu", 1, 0)])]),
+        Case("resource", "nothing", says: "the minimum is 1", [uses("a", [("gpu", 1, 0)])]),
         Case(
             "resource", "two capacities", says: "declare it once",
             [uses("a", [("gpu", 1, 1)]), uses("b", [("gpu", 2, 1)])]),

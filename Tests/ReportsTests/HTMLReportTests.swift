@@ -93,7 +93,7 @@ import Testing
         }
         let html = ReportDocument(report: Fixture.report(.passed, steps: steps)).render(.html)
         #expect(html.ranges(of: "<rect class=\"c-passed\" x=").count == count)
-        if count == 500 { #expect(html.contains("2 at once at most")) }
+        if count == 500 { #expect(html.contains("at most 2 at the same time")) }
     }
 
     @Test func timesOutOfOrderDoNotBreakTheTimeline() {

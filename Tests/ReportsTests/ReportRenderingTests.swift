@@ -23,8 +23,8 @@ import Testing
             report.testedCommit = tested ?? report.change?.head
             for format in [ReportFormat.text, .markdown, .html] {
                 let text = ReportDocument(report: report).render(format)
-                #expect(text.contains("the merge of both") == isMerge, "\(format)")
-                #expect(text.contains("the head, which has the target in it") != isMerge, "\(format)")
+                #expect(text.contains("the head merged into the target") == isMerge, "\(format)")
+                #expect(text.contains("the head, which already contains the target") != isMerge, "\(format)")
             }
         }
     }
@@ -61,7 +61,7 @@ import Testing
         let tests = [Fixture.failing("unit tests", "also"), Fixture.failing("unit tests", "new")]
         for format in [ReportFormat.text, .markdown, .html] {
             let text = ReportDocument(report: Fixture.report(), tests: tests).render(format)
-            let new = try #require(text.range(of: "only here"))
+            let new = try #require(text.range(of: "new in this change"))
             let also = try #require(text.range(of: "also fails on the target"))
             #expect(new.lowerBound < also.lowerBound)
             #expect(text.contains("Tests/A.swift:7"))
@@ -127,7 +127,7 @@ import Testing
         let text = ReportDocument(report: report, tests: tests)
             .render(.markdown, options: RenderOptions(markdownLimit: limit))
         #expect(text.utf8.count <= limit)
-        #expect(text.contains("_Left out for length: "))
+        #expect(text.contains("_Omitted for length: "))
         #expect(text.contains("test0"))
         #expect(text.contains("Reproduce: "))
         #expect(text.contains("pipectl logs 18"))

@@ -54,7 +54,7 @@ import Testing
             Issue.record("it must end as infrastructure, not \(recovered.outcome)")
             return
         }
-        #expect(reason.hasPrefix("unknown: needs a person: "))
+        #expect(reason.hasPrefix("unknown: check it by hand: "))
         for part in example.says { #expect(reason.contains(part), "\(reason)") }
         #expect(reason.contains("`pipectl rerun \(id)`"))
         #expect(try await index.queued().isEmpty)

@@ -54,7 +54,7 @@ import Testing
             ),
             ("gotest.json", "TestFails", "example.com/demo", "sum_test.go:8", "before\nSum(1, 2) = 3\nexpected 4"),
             ("gotest.json", "TestTable/two", "example.com/demo", "sum_test.go:16", "two is not one"),
-            ("gotest.json", "TestTable", "example.com/demo", "-:-", "a test inside of it failed"),
+            ("gotest.json", "TestTable", "example.com/demo", "-:-", "a subtest failed"),
             ("gotest.json", "TestSkips", "example.com/demo", "-:-", "no network"),
             (
                 "gotest.json", "TestPanics", "example.com/demo/crash", "/build/demo/crash/c_test.go:7",

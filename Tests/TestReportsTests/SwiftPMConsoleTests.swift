@@ -47,4 +47,33 @@ import Testing
         #expect(results.tests.map(\.name) == ["a()", "a() #2"])
         #expect(results.counts.flaky == 0)
     }
+
+    /// A test of a library that colours text compares escape characters: without them both values would be "Hello".
+    @Test func escapeCharactersOfValuesStay() {
+        let text = """
+            Test Suite 'A' started at 2026-11-24 00:00:00.000
+            Test Case 'A.testOne' started at 2026-11-24 00:00:00.000
+            \u{1B}[2mprinted\u{1B}[0m
+            /w/Tests/A.swift:3: error: A.testOne : XCTAssertEqual failed: ("Hello") is not equal to ("\u{1B}[31mHello\u{1B}[0m") -
+            Test Case 'A.testOne' failed (0.1 seconds)
+            Test Case 'A.testTwo' started at 2026-11-24 00:00:00.000
+            /w/Tests/A.swift:9: error: A.testTwo : XCTAssertEqual failed: ("a
+            \u{1B}[1mb") is not equal to ("c") - why
+            Test Case 'A.testTwo' failed (0.1 seconds)
+            \u{1B}[31mTest Case 'A.testThree' started at 2026-11-24 00:00:00.000\u{1B}[0m
+            \u{1B}[31m/w/Tests/A.swift:12: error: A.testThree : XCTAssertTrue failed - no\u{1B}[0m
+            Test Case 'A.testThree' failed (0.1 seconds)
+            """
+        let results = TestResultReader().read(Array(text.utf8), named: "log", format: .swiftpmConsole)
+        #expect(
+            results["testOne"]?.message
+                == #"XCTAssertEqual failed: ("Hello") is not equal to ("\u{1B}[31mHello\u{1B}[0m") -"#)
+        #expect(results["testOne"]?.details?.contains("printed") == true)
+        #expect(
+            results["testTwo"]?.message == "XCTAssertEqual failed: (\"a\n\\u{1B}[1mb\") is not equal to (\"c\") - why")
+        #expect(results["testTwo"]?.place == "/w/Tests/A.swift:9")
+        // Somebody coloured the runner's own line: nothing of it is a value.
+        #expect(results["testThree"]?.message == "XCTAssertTrue failed - no")
+        #expect(results.tests.allSatisfy { $0.message?.contains("\u{1B}") != true })
+    }
 }

@@ -37,7 +37,7 @@ struct CauseListener: RunListener {
                 bisect(request)
             }
         } catch {
-            log.warning("run \(report.id): the causes of its failing tests are not looked for: \(error)")
+            log.warning("run \(report.id): its failing tests are not bisected: \(error)")
         }
     }
 

@@ -25,7 +25,7 @@ struct ChangeStateListener: RunListener {
             if run.report.verdict == .definitionError { record.targetCommit = nil }
             try await index.setChange(record, of: run.report.repository)
         } catch {
-            log.warning("the state of change \(change.name) could not be kept: \(error)")
+            log.warning("the state of change \(change.name) could not be stored: \(error)")
         }
     }
 

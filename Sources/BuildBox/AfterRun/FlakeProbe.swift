@@ -61,7 +61,7 @@ extension RunRequest {
             branch: branch,
             head: red.head, definitionCommit: red.definitionCommit, onlySteps: [step],
             nonce: "learn \(number) of \(step)",
-            subject: "red tests of \(branch) in \(step)", concurrency: .latestOnly)
+            subject: "retry of failing tests on \(branch) in \(step)", concurrency: .latestOnly)
         request.onlyTests = tests.map { KnownTest(suite: $0.suite, name: $0.name, file: $0.file) }
         (request.upkeep, request.learning) = (.learn, number)
         return request

@@ -262,7 +262,9 @@ actor BaseStore {
             guard let index = removable.last(where: { bases[$0].key == bases[0].key }) ?? removable.last else { break }
             let last = bases.remove(at: index)
             gone.insert(last.folder)
-            log.info("the base of run \(last.run) is removed: all bases together have \(limit >> 20) MiB")
+            log.info(
+                "removed the warm workspace of run \(last.run): all warm workspaces together may use \(limit >> 20) MiB"
+            )
         }
         for name in gone { retire(name) }
         await sweep()
@@ -326,7 +328,7 @@ struct WantedBase: Sendable, Hashable {
 
 /// Why a run leaves no base.
 private struct GivenUp: Error, CustomStringConvertible {
-    let description = "the base that it began from was given up meanwhile"
+    let description = "the warm workspace that it started from was removed in the meantime"
 }
 
 /// A run's hold of a base, until it is given back.

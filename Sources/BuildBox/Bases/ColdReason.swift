@@ -15,15 +15,15 @@ enum ColdReason {
         if base.key.tools != key.tools { return "the compiler or installed packages changed since run \(base.run)" }
         if !base.serves(key, plan: plan) { return "workflows/ changed since run \(base.run)" }
         if base.createdAt > Date() { return "the clock was set back since run \(base.run)" }
-        return "the warm workspace of run \(base.run) has reached its limit of layers or size"
+        return "the warm workspace of run \(base.run) reached its limit of layers or size"
     }
 
     /// Why a run asks for no warm workspace at all.
     static func text(_ request: RunRequest) -> String {
-        if request.runsAtMostOnce || request.event == .tag { return "a release begins so" }
-        if request.upkeep == .cleanRoom { return "to compare with warm runs" }
-        if request.isClean == true { return "as --clean asks" }
-        return "its parameters may change what is built"
+        if request.runsAtMostOnce || request.event == .tag { return "releases always start fresh" }
+        if request.upkeep == .cleanRoom { return "this clean build is compared with warm runs" }
+        if request.isClean == true { return "--clean was given" }
+        return "its parameters may change the build"
     }
 }
 

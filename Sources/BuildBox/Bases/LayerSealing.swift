@@ -76,7 +76,7 @@ struct LayerSealing {
                 #if os(Linux)
                     if fgetxattr(below, Whiteouts.opaque, nil, 0) >= 0 {
                         close(below)
-                        throw Obstacle(description: "a step made the folder \(text(inner)) anew")
+                        throw Obstacle(description: "a step replaced the folder \(text(inner))")
                     }
                 #endif
                 try seal(below, path: inner, entry.id, repository, &restored)
@@ -105,7 +105,7 @@ struct LayerSealing {
         _ folder: Int32, path: [[CChar]], _ tree: OID?, _ repository: Repository
     ) throws -> (stat, [[UInt8]: TreeEntry]) {
         guard path.count < LayerSealing.deepest else {
-            throw Obstacle(description: "it has \(path.count) folders in folders")
+            throw Obstacle(description: "its folders are nested \(path.count) deep")
         }
         var info = stat()
         guard fstat(folder, &info) == 0 else { throw Errno(rawValue: errno) }
@@ -113,7 +113,7 @@ struct LayerSealing {
         // As texts, names that are written in two ways of Unicode are one.
         let tracked = Dictionary(entries.map { (Array($0.name.utf8), $0) }, uniquingKeysWith: { first, _ in first })
         guard tracked.count == entries.count else {
-            throw Obstacle(description: "names in /\(text(path)) are no text and can't be told apart")
+            throw Obstacle(description: "names in /\(text(path)) are not UTF-8")
         }
         return (info, tracked)
     }

@@ -89,7 +89,7 @@ extension RunExecutor {
         // What they lie on may be of the branch still, and others may go on from it.
         let gone = await bases.remove { $0.key.isOfSameLine(as: key) && abandoned.contains($0.commit) }
         log.notice(
-            "\(key.branch) was moved back: \(gone) warm workspaces of \(key.workflow) that it no longer leads to are given up"
+            "\(key.branch) was moved back: removed \(gone) warm workspaces of \(key.workflow) for commits that are no longer on it"
         )
     }
 
@@ -156,7 +156,7 @@ extension RunExecutor {
                 }
                 try await bases.add(base)
                 log.debug(
-                    "run \(run.id) leaves a base of \(base.layers.count) layers, \(base.bytes >> 20) MiB, for \(key.workflow) on \(key.branch)"
+                    "run \(run.id) left a warm workspace of \(base.layers.count) layers, \(base.bytes >> 20) MiB, for \(key.workflow) on \(key.branch)"
                 )
             } catch {
                 if BoxTools.isDiskFull(error) {
@@ -170,7 +170,7 @@ extension RunExecutor {
             }
         } catch {
             log.notice(
-                "run \(run.id) leaves no base, so the next ones begin from an older one or from nothing: \(error)")
+                "run \(run.id) left no warm workspace; the next runs start from an older or a fresh one: \(error)")
         }
     }
 

@@ -65,12 +65,12 @@ struct BisectSession: Sendable {
                 runs += 1
                 note(one, at: place)
                 try await say("\(words(place)): \(outcome(one))")
-            case .nothing: return .nothing("\(id) passes at \(words(0)): there is nothing to find the cause of")
+            case .nothing: return .nothing("\(id) passes at \(words(0)): there is no failure to bisect")
             case .unknown(let why):
                 return .nothing("\(words(0)) can't be tested: \(why); name another commit with --bad")
             case .always(let oldest):
                 return .nothing(
-                    "\(id) fails in every commit that could be tested, back to \(words(oldest)); name one in which it "
+                    "\(id) fails in every commit that could be tested, back to \(words(oldest)); name a commit where it "
                         + "passes with --good")
             case .found(let bad, let good, let suspects):
                 var answer = BisectAnswer(
@@ -79,7 +79,7 @@ struct BisectSession: Sendable {
                     suspects: [], fromArchive: fromArchive, runs: runs, at: Date())
                 for place in suspects { answer.suspects.append(try await described(place, known[place])) }
                 if request.verifies {
-                    try await say("checking: once more at \(words(bad)) and at \(words(good))")
+                    try await say("confirming: running \(words(bad)) and \(words(good)) again")
                     let again = try await (tried(bad, nonce: "check"), tried(good, nonce: "check"))
                     answer.runs += 2
                     answer.isVerified = again.0.standing == .bad && again.1.standing == .good

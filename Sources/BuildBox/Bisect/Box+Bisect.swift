@@ -30,7 +30,7 @@ extension Box {
         guard let newest = appearances.first else {
             throw BoxError(
                 .unknownTest,
-                "no run of \(request.workflow.map { "workflow \"\($0)\"" } ?? "any workflow") of \(repository.name) had "
+                "no run of \(request.workflow.map { "workflow \"\($0)\"" } ?? "any workflow") of \(repository.name) ran "
                     + "\"\(request.test)\"; `pipectl history` shows where it ran")
         }
         let target = try await rules(for: repository).target
@@ -59,7 +59,7 @@ extension Box {
             throw BoxError(
                 .usage,
                 request.branch.map { "there is no branch \"\($0)\"; name one that exists with --branch" }
-                    ?? "the branch that changes want into is not known; name one with --branch")
+                    ?? "the target branch is not known; name one with --branch")
         }
         let bad = try request.bad.map { try git.resolve($0) } ?? tip
         guard try git.isAncestor(bad, of: tip) else {
@@ -108,7 +108,7 @@ extension Box {
                 }
             }
         } catch {
-            _ = try? await cancel(id, reason: "nobody waits for the bisection any more")
+            _ = try? await cancel(id, reason: "the bisection was ended")
             throw error
         }
     }
@@ -120,7 +120,7 @@ extension Box {
         for await request in redTests {
             if Task.isCancelled { return }
             do {
-                log.info("\(request.repository): looking for what broke \(TerminalText.name(request.test))")
+                log.info("\(request.repository): bisecting \(TerminalText.name(request.test))")
                 let outcome = try await bisect(request) { [log] progress in
                     if case .note(let text) = progress { log.debug("bisect: \(TerminalText.name(text, limit: 500))") }
                 }
@@ -132,7 +132,7 @@ extension Box {
                 }
             } catch {
                 log.warning(
-                    "\(request.repository): the cause of \(TerminalText.name(request.test)) is not found: \(error)")
+                    "\(request.repository): bisecting \(TerminalText.name(request.test)) failed: \(error)")
             }
         }
     }

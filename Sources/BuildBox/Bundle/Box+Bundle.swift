@@ -45,8 +45,8 @@ extension Box {
         } else {
             throw BoxError(
                 .unknownRun,
-                "run \(id) has not been started (\(run.summary.state.rawValue)): there is nothing to say of it yet; "
-                    + "`pipectl show \(id)` tells where it is")
+                "run \(id) has not started (\(run.summary.state.rawValue)) and has no bundle yet; "
+                    + "`pipectl show \(id)` shows its progress")
         }
         var gathering = BundleGathering(box: self, document: document)
         await gathering.gather(into: &evidence)

@@ -98,7 +98,7 @@ struct BundleGathering {
         let known = (try? await box.index.flakyTests(filter)) ?? []
         return Dictionary(
             known.filter { failing.contains($0.id) }.map { test in
-                (test.id, "failed and passed on one tree in \(test.flips) of its last \(test.runs) runs")
+                (test.id, "failed and passed on the same tree in \(test.flips) of its last \(test.runs) runs")
             }, uniquingKeysWith: { first, _ in first })
     }
 }

@@ -35,7 +35,7 @@ struct CauseContributor: ReportContributor {
                         suggestion: "git show \(answer.broken.id.prefix(12))"))
             }
         } catch {
-            log.warning("run \(report.id): what is known of its failing tests could not be read: \(error)")
+            log.warning("run \(report.id): the history of its failing tests could not be read: \(error)")
         }
     }
 }

@@ -21,7 +21,7 @@ struct FixCheckContributor: ReportContributor {
         } catch {
             draft.report.verdict = .infrastructure
             draft.report.reason =
-                "the tests of run \(role.of) can't be read, so nobody knows whether all are there"
+                "the tests of run \(role.of) can't be read, so pipectl can't tell whether a test is missing"
             return
         }
         guard !breaches.isEmpty else { return }
@@ -32,7 +32,7 @@ struct FixCheckContributor: ReportContributor {
         }
         draft.report.findings += findings
         draft.report.verdict = .failed
-        draft.report.reason = "the fix weakens tests, so it is not taken: \(findings[0].message)"
+        draft.report.reason = "the fix was refused because it weakens tests: \(findings[0].message)"
     }
 }
 
@@ -61,14 +61,14 @@ struct FixWishContributor: ReportContributor {
             if own >= fix.attempts {
                 return series(
                     .givenUp,
-                    "the last \(own == 1 ? "commit" : "\(own) commits") of the change \(own == 1 ? "is a fix" : "are fixes") "
-                        + "already, and the workflow wants no more than \(fix.attempts) in a row")
+                    "the last \(own == 1 ? "commit" : "\(own) commits") of the change \(own == 1 ? "is a fix" : "are fixes")"
+                        + ", and the workflow allows \(fix.attempts) in a row")
             }
             let isTried = try await index.hasFix(
                 repository: request.repository, workflow: request.workflow, change: change.name, head: head)
-            return isTried ? nil : series(.working, "the fixer is about to begin")
+            return isTried ? nil : series(.working, "the fixer is about to start")
         } catch {
-            log.warning("run \(draft.report.id): it could not be found out whether it is to be mended: \(error)")
+            log.warning("run \(draft.report.id): whether it should be fixed could not be determined: \(error)")
             return nil
         }
     }

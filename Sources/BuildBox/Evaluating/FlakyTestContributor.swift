@@ -23,7 +23,7 @@ struct FlakyTestContributor: ReportContributor {
             let place = tests.first { $0.id == test.id && $0.status.isFailure } ?? test
             let history =
                 known.first { $0.suite == test.suite && $0.name == test.name }.map { Self.words(for: $0) }
-                ?? "it was not seen to do so in the last \(Self.window) runs"
+                ?? "this did not happen in the last \(Self.window) runs"
             draft.report.findings.append(
                 Finding(
                     rule: "flaky-test", severity: .warning,
@@ -38,7 +38,7 @@ struct FlakyTestContributor: ReportContributor {
             ", first in run \(run)"
                 + (test.firstEndedAt.map { " on \($0.formatted(.iso8601.year().month().day()))" } ?? "")
         }
-        return "it did so in \(test.flips) of its last \(test.runs) runs\(first ?? "")"
+        return "this happened in \(test.flips) of its last \(test.runs) runs\(first ?? "")"
     }
 }
 

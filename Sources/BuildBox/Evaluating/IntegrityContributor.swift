@@ -62,7 +62,7 @@ struct IntegrityContributor: ReportContributor {
             "run \(report.id) needs approval: \(TerminalText.name(why, limit: 500)); \(Approval.command(report.id))")
         report.integrity?.verdict = report.verdict
         report.integrity?.reason = report.reason
-        report.reason = "\(report.reason); but a person must allow what it changes: \(why)"
+        report.reason = "\(report.reason); but its changes need approval: \(why)"
         report.verdict = .needsApproval
         report.approvals =
             (report.approvals ?? []) + [
@@ -124,7 +124,7 @@ extension Finding {
             rule: "integrity-\(breach.kind.rawValue)", severity: breach.certainty == .seen ? .error : .warning,
             message: breach.message, file: breach.file.isEmpty ? nil : breach.file, line: breach.line, column: nil,
             suggestion: breach.certainty == .seen
-                ? "undo it, or let a person allow it: \(Approval.command(run))"
-                : "only a person can judge it: \(Approval.command(run))")
+                ? "undo it, or have it approved: \(Approval.command(run))"
+                : "a person must judge it: \(Approval.command(run))")
     }
 }

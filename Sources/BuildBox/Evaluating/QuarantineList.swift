@@ -16,7 +16,7 @@ struct QuarantineList: Sendable {
             }
             guard let end = Self.day(one.until) else {
                 find(
-                    "quarantine-date", "the quarantine of \(one.test) ends on \"\(one.until)\", which is no day",
+                    "quarantine-date", "the quarantine of \(one.test) ends on \"\(one.until)\", which is not a date",
                     "write it as 2026-12-31")
                 continue
             }
@@ -25,12 +25,12 @@ struct QuarantineList: Sendable {
                 find(
                     "quarantine-expired",
                     "the quarantine of \(one.test) ended on \(one.until): its failures count again",
-                    "mend the test, and take the quarantine out of workflows/")
+                    "fix the test, and remove the quarantine from workflows/")
             } else if days > Double(Quarantine.maximumDays + 1) {
                 find(
                     "quarantine-too-far",
-                    "the quarantine of \(one.test) would hold until \(one.until), more than \(Quarantine.maximumDays) days: it does not hold",
-                    "name a day on which somebody has looked at it")
+                    "the quarantine of \(one.test) lasts until \(one.until), more than \(Quarantine.maximumDays) days ahead: it is ignored",
+                    "choose an earlier date")
             } else {
                 active.append(one)
             }

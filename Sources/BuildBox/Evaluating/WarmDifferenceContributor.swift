@@ -56,12 +56,12 @@ struct WarmDifferenceContributor: ReportContributor {
         case .hidesFailure:
             hides = true
             message =
-                "run \(id) passed the same tree in a warm workspace, and from nothing it fails: something that an earlier "
+                "run \(id) passed with the same tree in a warm workspace but fails in a fresh one: something that an earlier "
                 + "run built hides a failure"
         case .blocks(let steps):
             hides = false
             message =
-                "run \(id) failed with the same tree in a warm workspace, and from nothing it passes: what an earlier run "
+                "run \(id) failed with the same tree in a warm workspace but passes in a fresh one: something that an earlier run "
                 + "built stands in the way of \(steps.joined(separator: ", ")), or chance decides"
         }
         log.log(level: hides ? .error : .warning, "run \(report.id) of \(report.workflow) on \(branch): \(message)")
@@ -70,14 +70,14 @@ struct WarmDifferenceContributor: ReportContributor {
             let gone = await bases.giveUp {
                 $0.key.workflow == workflow && $0.key.repository == repository && $0.key.branch == branch
             }
-            message += ". \(gone) warm workspaces of \(workflow) on \(branch) are given up"
-            if hides { message += ", with what was proved in them" }
+            message += ". Removed \(gone) warm workspaces of \(workflow) on \(branch)"
+            if hides { message += " and the proofs made in them" }
         }
         return Finding(
             rule: Report.warmDiffers, severity: hides ? .error : .warning, message: message + ".",
             suggestion: hides
-                ? "`pipectl rerun \(id) --clean` shows it again; mend what the build forgets"
-                : "a step must be able to run again where it has run before: `pipectl logs \(id)`")
+                ? "`pipectl rerun \(id) --clean` reproduces it; declare what the build depends on"
+                : "a step must be able to run twice in the same workspace: `pipectl logs \(id)`")
     }
 
     /// Whether every step that failed from nothing was only cited in the warm run, from runs that began from nothing, too:

@@ -27,12 +27,12 @@ extension Box {
                     try await advanceFix(of: failed)
                     try await index.fixDone(id)
                 }
-                clearTrouble("a fix can't go on")
+                clearTrouble("a fix can't continue")
             } catch is CancellationError {
                 // It stays due for the next process.
                 return
             } catch {
-                noteTrouble("a fix can't go on", error)
+                noteTrouble("a fix can't continue", error)
             }
         }
     }
@@ -107,7 +107,7 @@ extension Box {
         else { return }
         let reason = series.reason
         func kept(_ why: String) { series.reason = "\(reason); not pushed: \(why)" }
-        guard check.verdict == .passed else { return kept("only what passes without flaky tests is") }
+        guard check.verdict == .passed else { return kept("only fixes that pass without flaky tests are pushed") }
         if let why = try await whyOutdated(failed) { return kept(why) }
         let repository = try await repository(named: failed.request.repository)
         let push = FixPush(
@@ -143,7 +143,7 @@ extension Box {
         } catch is CancellationError {
             return
         } catch {
-            log.warning("refs of old fixes can't be removed: \(error)")
+            log.warning("the refs of old fixes can't be removed: \(error)")
         }
     }
 }

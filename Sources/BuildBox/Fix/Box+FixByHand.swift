@@ -17,18 +17,18 @@ extension Box {
             throw BoxError(.usage, "run \(id) is itself \(role.inWords); `pipectl fix \(role.of)` tries again")
         }
         guard failed.request.change != nil else {
-            throw BoxError(.usage, "run \(id) is of no change; only changes are fixed")
+            throw BoxError(.usage, "run \(id) does not belong to a change; only changes can be fixed")
         }
         guard failed.summary.isArchived, failed.summary.verdict == .failed else {
             let verdict = failed.summary.verdict?.title ?? failed.summary.state.rawValue
-            throw BoxError(.usage, "run \(id) is \(verdict); only a run that failed is fixed")
+            throw BoxError(.usage, "run \(id) is \(verdict); only failed runs can be fixed")
         }
         if isRestricted { startOnly([id]) }
         let report = try await store.report(id)
         let parts = try await fixParts(of: id)
         guard let last = parts.last, last.verdict == nil else {
             if let why = try await whyOutdated(failed) {
-                throw BoxError(.usage, "run \(id) is of an older state: \(why)")
+                throw BoxError(.usage, "run \(id) is out of date: \(why)")
             }
             let fix = try await declaredFix(report, failed.request)
             let attempt = (parts.map(\.role.attempt).max() ?? 0) + 1
@@ -39,7 +39,7 @@ extension Box {
             await settleFixes()
             return try await followFix(of: id, from: attempt, reply)
         }
-        try await reply(.note("run \(last.run), \(last.role.inWords), goes on"))
+        try await reply(.note("run \(last.run), \(last.role.inWords), is still running"))
         try await followFix(of: id, from: last.role.attempt, reply)
     }
 
@@ -75,14 +75,14 @@ extension Box {
     private func declaredFix(_ report: Report, _ request: RunRequest) async throws -> Fix {
         guard let definition = report.definition, let commit = OID(hex: definition.commit),
             let tree = OID(hex: definition.tree)
-        else { throw BoxError(.usage, "run \(report.id) has no definition that could name a fixer") }
+        else { throw BoxError(.usage, "run \(report.id) has no definition that could declare a fixer") }
         let repository = try await repository(named: report.repository)
         let program = try await RunPreparation.program(at: commit, tree: tree, repository, programs())
         let declaration = try program.declaration(of: request.workflow)
         guard let fix = declaration.fix else {
             throw BoxError(
                 .usage,
-                "workflow \"\(request.workflow)\" names no fixer; write .onFailure(Fix(by: \"…\")) in the target's "
+                "workflow \"\(request.workflow)\" declares no fixer; write .onFailure(Fix(by: \"…\")) in the target's "
                     + "workflows/")
         }
         return fix

@@ -85,7 +85,7 @@ struct FixHarvest: Sendable {
         var (leftOut, bytes) = (0, 0)
         func refused(_ path: [UInt8], _ why: String) -> Result {
             let name = TerminalText.name(String(decoding: path, as: UTF8.self), limit: 200)
-            return Result(outcome: .refused, reason: "nothing of it is taken: \"\(name)\": \(why)")
+            return Result(outcome: .refused, reason: "the fix was refused: \"\(name)\": \(why)")
         }
         func isLeft(_ path: [UInt8]) -> Bool {
             before.entries[path] != nil
@@ -94,7 +94,7 @@ struct FixHarvest: Sendable {
         // Git ignores what has this name, and takes the folder that it is in for a repository of its own.
         for path in after.folders.subtracting(before.folders).union(after.entries.keys) where !isLeft(path) {
             let name = String(decoding: path.split(separator: UInt8(ascii: "/")).last ?? [], as: UTF8.self)
-            if TreeName.isGit(name) { return refused(path, "some systems take it for .git") }
+            if TreeName.isGit(name) { return refused(path, "some systems treat it as .git") }
         }
         for path in changed.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
             let old = beginning.files[path]
@@ -113,11 +113,12 @@ struct FixHarvest: Sendable {
                 files.append((name, nil))
                 continue
             }
-            guard new.kind == .file else { return refused(path, "it is no regular file") }
+            guard new.kind == .file else { return refused(path, "it is not a regular file") }
             guard new.bytes <= Self.mostFileBytes, bytes + new.bytes <= Self.mostBytes else {
                 return refused(
                     path,
-                    "a fix has \(Self.mostFileBytes >> 20) MiB in a file and \(Self.mostBytes >> 20) in all at most")
+                    "a fix may have at most \(Self.mostFileBytes >> 20) MiB in a file and \(Self.mostBytes >> 20) MiB in total"
+                )
             }
             bytes += new.bytes
             let copy = "\(scratch)/fixed-\(UInt32.random(in: 0 ... .max))"
@@ -132,15 +133,15 @@ struct FixHarvest: Sendable {
             files.append((name, .blob(blob, executable: new.isExecutable)))
             guard files.count <= Self.mostFiles else {
                 return Result(
-                    outcome: .refused, reason: "nothing of it is taken: it changes more than \(Self.mostFiles) files")
+                    outcome: .refused, reason: "the fix was refused: it changes more than \(Self.mostFiles) files")
             }
         }
         guard files.count <= Self.mostFiles else {
             return Result(
-                outcome: .refused, reason: "nothing of it is taken: it removes more than \(Self.mostFiles) files")
+                outcome: .refused, reason: "the fix was refused: it removes more than \(Self.mostFiles) files")
         }
         guard !files.isEmpty else {
-            let aside = leftOut > 0 ? " (\(leftOut) untracked files aside)" : ""
+            let aside = leftOut > 0 ? " (except \(leftOut) untracked files)" : ""
             return Result(outcome: .noChange, reason: "the fixer changed nothing\(aside)", leftOut: leftOut)
         }
         return try onTopOfHead(store.tree(beginning.tree, changing: files), beginning.tree, leftOut, store)
@@ -152,13 +153,13 @@ struct FixHarvest: Sendable {
         if own == beginning { return Result(outcome: .made, reason: "", tree: fixed, leftOut: leftOut) }
         switch try store.merge(tree: fixed, into: own, ancestor: beginning) {
         case .merged(let tree) where tree == own:
-            return Result(outcome: .noChange, reason: "what the fixer changed is in the change already")
+            return Result(outcome: .noChange, reason: "the change already has what the fixer changed")
         case .merged(let tree): return Result(outcome: .made, reason: "", tree: tree, leftOut: leftOut)
         case .conflicts(let conflicts):
             let files = conflicts.prefix(3).map { TerminalText.name($0.path, limit: 200) }.joined(separator: ", ")
             return Result(
                 outcome: .conflict,
-                reason: "the fix touches lines that the target brings (\(files)); merge the target into the change")
+                reason: "the fix changes lines that come from the target (\(files)); merge the target into the change")
         }
     }
 

@@ -63,16 +63,16 @@ struct FixMaterial: Sendable {
         let mark = DataMark()
         let change = request.change.map { "change \($0.name) into \($0.target)" } ?? "a change"
         var text = """
-            # Mend a change that fails
+            # Fix a change that fails
 
-            You are in the files of a change, merged with its target. Workflow "\(request.workflow)" failed on them. Edit \
-            the files so that it passes. You have \(minutes) minutes. Do not commit and do not push: whatever files differ \
-            when you end (exit code 0) become one commit, and the workflow is run on it.
+            This workspace has the files of a change, merged with its target. Workflow "\(request.workflow)" failed on them. Edit \
+            the files so that it passes. You have \(minutes) minutes. Do not commit and do not push: the files that differ \
+            when you exit with code 0 become one commit, and the workflow runs on it.
 
-            - Mend the cause. A change that removes, skips or weakens a test, or adds waiting to one, is thrown away.
+            - Fix the cause. A fix that removes, skips or weakens a test, or adds waiting to one, is discarded.
             - Nothing below workflows/ may change; no links, no submodules; at most \(FixHarvest.mostFiles) files. What \
-            .gitignore names is left out.
-            - If there is nothing that you can mend, change nothing.
+            .gitignore names is ignored.
+            - If you can't fix it, change nothing.
 
             \(mark.meaning)
 

@@ -13,7 +13,7 @@ enum FixPaths {
         if names.contains(where: TreeName.isModules) { return "a fix may not add or move submodules" }
         // As the folder is called on disks that know no case.
         switch names.first?.lowercased() {
-        case "workflows": return "a fix may not change what decides about it"
+        case "workflows": return "a fix may not change the workflows that test it"
         case ".pipectl": return "a fix may not change pipectl's own settings"
         default: return nil
         }

@@ -29,15 +29,15 @@ struct FixPush: Sendable {
     func push() async throws -> Outcome {
         let prefix = "refs/heads/"
         guard ref.utf8.starts(with: prefix.utf8) else {
-            return .kept("the branch behind \(TerminalText.name(ref)) is not known to the box")
+            return .kept("the build box does not know the branch of \(TerminalText.name(ref))")
         }
         let branch = String(Substring(ref.utf8.dropFirst(prefix.utf8.count)))
-        guard branch != target else { return .kept("it is the target") }
+        guard branch != target else { return .kept("the branch is the target") }
         let tip = try await withRepository(at: repository.gitDirectory) {
             try $0.snapshot(under: prefix).refs[ref]?.hex
         }
         if tip == commit { return .pushed(branch: branch) }
-        guard tip == head else { return .kept("\(TerminalText.name(branch)) is not at \(head.prefix(10)) any more") }
+        guard tip == head else { return .kept("\(TerminalText.name(branch)) is no longer at \(head.prefix(10))") }
         // What names a repository, as where the daemon was started by a hook, would be another one than ours.
         var environment = ProcessInfo.processInfo.environment.filter { !Self.ofRepositories.contains($0.key) }
         environment["GIT_TERMINAL_PROMPT"] = "0"

@@ -52,7 +52,8 @@ struct FixSequence: Sendable {
             (attempt.check, attempt.outcome) = (check?.run, made.record?.outcome)
             attempt.verdict = check?.verdict ?? made.verdict
             if let check {
-                attempt.reason = check.verdict.map { "\($0.title): \(check.reason)" } ?? "run \(check.run) checks it"
+                attempt.reason =
+                    check.verdict.map { "\($0.title): \(check.reason)" } ?? "being checked by run \(check.run)"
             }
             guard let record = made.record else { return attempt }
             (attempt.commit, attempt.ref, attempt.patch) = (record.commit, record.ref, record.patch)
@@ -64,7 +65,7 @@ struct FixSequence: Sendable {
     /// - Parameter first: What the first attempt is, where none was made and one is wanted.
     func next(first: FixRole?) -> Next {
         guard let last = parts.last else {
-            return first.map { .make($0) } ?? .end(.stopped, reason: "nobody wanted it to be mended")
+            return first.map { .make($0) } ?? .end(.stopped, reason: "no fix was asked for")
         }
         guard let verdict = last.verdict else { return .wait }
         let role = last.role
@@ -83,7 +84,7 @@ struct FixSequence: Sendable {
         case .needsApproval:
             return .end(
                 .needsApproval,
-                reason: "attempt \(role.attempt) passes as run \(last.run), and a person must allow what it changes: "
+                reason: "attempt \(role.attempt) passes as run \(last.run), but its changes need approval: "
                     + Approval.command(last.run))
         default: return again(last)
         }

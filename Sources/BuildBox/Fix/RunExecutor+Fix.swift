@@ -82,7 +82,7 @@ extension RunExecutor {
         if outcome.verdict == .failed { record.outcome = .failed }
         guard outcome.verdict == .passed else { return record }
         guard outcome.isAllEnded else {
-            fail(.refused, "something of the fixer could not be ended, so nothing of it is taken")
+            fail(.refused, "the fix was refused: a process of the fixer could not be ended")
             return record
         }
         do {
@@ -114,7 +114,7 @@ extension RunExecutor {
                 let isOfPaths = made.0.breaches.allSatisfy { $0.kind == .touchedPath }
                 fail(
                     isOfPaths ? .refused : .weakensTests,
-                    "nothing of it is taken\(isOfPaths ? "" : ", for it weakens tests"): \(first.message)\(more)")
+                    "the fix was refused\(isOfPaths ? "" : " because it weakens tests"): \(first.message)\(more)")
                 return record
             }
             let patch = try await patch(of: fix.commit, in: repository, folder: folder)
@@ -124,10 +124,10 @@ extension RunExecutor {
                 "the fixer changed \(fix.files.count == 1 ? "1 file" : "\(fix.files.count) files") "
                 + "(+\(record.additions ?? 0) −\(record.deletions ?? 0)): commit \(fix.commit.hex.prefix(10))"
         } catch let problem as WorkspaceScan.Problem {
-            fail(.refused, "nothing of it is taken: \(problem.description)")
+            fail(.refused, "the fix was refused: \(problem.description)")
         } catch {
             outcome.verdict = .infrastructure
-            outcome.reason = "what the fixer left could not be made into a commit: \(error)"
+            outcome.reason = "the fixer's changes could not be committed: \(error)"
         }
         return record
     }

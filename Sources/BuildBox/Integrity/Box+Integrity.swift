@@ -22,10 +22,10 @@ extension Box {
         case .approved:
             report.verdict = verdict
             report.reason =
-                "\(integrity.reason ?? verdict.title); what it changes was allowed by \(answer.by ?? "?")\(comment)"
+                "\(integrity.reason ?? verdict.title); its changes were approved by \(answer.by ?? "?")\(comment)"
         case .rejected:
             report.verdict = .failed
-            report.reason = "what it changes was rejected by \(answer.by ?? "?")\(comment): \(answer.why)"
+            report.reason = "its changes were rejected by \(answer.by ?? "?")\(comment): \(answer.why)"
         }
         try await index.amend(report, archivedBytes: store.amend(report))
         // What waited for the word goes on now.
@@ -39,7 +39,7 @@ extension Box {
         do {
             for id in try await index.answeredWithoutVerdict() { try await settleAnswer(of: id) }
         } catch {
-            log.error("an answer could not be given its verdict: \(error); `pipectl approve` repeats it")
+            log.error("the verdict after an approval could not be recorded: \(error); repeat `pipectl approve`")
         }
     }
 }

@@ -32,7 +32,7 @@ struct ResultIntegrity {
                 {
                     breaches.append(
                         Self.breach(
-                            .removedTest, before, "\(Self.name(key)) ran on the target and is not there any more"))
+                            .removedTest, before, "\(Self.name(key)) ran on the target and is missing here"))
                 }
                 continue
             }
@@ -41,7 +41,7 @@ struct ResultIntegrity {
             {
                 let word = now.contains { $0.status == .skipped } ? "is skipped" : "is expected to fail"
                 breaches.append(
-                    Self.breach(.skippedTest, now, "\(Self.name(key)) ran on the target and \(word) here"))
+                    Self.breach(.skippedTest, now, "\(Self.name(key)) ran on the target but \(word) here"))
             } else if rules.contains(.noWeakerTests) {
                 let (cases, were) = (Set(now.map(\.name)).count, Set(before.map(\.name)).count)
                 if cases < were, were > 1 {

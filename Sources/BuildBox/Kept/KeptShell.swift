@@ -38,9 +38,9 @@ public struct KeptShell: Sendable {
             let others = all.sorted { $0.run > $1.run }.prefix(5).map { String($0.run) }
             throw BoxError(
                 .unknownRun,
-                "the workspace of run \(run) is not kept: only failed runs leave one, for the time and in the space that "
-                    + "`pipectl watch --keep-failed` says, until the machine restarts. "
-                    + (others.isEmpty ? "There is none now." : "There are those of \(others.joined(separator: ", "))."))
+                "run \(run) has no retained workspace: only failed runs leave one, for the time and in the space that "
+                    + "`pipectl watch --keep-failed` sets, until the machine restarts. "
+                    + (others.isEmpty ? "There are none now." : "Runs with one: \(others.joined(separator: ", "))."))
         }
         let step = try chosen(name, of: kept)
         let lock = try KeptLock("\(state.kept)/\(kept.folder)")

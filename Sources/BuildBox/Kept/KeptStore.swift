@@ -106,7 +106,7 @@ actor KeptStore {
             guard folders == kept.map(\.folder) else { continue }
             guard own + held > limit, let last = kept.popLast() else { return }
             log.info(
-                "the workspace of run \(last.run) is removed: all kept ones together have \(limit >> 20) MiB")
+                "removed the retained workspace of run \(last.run): all together may use \(limit >> 20) MiB")
         }
     }
 

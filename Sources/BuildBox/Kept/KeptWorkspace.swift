@@ -62,12 +62,12 @@ public struct KeptWorkspace: Sendable, Codable {
 
     /// Why a run can't go on with it, as the end of a sentence; nil if it can.
     func obstacle(to prepared: RunPreparation, tools: String) -> String? {
-        if prepared.definition.tree != definition { return "the workflow definition is another one now" }
+        if prepared.definition.tree != definition { return "the workflow definition has changed" }
         if tools != self.tools { return "the toolchain or the machine's packages have changed" }
-        if prepared.tested.hex != commit { return "another commit is tested now" }
-        if prepared.context.parameters != parameters || prepared.plan != plan { return "the plan is another one now" }
+        if prepared.tested.hex != commit { return "the tested commit has changed" }
+        if prepared.context.parameters != parameters || prepared.plan != plan { return "the plan has changed" }
         if layers.count > KeptWorkspace.deepest {
-            return "it has gone on \(layers.count) layers deep; one run from the start makes it flat again"
+            return "it already has \(layers.count) layers; the new run starts a new one"
         }
         return nil
     }
@@ -75,8 +75,8 @@ public struct KeptWorkspace: Sendable, Codable {
     /// Why a fixer can't begin with it, as the end of a sentence; nil if it can. No step is left out for it, so the files
     /// need only be of the commit.
     func obstacleToFix(_ prepared: RunPreparation) -> String? {
-        if prepared.tested.hex != commit { return "another commit is tested now" }
-        return layers.count > KeptWorkspace.deepest ? "it has gone on \(layers.count) layers deep" : nil
+        if prepared.tested.hex != commit { return "the tested commit has changed" }
+        return layers.count > KeptWorkspace.deepest ? "it already has \(layers.count) layers" : nil
     }
 
     /// Layers of one workspace; overlayfs has 500 at most, and each costs every look-up.

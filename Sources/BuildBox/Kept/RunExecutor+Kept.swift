@@ -28,19 +28,22 @@ extension RunExecutor {
             Finding(
                 rule: "not-resumed", severity: .note,
                 message: isFix
-                    ? "the fixer begins without what run \(earlier) had built: \(why)"
-                    : "all steps are run, also those that passed in run \(earlier): \(why)", file: nil, line: nil,
+                    ? "the fixer starts without the workspace of run \(earlier): \(why)"
+                    : "all steps run, also those that passed in run \(earlier): \(why)", file: nil, line: nil,
                 column: nil, suggestion: nil)
         }
         guard prepared.plan.steps.allSatisfy(\.secrets.isEmpty) else {
-            return (nil, all("a run with secrets keeps no workspace, in which a step may have written them down"))
+            return (
+                nil,
+                all("the workspace of a run with secrets is never retained, because a step may have written them to it")
+            )
         }
         guard let one = await kept.take(earlier) else {
             return (
                 nil,
                 all(
-                    "its workspace is gone; failed ones are kept for \(options.keepFailed.inWords), "
-                        + "\(options.keptBytes >> 30) GiB of them, while the machine is up (`pipectl watch --keep-failed`)"
+                    "its workspace is gone; workspaces of failed runs are retained for \(options.keepFailed.inWords), "
+                        + "\(options.keptBytes >> 30) GiB in total, until the machine restarts (`pipectl watch --keep-failed`)"
                 )
             )
         }
@@ -70,7 +73,7 @@ extension RunExecutor {
                 })
             else {
                 await kept.giveBack(one)
-                return (nil, all("artifacts of it are gone from the archive"))
+                return (nil, all("some of its artifacts are no longer in the archive"))
             }
             return (Resumption(kept: one, carried: carried), nil)
         } catch {
@@ -128,9 +131,10 @@ extension RunExecutor {
                 try? await offThread { try FolderRemoval.remove(filling) }
                 throw error
             }
-            log.debug("run \(run.id): its workspace is kept, \(one.bytes >> 20) MiB")
+            log.debug("run \(run.id): retained its workspace, \(one.bytes >> 20) MiB")
         } catch {
-            log.notice("run \(run.id): its workspace could not be kept, so a repetition runs all of it: \(error)")
+            log.notice(
+                "run \(run.id): its workspace could not be retained; `rerun --failed` will run all steps: \(error)")
             await kept.sweep()
         }
     }

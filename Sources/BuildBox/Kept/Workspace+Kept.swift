@@ -16,7 +16,7 @@ extension Workspace {
         guard let layering else {
             // Without layering every workspace is one plain folder.
             guard let only = kept.layers.first, kept.layers.count == 1 else {
-                throw LayerProblem("it has layers, and none can be mounted any more")
+                throw LayerProblem("its layers can't be mounted any more")
             }
             try await copy(only.path, to: folder)
             return Workspace(plain: folder)

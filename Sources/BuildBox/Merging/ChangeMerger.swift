@@ -44,7 +44,7 @@ public struct ChangeMerger: Sendable {
     private init(means: Means) { self.means = means }
 
     /// A merger that uses libgit2 although there may be a Git.
-    public static let libgit2 = ChangeMerger(means: .libgit2("libgit2 was asked for"))
+    public static let libgit2 = ChangeMerger(means: .libgit2("--libgit2 was given"))
 
     /// Whether the merges are Git's.
     public var isGit: Bool { whyNotGit == nil }

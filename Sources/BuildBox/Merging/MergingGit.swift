@@ -29,7 +29,8 @@ public struct MergingGit: Sendable, Equatable {
     public static func find(
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) async throws -> MergingGit {
-        let instead = "Install Git 2.38 or newer. Until then libgit2 merges, and in rare cases not as Git does."
+        let instead =
+            "Install Git 2.38 or newer. Until then libgit2 merges changes, and in rare cases its result differs from Git's."
         guard let path = path(environment) else {
             throw BoxError(.missingTool, "there is no git in PATH (\(environment["PATH"] ?? "")). \(instead)")
         }

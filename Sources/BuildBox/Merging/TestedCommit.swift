@@ -92,7 +92,7 @@ struct TestedCommit: Sendable {
     private static func note(_ why: String) -> Finding {
         Finding(
             rule: "libgit2-merge", severity: .note,
-            message: "the tested merge is libgit2's, which in rare cases differs from the one that Git makes: \(why)",
+            message: "libgit2 made the tested merge, which in rare cases differs from Git's: \(why)",
             file: nil, line: nil, column: nil, suggestion: "install Git 2.38 or newer on the build box")
     }
 }

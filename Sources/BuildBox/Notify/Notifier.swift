@@ -32,7 +32,7 @@ struct Notifier: Sendable {
             } catch is CancellationError {
                 return
             } catch {
-                log.warning("what happened could not be noted for the notification: \(error)")
+                log.warning("an event could not be stored for notification: \(error)")
                 pause = .seconds(5)
             }
             await withTaskGroup(of: Void.self) { [news, pause] group in
@@ -90,13 +90,13 @@ struct Notifier: Sendable {
                 throw CancellationError()
             } catch {
                 guard item.failures + 1 < Self.mostFailures, !(error is NotifyRefusal) else {
-                    log.error("the notification of run \(item.run) (\(item.kind)) is given up: \(error)")
+                    log.error("the notification of run \(item.run) (\(item.kind)) was abandoned: \(error)")
                     try await index.closeOutboxItem(item.id)
                     continue
                 }
                 let pause = Self.pause(after: item.failures)
                 log.warning(
-                    "the notification of run \(item.run) (\(item.kind)) failed and is tried again in \(Duration.seconds(pause).inWords): \(error)"
+                    "the notification of run \(item.run) (\(item.kind)) failed; next attempt in \(Duration.seconds(pause).inWords): \(error)"
                 )
                 try await index.postponeOutboxItem(item.id, until: Date().addingTimeInterval(pause))
             }

@@ -77,7 +77,7 @@ struct NotifyTarget: Sendable {
             case .deadline(let limit): "it took longer than \(limit.inWords)"
             }
         if isHTTP, let status = Self.status(in: result.text), NotifyRefusal.isFinal(status) {
-            throw NotifyRefusal(status: status, description: "the server refuses it with HTTP status \(status)")
+            throw NotifyRefusal(status: status, description: "the server refused it with HTTP status \(status)")
         }
         throw BoxError(.notify, "\(how)\(said.isEmpty ? "" : ": \(said)")")
     }

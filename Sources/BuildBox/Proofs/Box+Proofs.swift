@@ -31,8 +31,8 @@ extension Box {
         guard count > 0 else {
             throw BoxError(
                 .usage,
-                "no proof of a step \"\(step)\" was wrong; `pipectl proofs` lists the steps that are not believed")
+                "no proof of a step \"\(step)\" was wrong; `pipectl proofs` lists the steps that are not trusted")
         }
-        return "results of \"\(step)\" count as proofs again, beginning with its next run"
+        return "results of \"\(step)\" count as proofs again, starting with its next run"
     }
 }

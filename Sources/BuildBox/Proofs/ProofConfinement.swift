@@ -20,9 +20,9 @@ struct ProofConfinement {
 
         var description: String {
             switch self {
-            case .undeclared(let path): "the change has its own \(path) there, which the step does not declare to read"
-            case .noTarget: "what was tested there is no change into the same branch"
-            case .unreadable(let why): "what the change brought there can't be read: \(why)"
+            case .undeclared(let path): "that change has its own \(path), which is not among the step's declared inputs"
+            case .noTarget: "that run did not test a change into the same branch"
+            case .unreadable(let why): "the files of that change can't be read: \(why)"
             }
         }
     }

@@ -17,7 +17,9 @@ struct ProofReasoning: Sendable {
 
     func steps() async throws -> [StepReasoning] {
         guard ProofSearch.isWanted(request, search.options) else {
-            let reason = search.options.usesProofs ? "such a run uses no proofs" : "the box uses none (--no-proofs)"
+            let reason =
+                search.options.usesProofs
+                ? "this kind of run uses no proofs" : "the daemon uses no proofs (--no-proofs)"
             return prepared.plan.steps.map { StepReasoning(step: $0.name, standing: .never, reason: reason) }
         }
         let keyed = try await search.keys(prepared, request, in: repository)
@@ -40,7 +42,7 @@ struct ProofReasoning: Sendable {
                         reasons.append(try await change(step, key))
                     }
                 }
-            case nil: reasons.append(StepReasoning(step: step.name, standing: .unproved, reason: "it has no key"))
+            case nil: reasons.append(StepReasoning(step: step.name, standing: .unproved, reason: "it has no proof key"))
             }
         }
         return reasons
@@ -53,13 +55,14 @@ struct ProofReasoning: Sendable {
         case .restore:
             StepReasoning(
                 step: step.name, standing: .restored, run: proof.run,
-                reason: "proved by run \(proof.run); what it made is put in place")
+                reason: "proved by run \(proof.run); its outputs are restored")
         case .run:
             StepReasoning(
                 step: step.name, standing: .runForItsOutputs, run: proof.run,
-                reason: "proved by run \(proof.run), and run for what it makes, which a step that is run needs: "
+                reason: "proved by run \(proof.run), but it runs because a step that runs needs its outputs: "
                     + (step.publishes.isEmpty
-                        ? step.outputs.isEmpty ? "it declares no .outputs(…)" : "its outputs were not kept, or are gone"
+                        ? step.outputs.isEmpty
+                            ? "it declares no .outputs(…)" : "its outputs were not stored, or are gone"
                         : "it publishes values"))
         }
     }
@@ -84,13 +87,13 @@ struct ProofReasoning: Sendable {
             let before = report.steps.first(where: { $0.key?.value == newest.key })?.key
         else {
             return StepReasoning(
-                step: step.name, standing: .unproved, reason: "no run that counts here has proved it")
+                step: step.name, standing: .unproved, reason: "no run that counts here has proved it yet")
         }
         guard newest.key != key.value else {
             return StepReasoning(
                 step: step.name, standing: .unproved, run: newest.citation.run,
-                reason: "run \(newest.citation.run) proved it, and something of that is gone or not believed here: "
-                    + "`pipectl archive verify` tells whether it is damaged")
+                reason: "run \(newest.citation.run) proved it, but that proof is incomplete or not trusted here: "
+                    + "`pipectl archive verify` checks it for damage")
         }
         var reason = StepReasoning(step: step.name, standing: .changed, run: newest.citation.run, reason: "")
         reason.parts = key.differences(from: before)
@@ -117,14 +120,14 @@ extension StepKey.Part {
         case .command: "its command"
         case .environment: "its environment"
         case .parameters: "the parameters"
-        case .context: "what it reads of the run (its own text names a variable of the run or git, or it is a closure)"
+        case .context: "the run's context (its command uses a variable of the run or git, or it is a closure)"
         case .inputs: "its inputs"
         case .permissions: "its limits or permissions"
-        case .results: "what is read from its files"
+        case .results: "the result files that it declares"
         case .toolchain: "the toolchain"
-        case .box: "the box"
+        case .box: "the build box"
         case .program: "the compiled workflows"
-        case .needs: "what it needs"
+        case .needs: "the steps it needs"
         }
     }
 }

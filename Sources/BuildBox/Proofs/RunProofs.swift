@@ -74,14 +74,14 @@ struct RunProofs: Sendable {
         Finding(
             rule: "proof-wrong", severity: .error,
             message:
-                "step \"\(step)\" failed although run \(was.run) had proved it: its inputs, command and box "
-                + "were the same there, and it passed. Its result depends on something that it does not declare, "
-                + "or on chance. All proofs of this step are dropped, and none is believed for a week; after "
-                + "another one that is wrong, none until it is declared in another way",
+                "step \"\(step)\" failed although run \(was.run) had proved it: its inputs, command and build box "
+                + "were the same, and it passed there. Its result depends on something that it does not declare, "
+                + "or on chance. All proofs of this step were removed, and new ones are not trusted for a week; after "
+                + "another wrong proof, not until its declaration changes",
             file: nil, line: nil, column: nil,
             suggestion:
-                "compare `pipectl logs \(was.run)` with `pipectl logs \(run)`, declare what it reads in "
-                + ".inputs(…) or say .neverProved(); to believe it again as it is: pipectl proofs trust "
+                "compare `pipectl logs \(was.run)` with `pipectl logs \(run)`, declare its inputs with "
+                + ".inputs(…) or write .neverProved(); to trust it again unchanged: pipectl proofs trust "
                 + step.shellQuoted)
     }
 
@@ -90,15 +90,15 @@ struct RunProofs: Sendable {
     ) -> Finding {
         let reason =
             switch breach {
-            case .undeclared(let path): "this change has its own \(path), which the step does not declare to read"
-            case .noTarget: "this run tests no change, so what it brought can't be told"
-            case .unreadable(let why): "what this change brought can't be read: \(why)"
+            case .undeclared(let path): "this change has its own \(path), which is not among the step's declared inputs"
+            case .noTarget: "this run tests no change, so its own files can't be told apart"
+            case .unreadable(let why): "the files of this change can't be read: \(why)"
             }
         return Finding(
             rule: "failed-undeclared", severity: .warning,
             message:
                 "step \"\(step)\" failed although run \(was.run) passed with the same declared inputs; \(reason). "
-                + "Only the proofs that this run's own change or branch has of the step are dropped",
+                + "Only this change's or branch's own proofs of the step were removed",
             file: breach.path, line: nil, column: nil,
             suggestion: "if the step reads such files, declare them in .inputs(…)")
     }
@@ -107,8 +107,8 @@ struct RunProofs: Sendable {
         Finding(
             rule: "passed-undeclared", severity: .warning,
             message:
-                "step \"\(step)\" passed in run \(was.run) with the same inputs, but \(breach). The proofs of this step "
-                + "that the change has are dropped",
+                "step \"\(step)\" passed in run \(was.run) with the same inputs, but \(breach). This change's proofs of the "
+                + "step were removed",
             file: breach.path, line: nil, column: nil,
             suggestion: "if the step reads such files, declare them in .inputs(…)")
     }
@@ -157,7 +157,7 @@ struct ProofSearch: Sendable {
             }
             return proofs
         } catch {
-            log.warning("run \(run.id): what is proved of it could not be found out, so all of it is run: \(error)")
+            log.warning("run \(run.id): its proofs could not be read, so all steps run: \(error)")
             return RunProofs(keyed: KeyedPlan(prepared.plan, KeyFacts()))
         }
     }
@@ -183,7 +183,7 @@ struct ProofSearch: Sendable {
             let own = try await ownBreaches(Set(wrong.keys), prepared, run.request, in: repository)
             proofs.judge(&outcome, of: run.id, breaches, own: own)
         } catch {
-            log.warning("run \(run.id): whether what failed was proved could not be found out: \(error)")
+            log.warning("run \(run.id): whether a failed step was proved could not be determined: \(error)")
         }
     }
 
@@ -325,7 +325,7 @@ struct ProofSearch: Sendable {
                 let needsTests = report.steps.contains { $0.tests != nil }
                 reports[run] = (report, needsTests ? try await store.tests(run) : [])
             } catch let error as ArchiveError {
-                log.warning("what run \(run) proves is not used: \(error)")
+                log.warning("the proofs of run \(run) are not used: \(error)")
             }
         }
         var found: [String: Found] = [:]

@@ -28,7 +28,7 @@ struct RunLookup: Sendable {
         }
         throw BoxError(
             .unknownRun,
-            "no run of \"\(reference.inWords)\" is known; `pipectl runs` lists the newest, and a run can also be named by its number"
+            "no run of \"\(reference.inWords)\"; `pipectl runs` lists them"
         )
     }
 
@@ -90,7 +90,7 @@ struct RunLookup: Sendable {
         }
         return BoxError(
             .ambiguous,
-            "\"\(reference.inWords)\" means \(runs.count) runs; name one by its number:\n"
+            "\"\(reference.inWords)\" matches \(runs.count) runs; name one by its number:\n"
                 + list.joined(separator: "\n"))
     }
 }

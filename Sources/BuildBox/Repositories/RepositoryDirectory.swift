@@ -41,7 +41,7 @@ struct RepositoryDirectory: Sendable, Equatable {
         let list = names.prefix(20).joined(separator: ", ")
         throw BoxError(
             .unknownRepository,
-            "no repository is named \"\(text)\"; there \(names.count == 1 ? "is" : "are") \(names.isEmpty ? "none" : list)"
+            "no repository \"\(text)\"; \(names.isEmpty ? "none is known" : "known: \(list)")"
         )
     }
 

@@ -208,7 +208,7 @@ extension Box {
         let id = wanted.run
         guard let run = try await index.run(id) else { throw unknown(id) }
         guard run.summary.state == .ended else {
-            throw BoxError(.usage, "run \(id) has not ended; `pipectl cancel \(id)` ends it, then rerun it")
+            throw BoxError(.usage, "run \(id) has not ended; cancel it with `pipectl cancel \(id)`, then rerun it")
         }
         var request = run.request
         if let role = request.fix, role.isMaking {
@@ -297,7 +297,7 @@ extension Box {
                     try await index.run(first)?.summary.heldFor != nil
                 {
                     // Runs of one subject keep their order, also while the first of them waits for a person.
-                    let why = "it waits for run \(first), which needs approval: \(Approval.command(first))"
+                    let why = "waiting for run \(first), which needs approval: \(Approval.command(first))"
                     try await reply(.progress(.ended(.needsApproval, reason: why)))
                     return
                 }
@@ -370,7 +370,7 @@ extension RunRequest {
             else {
                 throw BoxError(
                     .unknownTarget,
-                    "the branch that change \(name) wants into is not known; name it: `pipectl protect BRANCH --repository \(repository.name)`"
+                    "the target branch of change \(name) is not known; name it: `pipectl protect BRANCH --repository \(repository.name)`"
                 )
             }
             let commit = try git.commit(head)

@@ -19,7 +19,7 @@ extension Box {
             throw BoxError(
                 .unknownTest,
                 "\"\(text)\" is in the names of \(ids.count)\(ids.count == 20 ? " or more" : "") tests; "
-                    + "name one of them:\n\(list)")
+                    + "name one:\n\(list)")
         }
         var found: [TestAppearance] = []
         for (suite, name) in names { found += try await index.testHistory(suite: suite, name: name, filter) }
@@ -45,12 +45,13 @@ extension Box {
         } else if let target = try await comparing.target(of: report) {
             found = target.run
         } else if report.change == nil {
-            throw BoxError(.usage, "run \(id) is of no change, so it has no target; name the run to hold it against")
+            throw BoxError(
+                .usage, "run \(id) does not belong to a change, so it has no target; name the run to compare it with")
         } else {
             throw BoxError(
                 .unknownRun,
                 "the archive has no run of the target of run \(id); `pipectl run \(report.workflow) --ref "
-                    + "\(report.change?.targetCommit.prefix(12) ?? "")` makes one")
+                    + "\(report.change?.targetCommit.prefix(12) ?? "")` creates one")
         }
         return try await comparing.comparison(of: report, index.tests(of: id), with: found)
     }

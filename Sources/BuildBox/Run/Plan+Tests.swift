@@ -19,14 +19,14 @@ extension Plan {
         let able = self.steps.filter { $0.testRunner != nil && wanted?.contains($0.name) ?? true }
         let names = able.map { "\"\($0.name)\"" }.joined(separator: ", ")
         guard !able.isEmpty else {
-            let what = steps.map { $0.map { "\"\($0)\"" }.joined(separator: ", ") } ?? "no step of \"\(workflow)\""
+            let place = steps.map { $0.map { "\"\($0)\"" }.joined(separator: ", ") } ?? "any step of \"\(workflow)\""
             throw DefinitionError(
                 .invalid,
-                "\(what) can\(steps == nil ? "" : "not") be told which tests to run: leave out --tests, or say .testFilter(…) "
-                    + "in workflows/ where the command takes names of tests")
+                "there is no test filter in \(place): leave out --tests, or write .testFilter(…) "
+                    + "in workflows/ if the command accepts test names")
         }
         guard steps != nil || able.count == 1 else {
-            throw DefinitionError(.invalid, "\(names) can be told which tests to run: name one with --step")
+            throw DefinitionError(.invalid, "\(names) have a test filter: name one with --step")
         }
         var plan = try steps == nil ? keeping(able.map(\.name)) : self
         for index in plan.steps.indices where able.contains(where: { $0.name == plan.steps[index].name }) {
@@ -34,8 +34,8 @@ extension Plan {
                 let list = tests.map(\.id).joined(separator: ", ")
                 throw DefinitionError(
                     .invalid,
-                    "step \"\(plan.steps[index].name)\" can't be told to run \(list): no earlier run has a test of that name, "
-                        + "and its tool takes no part of one. `pipectl report RUN` lists the tests of a run")
+                    "step \"\(plan.steps[index].name)\" can't select \(list): no earlier run has a test of that name, "
+                        + "and its tool takes only whole names. `pipectl report RUN` lists the tests of a run")
             }
             let runner = plan.steps[index].testRunner
             plan.steps[index] = narrowed

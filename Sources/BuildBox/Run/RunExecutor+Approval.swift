@@ -25,11 +25,11 @@ extension RunExecutor {
             )
             // Cancelled in the moment in which it was put back: nobody else will see that.
             if let request = stop.request, try await index.cancelQueued(run.id, reason: request.reason) {
-                log.info("run \(run.id) was cancelled while it came to wait")
+                log.info("run \(run.id) was cancelled before it waited for approval")
             }
             return true
         } catch {
-            log.error("run \(run.id) can't be put back to wait for approval: \(error)")
+            log.error("run \(run.id) could not be queued for approval: \(error)")
             return false
         }
     }
@@ -40,7 +40,7 @@ extension RunExecutor {
     ) async -> ApprovalDecision? {
         let definition = prepared.definition.tree
         let question = Approval(
-            step: step, why: "the step waits for a person's word", head: run.request.head, definition: definition,
+            step: step, why: "the step needs approval", head: run.request.head, definition: definition,
             binding: Approval.binding(run.request, definition: definition, run: run.id), askedAt: Date())
         while stop.request == nil && !Task.isCancelled {
             do {
@@ -52,7 +52,7 @@ extension RunExecutor {
                 return await desk.word(on: step, of: run.id, stop: stop).flatMap(ApprovalDecision.init)
             } catch {
                 // A full disk passes; a gate must neither open nor fail for it.
-                log.error("run \(run.id) can't ask about \"\(TerminalText.name(step))\" yet: \(error)")
+                log.error("run \(run.id) can't ask for approval of \"\(TerminalText.name(step))\" yet: \(error)")
                 do { try await Task.sleep(for: .seconds(2)) } catch { return nil }
             }
         }
@@ -75,9 +75,11 @@ extension RunExecutor {
             if try await index.putBack(run.id) { return parking }
             return .ends(reason: "A newer run took its place.")
         } catch {
-            log.error("run \(run.id) can't be put back: \(error)")
+            log.error("run \(run.id) could not be queued again: \(error)")
             return .ends(
-                reason: "the box was shut down while it waited for approval, and it could not be put back: \(error)")
+                reason:
+                    "the daemon was shut down while the run waited for approval, and the run could not be queued again: \(error)"
+            )
         }
     }
 
@@ -91,11 +93,13 @@ extension RunExecutor {
         }
         guard request.runsAtMostOnce, let first = acted.first else {
             return .putBack(
-                reason: "the box was shut down while a step waited for approval; it is run again, and asks again")
+                reason: "the daemon was shut down while a step waited for approval; the run starts again and asks again"
+            )
         }
         return .ends(
-            reason: "the box was shut down while a step waited for approval; \"\(first.name)\" had run and may not be "
-                + "repeated. Nothing that needs the approval has started.")
+            reason:
+                "the daemon was shut down while a step waited for approval; \"\(first.name)\" had run and must not be "
+                + "repeated. No step that needs the approval has started.")
     }
 
     /// The report of a run that has no verdict yet; nothing of it is archived.

@@ -24,7 +24,7 @@ extension RunExecutor {
             try await Workspace.remove(place.workspace)
             try await Workspace.remove(place.folder)
         } catch {
-            log.warning("what run \(run.id) left could not be removed; the next start tries again: \(error)")
+            log.warning("the files of run \(run.id) could not be removed; the next start tries again: \(error)")
         }
     }
 

@@ -93,7 +93,7 @@ extension RunExecutor {
         let source = OID(hex: prepared.definition.commit) ?? tested
         for path in plan.rules {
             guard let entry = try store.entry(path, at: source), [.blob, .executable].contains(entry.kind) else {
-                rules += "\n(\(path) is not there)\n"
+                rules += "\n(\(path) does not exist)\n"
                 continue
             }
             guard let bytes = try store.smallFile(path, at: source, atMost: 1 << 20) else {
@@ -117,14 +117,14 @@ extension RunExecutor {
         return """
             # Review a change
 
-            Answer with one JSON object and nothing else, no text around it and no code fence:
+            Answer with one JSON object only, without text around it and without a code fence:
 
             {"findings": [{"severity": "error" | "warning" | "note", "rule": "short-name", "message": "what is wrong and \
             why it matters", "file": "path", "line": 12, "suggestion": "what to do"}],
              "earlier": [{"fingerprint": "…", "fate": "open" | "fixed" | "withdrawn"}]}
 
             At most \(plan.maximum) findings, the most severe first. Without any: {"findings": []}. Do not repeat an earlier \
-            finding; say in "earlier" what became of it: "fixed" if this difference mends it, "withdrawn" if it was wrong.
+            finding; report its fate in "earlier": "fixed" if this difference fixes it, "withdrawn" if it was wrong.
             \(input.since == nil ? "This is the whole change." : "You have seen the change up to \(input.since ?? ""): this is what is new since.")
             The workspace holds the files as they would be once merged.
 

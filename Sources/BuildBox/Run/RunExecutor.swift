@@ -121,7 +121,7 @@ struct RunExecutor: Sendable {
             report.verdict = .infrastructure
             report.reason =
                 BoxTools.isDiskFull(error)
-                ? "disk full: the box could not run it: \(error)" : "the box could not run it: \(error)"
+                ? "disk full: the build box could not run it: \(error)" : "the build box could not run it: \(error)"
         }
         settle(run)
         // The clock on the wall may have been set meanwhile; a run lasts as long as it lasts.
@@ -220,7 +220,7 @@ struct RunExecutor: Sendable {
         log.debug("run \(run.id): \(space.account)")
         if let problem = space.problem {
             log.warning(
-                "run \(run.id) begins from a checkout, for its workspace could not be laid over another: \(problem)")
+                "run \(run.id) starts from a checkout, because no warm workspace could be used: \(problem)")
             // A damaged one would be tried by all that follow.
             if let base = beginning.use?.base {
                 await bases.remove { $0.folder == base.folder }
@@ -289,7 +289,7 @@ struct RunExecutor: Sendable {
         if remains.isAllEnded { remains.isAllEnded = enclosed.close(sandboxing) }
         if !remains.isAllEnded {
             log.error(
-                "run \(run.id): something of it could not be ended; its user and caches stay taken until the box starts again"
+                "run \(run.id): a process of it could not be ended; its user and caches stay in use until the daemon restarts"
             )
         }
         outcome.findings = (notResumed.map { [$0] } ?? []) + secrets.findings(for: prepared.plan) + outcome.findings
@@ -300,7 +300,7 @@ struct RunExecutor: Sendable {
     /// Has on disk that the run was accepted. Where it can't be, it is no worse than a push that was not seen yet.
     private func flushLooks(_ run: QueuedRun) async {
         do { try await index.flushLooks() } catch {
-            log.warning("run \(run.id): that it was accepted may not be on disk yet: \(error)")
+            log.warning("run \(run.id): it may not be recorded on disk yet: \(error)")
         }
     }
 
@@ -356,7 +356,7 @@ extension Report {
                 Finding(
                     rule: "interrupted", severity: .note,
                     message:
-                        "the box went down during attempt \(run.attempt - 1); this is attempt \(run.attempt), in a fresh workspace",
+                        "the daemon ended during attempt \(run.attempt - 1); this is attempt \(run.attempt), in a fresh workspace",
                     file: nil, line: nil, column: nil, suggestion: nil))
         }
     }
@@ -389,10 +389,10 @@ extension RunRequest {
         if let fix, let change { return "\(fix.inWords), change \(change.name) into \(change.target)" }
         if let change { return "change \(change.name) into \(change.target)" }
         switch upkeep {
-        case .refresh: return "base of \(branch ?? ref)"
-        case .cleanRoom: return "clean room of \(branch ?? ref)"
-        case .bisect: return "bisect of \(branch ?? ref) at \(head.prefix(10))"
-        case .learn: return "red tests of \(branch ?? ref) once more"
+        case .refresh: return "warm-up of \(branch ?? ref)"
+        case .cleanRoom: return "clean build of \(branch ?? ref)"
+        case .bisect: return "bisection of \(branch ?? ref) at \(head.prefix(10))"
+        case .learn: return "retry of failing tests on \(branch ?? ref)"
         case nil: break
         }
         if ref.isEmpty { return "working tree" }

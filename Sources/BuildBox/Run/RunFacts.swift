@@ -77,7 +77,7 @@ extension RunPreparation {
                     throw EarlyVerdict(
                         verdict: .infrastructure,
                         reason:
-                            "the definition in \(source.hex.prefix(10)) is on no protected branch, and the protected "
+                            "the definition of \(source.hex.prefix(10)) is not on a protected branch, and the protected "
                             + "branch of \(repository.name) is not known; name it: `pipectl protect BRANCH "
                             + "--repository \(repository.name)`", tested: tested)
                 }
@@ -87,7 +87,7 @@ extension RunPreparation {
                 throw EarlyVerdict(
                     verdict: .definitionError,
                     reason: "commit \(source.hex.prefix(10)) has no workflows/; run `pipectl init` in a "
-                        + "clone and commit what it writes", tested: tested)
+                        + "clone and commit the result", tested: tested)
             }
             let commit = try store.commit(tested)
             let from = request.change.flatMap { OID(hex: $0.targetCommit) } ?? request.previous.flatMap(OID.init(hex:))

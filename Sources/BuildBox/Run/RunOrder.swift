@@ -43,7 +43,7 @@ struct RunOrder: Sendable {
                 candidates.history { (try? repository.entry($0, at: facts.tested)) != nil }
             }
         } catch {
-            log.warning("workflow \(request.workflow): nothing is known of its tests: \(error)")
+            log.warning("workflow \(request.workflow): its test history can't be read: \(error)")
             return TestHistory()
         }
     }

@@ -81,7 +81,7 @@ extension RunPreparation {
             let decision = TrustDecision.make(facts.trust(request, declaration), rules.policy)
             if request.upkeep != nil, decision.ruling != .allowed || decision.trust != .merged {
                 throw EarlyVerdict(
-                    verdict: .cancelled, reason: "for its own upkeep the box runs only what needs nobody's approval",
+                    verdict: .cancelled, reason: "runs that the daemon starts by itself must not need approval",
                     tested: facts.tested)
             }
             let approval = try await word(on: decision, run, facts, approved)
@@ -94,7 +94,7 @@ extension RunPreparation {
             if request.fix?.isMaking == true {
                 guard let fix = declaration.fix else {
                     throw EarlyVerdict(
-                        verdict: .definitionError, reason: "the workflow names no fixer", tested: facts.tested)
+                        verdict: .definitionError, reason: "the workflow declares no fixer", tested: facts.tested)
                 }
                 plan = FixMaterial.plan(fix, workflow: request.workflow)
             }
@@ -108,7 +108,7 @@ extension RunPreparation {
                             "the change edits \(edited.map(\.path).joined(separator: ", ")); it was tested with the "
                             + "definition of \(request.branch ?? "the target")",
                         file: edited.first?.path, line: nil, column: nil,
-                        suggestion: "read the edit: it takes effect when the change has landed"))
+                        suggestion: "review the edit: it takes effect when the change has landed"))
             }
             return RunPreparation(
                 tested: facts.tested, tree: facts.tree, commitTime: facts.commitTime, context: context,
@@ -206,14 +206,14 @@ extension EarlyVerdict {
         findings += DiagnosticScanner().findings(in: Array(error.output.utf8)).filter { $0.severity == .error }
             .prefix(20).map { finding in
                 var finding = finding
-                (finding.rule, finding.suggestion) = ("workflow-error", "mend it and run `pipectl validate`")
+                (finding.rule, finding.suggestion) = ("workflow-error", "fix it and run `pipectl validate`")
                 return finding
             }
         if !error.output.isEmpty {
             findings.append(
                 Finding(
                     rule: "workflow-compiler", severity: .error, message: error.output, file: nil, line: nil,
-                    column: nil, suggestion: "mend it and run `pipectl validate`"))
+                    column: nil, suggestion: "fix it and run `pipectl validate`"))
         }
         self.init(verdict: .definitionError, reason: error.message, findings: findings, tested: tested)
     }

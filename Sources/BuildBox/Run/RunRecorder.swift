@@ -34,10 +34,10 @@ struct RunRecorder: Sendable {
                 let archived = try await store.write(report, request: request, tests: tests, files: files)
                 isWritten = true
                 try await index.finish(report, tests: tests, archivedBytes: archived.bytes)
-                if tries > 1 { log.notice("run \(report.id) (\(report.verdict.title)) is archived after all") }
+                if tries > 1 { log.notice("run \(report.id) (\(report.verdict.title)) is archived now") }
                 return true
             } catch let error as ArchiveError where error.code == .alreadyArchived || error.code == .verdictGiven {
-                log.error("run \(report.id) has a verdict already: \(error)")
+                log.error("run \(report.id) already has a verdict: \(error)")
                 return false
             } catch is CancellationError {
                 return false
@@ -47,7 +47,7 @@ struct RunRecorder: Sendable {
                     || (BoxTools.freeBytes(at: state.path) ?? .max) < options.keptFreeBytes
                 if isFull, ballast.giveUp() {
                     log.error(
-                        "the disk of \(state.path) is full: the ballast of \(Ballast.bytes >> 20) MiB is given up for the report of run \(report.id)"
+                        "the disk of \(state.path) is full: released the reserve of \(Ballast.bytes >> 20) MiB for the report of run \(report.id)"
                     )
                     continue
                 }
@@ -55,20 +55,20 @@ struct RunRecorder: Sendable {
                 if isFull, !isWritten, tries >= 4, dropsLogs(of: &report, &files) { continue }
                 if tries >= 5, isEnding() {
                     log.error(
-                        "run \(report.id) (\(report.verdict.title)) is left without its verdict, for the box is shut down and it can't be archived: \(error) The next start finds it interrupted."
+                        "run \(report.id) (\(report.verdict.title)) has no recorded verdict, because the daemon is shutting down and the archive can't be written: \(error) The next start treats the run as interrupted."
                     )
                     return false
                 }
                 if tries >= 8 && !isFull {
                     log.error(
-                        "run \(report.id) (\(report.verdict.title)) stays without a report in the archive: \(error)")
+                        "run \(report.id) (\(report.verdict.title)) has no report in the archive: \(error)")
                     try? await index.finish(report, tests: tests)
                     return false
                 }
                 // Said once, and then seldom: a disk that is full for a night must not fill another one's log.
                 if tries == 1 || tries % 60 == 0 {
                     log.error(
-                        "run \(report.id) (\(report.verdict.title)) can't be archived yet; it is tried again until it can: \(error)"
+                        "run \(report.id) (\(report.verdict.title)) can't be archived yet; retrying: \(error)"
                     )
                 }
                 do { try await Task.sleep(for: pause) } catch {
@@ -96,7 +96,7 @@ struct RunRecorder: Sendable {
         }
         guard bytes > 0 else { return false }
         giveUp(
-            "the outputs of its steps (\(bytes >> 20) MiB) are not kept for later runs, which make them again: the disk is full",
+            "the outputs of its steps (\(bytes >> 20) MiB) were not stored, so later runs build them again: the disk is full",
             .note, "remove old runs with `pipectl gc`", &report)
         return true
     }
@@ -125,7 +125,7 @@ struct RunRecorder: Sendable {
             for attempt in report.steps[step].attempts.indices { report.steps[step].attempts[attempt].log = nil }
         }
         giveUp(
-            "its logs (\(bytes >> 20) MiB) filled the disk and were given up for this report", .warning,
+            "its logs (\(bytes >> 20) MiB) filled the disk and were dropped to store this report", .warning,
             "keep less of each log: --log-limit", &report)
         return true
     }

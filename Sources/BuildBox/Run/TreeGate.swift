@@ -45,7 +45,7 @@ extension EarlyVerdict {
         findings = [
             Finding(
                 rule: "tree-too-large", severity: .error, message: error.description, file: nil, line: nil, column: nil,
-                suggestion: "bring less in one change")
+                suggestion: "split the change")
         ]
     }
 }
@@ -54,11 +54,11 @@ extension TreeExcess {
     /// How the limit is raised, where it can be.
     fileprivate var suggestion: String {
         switch measure {
-        case .entries: "if the repository is that large, start the box with `--tree-limit entries=NUMBER`"
+        case .entries: "if the repository is that large, start the daemon with `--tree-limit entries=NUMBER`"
         case .bytes:
-            "if the repository is that large, start the box with `--tree-limit size=MIB`, within `--run-limit workspace=MIB`"
-        case .fileBytes: "keep large files elsewhere, or start the box with `--tree-limit file-size=MIB`"
-        case .pathBytes: "bring fewer files, or start the box with `--tree-limit entries=NUMBER`"
+            "if the repository is that large, start the daemon with `--tree-limit size=MIB`, within `--run-limit workspace=MIB`"
+        case .fileBytes: "keep large files elsewhere, or start the daemon with `--tree-limit file-size=MIB`"
+        case .pathBytes: "add fewer files, or start the daemon with `--tree-limit entries=NUMBER`"
         case .depth, .nameBytes, .pathLength, .folderBytes, .time:
             "use shorter names and fewer folders; this limit is fixed"
         }

@@ -33,7 +33,7 @@ struct RunEnclosure: Sendable {
             guard isMerged || isOwnWork || options.allowsUnsandboxed else {
                 throw EarlyVerdict(
                     verdict: .infrastructure,
-                    reason: "code that is not merged is only run in a sandbox, and there is none: "
+                    reason: "unmerged code runs only in a sandbox, and none is possible here: "
                         + "\(sandboxing.obstacle ?? "unknown reason") `pipectl watch --allow-unsandboxed` runs it with "
                         + "all the rights of this user instead.")
             }
@@ -57,7 +57,7 @@ struct RunEnclosure: Sendable {
             }
             throw EarlyVerdict(
                 verdict: .infrastructure,
-                reason: "\(target) is below \(place), which steps have as their own in a sandbox; move it elsewhere")
+                reason: "\(target) is below \(place), which is private to each step in a sandbox; move it elsewhere")
         }
         let reserve = place.take()
         let user = try reserve.map { $0.user } ?? sandboxing.users.take()

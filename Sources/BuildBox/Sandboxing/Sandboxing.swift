@@ -35,7 +35,9 @@ struct Sandboxing: Sendable {
         let users = StepUsers(seed: state.path)
         var groups: ControlGroups?
         var groupObstacle: GroupObstacle?
-        do { groups = try await ControlGroups.find() } catch { groupObstacle = GroupObstacle(error) }
+        do {
+            groups = try await ControlGroups.find(stopSignal: options.shutdown.map { _ in ShutdownNotice.scopeSignal })
+        } catch { groupObstacle = GroupObstacle(error) }
         var layering: Layering?
         var layeringObstacle: String?
         do {
@@ -81,7 +83,7 @@ struct Sandboxing: Sendable {
         if let groups {
             return "\(groups.kind): memory, processes and CPU time of a step's processes together"
                 + (groups.endsWithSession
-                    ? "; a daemon ends with your last session, unless you say `loginctl enable-linger`" : "")
+                    ? "; a daemon ends with your last session unless you run `loginctl enable-linger`" : "")
         }
         return "rlimits only: memory and CPU time of each process by itself" + (obstacle.map { "; \($0.advice)" } ?? "")
     }

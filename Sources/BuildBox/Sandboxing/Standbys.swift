@@ -135,7 +135,7 @@ actor Standbys {
                 reserve: .init(user: user, standby: standby, holder: holder))
             waiting[repository, default: []].append(Waiting(place: place, pattern: pattern, since: .now))
         } catch {
-            log.debug("no sandbox could be started in advance for \(repository), and none is for a minute: \(error)")
+            log.debug("no sandbox could be started in advance for \(repository); next attempt in a minute: \(error)")
             restEnds = .now + .seconds(60)
             sandboxing.users.giveBack(user)
             for path in [folder, workspace] { try? await Workspace.remove(path) }
@@ -150,7 +150,7 @@ actor Standbys {
                 for path in [place.folder, place.workspace] { try FolderRemoval.remove(path) }
             }
         } catch {
-            log.debug("what was made ready in advance could not be removed; the next start does it: \(error)")
+            log.debug("sandboxes started in advance could not be removed; the next start does it: \(error)")
         }
     }
 }

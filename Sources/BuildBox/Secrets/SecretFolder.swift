@@ -122,7 +122,8 @@ struct SecretFolder: Sendable {
             switch errno {
             case ENOENT: return nil
             case ENOTDIR, ELOOP:
-                throw SecretError(.unsafe, "\"\(path)\" is a link or no folder. Put a folder there: mode 700, yours.")
+                throw SecretError(
+                    .unsafe, "\"\(path)\" is a link or not a folder. Replace it by a folder of yours with mode 700.")
             default: throw failure("open", nil)
             }
         }
@@ -137,8 +138,8 @@ struct SecretFolder: Sendable {
             throw SecretError(
                 .unsafe,
                 info.st_uid == geteuid()
-                    ? "Others can reach \"\(path)\", so its secrets may be known. Close it: chmod 700 \"\(path)\"; "
-                        + "then set them anew."
+                    ? "Others can reach \"\(path)\", so its secrets may be known. Restrict it: chmod 700 \"\(path)\"; "
+                        + "then set them again."
                     : "\"\(path)\" belongs to user \(info.st_uid) and pipectl runs as \(geteuid()): chown it.")
         }
         return folder
@@ -159,7 +160,7 @@ struct SecretFolder: Sendable {
         guard file >= 0 else {
             switch errno {
             case ENOENT: return nil
-            case ELOOP: throw SecretError(.unsafe, "\(place) is a link. Put the secret itself there: \(again(name))")
+            case ELOOP: throw SecretError(.unsafe, "\(place) is a link. Set the secret again: \(again(name))")
             case ENXIO, EOPNOTSUPP: throw SecretError(.unsafe, "\(place) is not a regular file: \(again(name))")
             default: throw failure("open", name)
             }

@@ -66,7 +66,7 @@ public struct SecretStores: Sendable {
                 let found = try folder.records()
                 records += found.records
                 problems += found.strangers.map { name in
-                    "\"\(folder.path)/\(TerminalText.name(name, limit: 100))\" is no secret, for its name: "
+                    "\"\(folder.path)/\(TerminalText.name(name, limit: 100))\" is not a valid name of a secret: "
                         + "capitals, digits and _, like DEPLOY_TOKEN"
                 }
             } catch { problems.append(error.description) }
@@ -96,13 +96,14 @@ public struct SecretStores: Sendable {
         try check(name, repository: repository)
         guard value.count <= SecretFolder.longestValue else {
             throw SecretError(
-                .value, "The value has more than \(SecretFolder.longestValue) bytes, the limit. Is it the right file?")
+                .value, "The value has more than \(SecretFolder.longestValue) bytes, the limit. Is this the right file?"
+            )
         }
         guard Secret(name: name, bytes: value).isMaskable else {
             throw SecretError(
                 .value,
-                "The value has fewer than \(Secret.shortestMaskable) bytes. So short a text can't be masked in logs, "
-                    + "where it is found by chance too. Use a longer one; what is no secret can be a parameter or a variable."
+                "The value has fewer than \(Secret.shortestMaskable) bytes. Such a short text can't be masked in logs, "
+                    + "because it appears in other output by chance. Use a longer one, or a parameter or variable if it is not secret."
             )
         }
         do { try state.create() } catch { throw SecretError(.system, error.description) }
@@ -123,7 +124,7 @@ public struct SecretStores: Sendable {
         let others = list().records.filter { $0.name == name }
         let places = others.map { record in
             switch record.source {
-            case .systemd: "systemd gives it: take it out of the unit (LoadCredential=, SetCredential=)"
+            case .systemd: "systemd provides it: remove it from the unit (LoadCredential=, SetCredential=)"
             case .keychain: "the keychain has it: security delete-generic-password -s pipectl -a \(name)"
             case .folder:
                 record.repository.map { "repository \($0) has it: add --repository \($0)" }
@@ -133,7 +134,8 @@ public struct SecretStores: Sendable {
         throw SecretError(
             .notSet,
             "secret \(name) is not set" + (repository.map { " for repository \($0)" } ?? "")
-                + (places.isEmpty ? "; `pipectl secrets list` shows what is" : "; " + places.joined(separator: "; ")))
+                + (places.isEmpty
+                    ? "; `pipectl secrets list` lists those that are" : "; " + places.joined(separator: "; ")))
     }
 
     // MARK: Places
@@ -151,7 +153,7 @@ public struct SecretStores: Sendable {
         if let problem = SecretUse.problem(with: name) { throw SecretError(.name, problem) }
         if let repository, !Self.isUsable(repository: repository) {
             throw SecretError(
-                .name, "no repository is named \"\(repository)\"; `pipectl status` shows the names, like \"website\"")
+                .name, "no repository \"\(repository)\"; `pipectl status --all` lists them")
         }
     }
 

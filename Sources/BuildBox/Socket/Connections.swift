@@ -46,7 +46,7 @@ final class Connections: Sendable {
         }
         if let evicted {
             let text =
-                "This connection was silent while others waited for a place. Connect again when there is something to ask."
+                "This connection was idle while others waited, so it was closed. Connect again."
             evicted.writeNow(Envelope.line(DaemonError(.busy, text)))
             evicted.close()
         }
@@ -60,9 +60,9 @@ final class Connections: Sendable {
     func begin(_ guest: Guest, waits: Bool) throws(DaemonError) {
         let number = guest.number.withLock { $0 }
         let refusal = state.withLock { state -> String? in
-            guard state.places[number] != nil else { return "The connection was given away. Try again." }
+            guard state.places[number] != nil else { return "The connection was closed for another one. Try again." }
             if waits, state.waiting >= limits.waiting {
-                return "\(state.waiting) requests wait for something already, and no more may. Try again shortly."
+                return "\(state.waiting) requests are already waiting, the limit. Try again shortly."
             }
             if waits { state.waiting += 1 }
             state.places[number]?.isAnswered = true

@@ -66,7 +66,7 @@ public final class DaemonClient<Request: Codable & Sendable, Response: Codable &
                 guard ContinuousClock.now < deadline, !Task.isCancelled else {
                     throw DaemonError(
                         .notResponding,
-                        "The daemon at \"\(path)\" takes no connections: it is stopped or overloaded. Look at its log.")
+                        "The daemon at \"\(path)\" accepts no connections: it is stopped or overloaded. Check its log.")
                 }
                 // Its queue is full; Unix sockets have no event for that.
                 try? await Task.sleep(for: .milliseconds(20))
@@ -112,8 +112,8 @@ private final class Exchange<Response: Codable & Sendable>: Sendable {
         case .end:
             throw DaemonError(
                 .disconnected,
-                "The daemon went away before its answer was complete; whether the request took effect is unknown. "
-                    + "Look with \"pipectl status\" before you repeat it.")
+                "The daemon ended before its answer was complete; whether the request took effect is unknown. "
+                    + "Check \"pipectl status\" before you repeat it.")
         case .tooLong:
             throw DaemonError(.tooLarge, "The daemon sent a line of more than 64 MiB. Ask for less at a time.")
         case .line(let line):

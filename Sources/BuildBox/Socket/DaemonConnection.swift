@@ -37,7 +37,7 @@ struct DaemonConnection<Request: Codable & Sendable, Response: Codable & Sendabl
         } catch let error as DaemonError {
             socket.writeNow(Envelope.line(error))
         } catch is CancellationError {
-            let text = "The daemon is stopping. Start it again, then repeat what you asked for."
+            let text = "The daemon is stopping. Start it again, then repeat the request."
             socket.writeNow(Envelope.line(DaemonError(.stopping, text)))
         } catch {
             // The other side is gone; there is nobody to tell.

@@ -58,7 +58,8 @@ struct DaemonListener: Sendable {
         guard let identity = FileIdentity(path) else { return }
         guard identity.isSocket else {
             throw DaemonError(
-                .socket, "\"\(path)\" is in the way of the daemon's socket and is none. Move it away, then start again."
+                .socket,
+                "\"\(path)\" is not a socket, but the daemon's socket must be there. Move it away, then start again."
             )
         }
         switch try StreamSocket.make().connect(to: path) {

@@ -50,8 +50,8 @@ enum Envelope {
             if let other = foreignVersion(line) { throw otherVersion(other, isDaemon: false) }
             throw DaemonError(
                 .badRequest,
-                "This line of \(line.count) bytes is no request: \(reason(error)). Send one JSON object per line, "
-                    + "{\"request\":...,\"version\":\(version)}, or let the pipectl command speak for you.")
+                "This line of \(line.count) bytes is not a request: \(reason(error)). Send one JSON object per line, "
+                    + "{\"request\":...,\"version\":\(version)}, or use the pipectl command.")
         }
     }
 
@@ -67,7 +67,7 @@ enum Envelope {
             if let other = foreignVersion(line) { throw otherVersion(other, isDaemon: true) }
             throw DaemonError(
                 .badRequest,
-                "The daemon sent a line of \(line.count) bytes that is no answer: \(reason(error)). "
+                "The daemon sent a line of \(line.count) bytes that is not an answer: \(reason(error)). "
                     + "Restart the daemon with the same pipectl as this one.")
         }
     }
@@ -89,7 +89,7 @@ enum Envelope {
     private static func reason(_ error: any Error) -> String {
         switch error as? DecodingError {
         case .keyNotFound(let key, _)?: "the field \"\(key.stringValue)\" is missing"
-        case .typeMismatch(let type, let context)?: "\(place(context)) is no \(type)"
+        case .typeMismatch(let type, let context)?: "\(place(context)) is not a \(type)"
         case .valueNotFound(let type, let context)?: "\(place(context)) is null and must be a \(type)"
         case .dataCorrupted(let context)? where !context.codingPath.isEmpty: "\(place(context)) is not valid"
         default: "it is not valid JSON"

@@ -87,6 +87,8 @@ public struct StateFolder: Sendable, Hashable {
     public var kept: String { path + "/kept" }
     /// Folders that steps keep from run to run, by repository and name.
     public var caches: String { path + "/caches" }
+    /// What `pipectl landed` read of the repositories that it was last asked about.
+    public var landed: String { path + "/landed" }
     /// Logs of running steps.
     public var live: String { path + "/live" }
     /// The machine's settings as sandboxes show them.
@@ -165,8 +167,8 @@ public struct StateFolder: Sendable, Hashable {
         guard mayClose(entries), chmod(folder, 0o700) == 0 else {
             throw StateError(
                 .tooOpen,
-                "Other users can reach \"\(folder)\", and it holds things that are not pipectl's. "
-                    + "Set PIPECTL_HOME to a folder of its own, or close this one: chmod 700 \"\(folder)\".")
+                "Other users can reach \"\(folder)\", and it contains files that are not pipectl's. "
+                    + "Set PIPECTL_HOME to a folder of its own, or restrict this one: chmod 700 \"\(folder)\".")
         }
     }
 
@@ -177,7 +179,7 @@ public struct StateFolder: Sendable, Hashable {
             throw StateError(.unusable, "\"\(folder)\" cannot be read: \(SystemFailure("stat")). Set PIPECTL_HOME.")
         }
         guard status.st_mode & S_IFMT == S_IFDIR else {
-            throw StateError(.unusable, "\"\(folder)\" is no folder. Move it away or set PIPECTL_HOME.")
+            throw StateError(.unusable, "\"\(folder)\" is not a folder. Move it away or set PIPECTL_HOME.")
         }
         guard status.st_uid == geteuid() else {
             throw StateError(

@@ -65,7 +65,7 @@ public final class StateLock: Sendable {
 
     private static func taken(_ folder: StateFolder, by owner: (pid: Int32, purpose: String)?) -> StateError {
         let who = owner.map { "(pid \($0.pid), `\($0.purpose)`) " } ?? ""
-        let stop = owner.map { "stop it with \"kill \($0.pid)\"" } ?? "wait until it has ended"
+        let stop = owner.map { "stop it with \"kill \($0.pid)\"" } ?? "wait until it ends"
         return StateError(
             .locked,
             "Another pipectl \(who)owns \"\(folder.path)\". "

@@ -13,17 +13,17 @@ struct AgentLimits: Sendable {
     /// - Throws: ``EarlyVerdict`` where the workflow is a release.
     func check(_ declaration: WorkflowDeclaration) throws {
         guard isAgents, request.runsAtMostOnce || declaration.runsAtMostOnce else { return }
-        throw refusal("workflow \"\(request.workflow)\" is a release, which acts on the world")
+        throw refusal("workflow \"\(request.workflow)\" is a release")
     }
 
     /// - Throws: ``EarlyVerdict`` where a step of the plan would get secrets, or a person has let the earlier run go on.
     func check(_ plan: Plan, _ trust: Trust) throws {
         guard isAgents else { return }
         if trust == .merged, let step = plan.steps.first(where: { !$0.secrets.isEmpty }) {
-            throw refusal("step \"\(step.name)\" of workflow \"\(request.workflow)\" is given secrets")
+            throw refusal("step \"\(step.name)\" of workflow \"\(request.workflow)\" gets secrets")
         }
         if request.resumes != nil, let gate = plan.steps.first(where: { $0.action == .approval }) {
-            throw refusal("a person decided at \"\(gate.name)\" of workflow \"\(request.workflow)\"")
+            throw refusal("step \"\(gate.name)\" needs approval in workflow \"\(request.workflow)\"")
         }
     }
 

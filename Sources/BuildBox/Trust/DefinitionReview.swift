@@ -21,14 +21,14 @@ struct DefinitionReview: Sendable {
             }
             guard tree?.hex != run.definition.tree else { return nil }
             guard let tree else {
-                return finding(.warning, "the change removes workflows/: nothing would be run any more")
+                return finding(.warning, "the change removes workflows/: nothing would run any more")
             }
             return try await finding(of: tree)
         } catch let error as DefinitionError {
             return finding(.warning, "the change's own definition \(Self.words(for: error))")
         } catch {
             if Task.isCancelled { return nil }
-            return finding(.note, "the change's own definition could not be looked at: \(error)")
+            return finding(.note, "the change's own definition could not be checked: \(error)")
         }
     }
 

@@ -52,27 +52,27 @@ struct TargetRule: Sendable, Equatable {
         if let named, branch?.name != named {
             if named == missing, refs["refs/heads/\(named)"] != nil {
                 return
-                    "\(repository) has had its branch \(named), which --target names, only since the option was given. Protect it if it is yours: \(command(named))"
+                    "branch \(named) of \(repository), given by --target, is newer than the option. If it is the right one, protect it: \(command(named))"
             }
-            let instead = branch.map { "its target is \($0.name)" } ?? "no branch of it is known as the target"
-            return "\(repository) has no branch \(named), which --target names; \(instead)"
+            let instead = branch.map { "the target is \($0.name)" } ?? "its target branch is not known"
+            return "\(repository) has no branch \(named), given by --target; \(instead)"
         }
         guard let branch else {
             if let name = remembered?.name, !name.isEmpty {
                 return
-                    "\(repository) has no branch \(name) any more, which was its protected branch. No change is tested and no run is given secrets until you name another one: \(command(head ?? "BRANCH"))"
+                    "the protected branch \(name) of \(repository) no longer exists. Changes are not tested and runs get no secrets until you name another one: \(command(head ?? "BRANCH"))"
             }
             guard remembered != nil else { return nil }
             return
-                "HEAD of \(repository) named no branch at the first look, so its protected branch is not known. No change is tested and no run is given secrets until you name it: \(command(head ?? "BRANCH"))"
+                "HEAD of \(repository) named no branch at the first look, so its protected branch is not known. Changes are not tested and runs get no secrets until you name it: \(command(head ?? "BRANCH"))"
         }
         if !branch.isProtected {
             return
-                "HEAD of \(repository) named no branch at the first look, so its protected branch is not known. Changes are tested with \(branch.name), a guess, and no run is given secrets until you name it: \(command(branch.name))"
+                "HEAD of \(repository) named no branch at the first look, so its protected branch is not known. Changes are tested with \(branch.name), which is a guess, and runs get no secrets until you name it: \(command(branch.name))"
         }
         if branch.source == .head, let head, head != branch.name {
             return
-                "HEAD of \(repository) names \(head) now; \(branch.name) stays its protected branch until you say otherwise: \(command(head)), or \(command(branch.name)) to keep it"
+                "HEAD of \(repository) now names \(head); \(branch.name) stays the protected branch. To change it: \(command(head)); to keep it: \(command(branch.name))"
         }
         return nil
     }

@@ -60,7 +60,7 @@ extension Box {
             let all = known.keys.sorted().joined(separator: ", ")
             throw BoxError(
                 .unknownRepository,
-                "\(name.map { "no repository is named \"\($0)\"" } ?? "several repositories are known"); name one with --repository: \(all.isEmpty ? "none is known yet" : all)"
+                "\(name.map { "no repository \"\($0)\"" } ?? "there is more than one repository"); name one with --repository: \(all.isEmpty ? "none is known yet" : all)"
             )
         }
         let repository = try await repository(named: chosen)

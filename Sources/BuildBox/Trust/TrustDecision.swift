@@ -44,16 +44,16 @@ struct TrustDecision: Sendable, Equatable {
         // What acts on the world is asked about each time; what only tests, once for the same commit and definition.
         var acts: [String] = []
         var tests: [String] = []
-        if facts.rule?.isAlways == true { acts.append("every run of the workflow needs approval") }
+        if facts.rule?.isAlways == true { acts.append("the workflow requires approval for every run") }
         if trust == .change {
             if facts.isRelease {
                 let branch = facts.defaultBranch.map { "\($0) or another" } ?? "a"
                 acts.append(
-                    "\(facts.subject) is not merged into \(branch) protected branch, and the workflow is a release")
+                    "\(facts.subject) is not merged into \(branch) protected branch, but the workflow is a release")
             }
             if !policy.allows(author: facts.author) {
                 tests.append(
-                    "its author \(facts.author.name) <\(facts.author.email)> is not among those whose changes run unasked"
+                    "its author \(facts.author.name) <\(facts.author.email)> is not among the allowed authors"
                 )
             }
             tests += touched(facts, policy)
@@ -70,17 +70,17 @@ struct TrustDecision: Sendable, Equatable {
         func add(_ paths: [String], _ why: String) {
             guard !paths.isEmpty else { return }
             let more = paths.count > 3 ? " and \(paths.count - 3) more" : ""
-            reasons.append("it touches \(paths.prefix(3).joined(separator: ", "))\(more), \(why)")
+            reasons.append("it changes \(paths.prefix(3).joined(separator: ", "))\(more), \(why)")
         }
         add(
             facts.changedPaths.filter { path in globs.contains { $0.matches(path) } },
-            "which the rules protect")
+            "which is protected")
         add(
             facts.changedPaths.filter { path in
                 guard let folder = SettingsPath.attributesFolder(path) else { return false }
                 return globs.contains { folder.isEmpty || $0.canMatch(below: folder) }
-            }, "which decides how protected files are checked out")
-        add(facts.changedPaths.filter(SettingsPath.isObeyed), "which agents or forges obey")
+            }, "which controls how protected files are checked out")
+        add(facts.changedPaths.filter(SettingsPath.isObeyed), "which configures agents or forges")
         return reasons
     }
 }

@@ -12,7 +12,7 @@ extension VerdictWait {
             guard known[name] != nil else {
                 throw BoxError(
                     .unknownRepository,
-                    "no repository is named \"\(name)\"; there are \(known.keys.sorted().joined(separator: ", "))")
+                    "no repository \"\(name)\"; known: \(known.keys.sorted().joined(separator: ", "))")
             }
             return [name]
         }
@@ -80,7 +80,7 @@ extension VerdictWait {
             for known in names where try await index.change(known, of: place) != nil { return nil }
         }
         return
-            "change \(name) was there at the first look at the repository and has not moved since, so it was not tested"
+            "change \(name) existed at the first look at the repository and has not moved since, so it was not tested"
     }
 
     /// The runs that count, oldest first; where a newer commit took the place of the subject's, those of that one.
@@ -94,7 +94,7 @@ extension VerdictWait {
             let old = newer.old.summary
             let new = newer.new.summary
             notes.append(
-                "run \(new.id) took the place of run \(old.id): \(new.change.map { "change \($0)" } ?? new.branch ?? new.ref) is at \(new.head.prefix(10)) now"
+                "run \(new.id) supersedes run \(old.id): \(new.change.map { "change \($0)" } ?? new.branch ?? new.ref) is at \(new.head.prefix(10)) now"
             )
             self.commit = new.head
         }

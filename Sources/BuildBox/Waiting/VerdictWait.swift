@@ -156,7 +156,7 @@ struct VerdictWait {
     private mutating func absence(in places: Set<String>?) async throws -> (unseen: String?, WaitConclusion?) {
         let names = (places ?? Set(watchers.keys)).sorted().joined(separator: ", ")
         if watchers.isEmpty {
-            return ("not seen yet: the daemon watches no repository; start it with `pipectl watch PATH-OR-URL`", nil)
+            return ("not seen yet: the daemon watches no repository; restart it with `pipectl watch PATH-OR-URL`", nil)
         }
         guard let commit else {
             let unseen = "not seen yet: \(names) has no \(request.subject.inWords)"
@@ -172,10 +172,10 @@ struct VerdictWait {
         var found: [String] = []
         for place in places ?? Set(watchers.keys) { found += try await index.refs(at: commit, of: place) }
         guard let ref = found.first else {
-            let looks = lookFailed ? "; it can't be looked at now, and is tried again" : ""
+            let looks = lookFailed ? "; it can't be read now, trying again" : ""
             var text = "not seen yet: no ref of \(names) is at \(commit.prefix(10))\(looks)"
             if let byHand = try await runByHand(at: commit) {
-                text += "; run \(byHand) tests it by hand: `pipectl wait \(byHand)`"
+                text += "; run \(byHand), started by hand, tests it: `pipectl wait \(byHand)`"
             }
             return (text, nil)
         }
@@ -184,8 +184,8 @@ struct VerdictWait {
             return (nil, WaitConclusion(verdict: .notApplicable, reason: reason, run: nil, next: next))
         }
         let reason =
-            "no workflow runs for \(commit.prefix(10)): none is triggered by \(ref), or the commit was there before the "
-            + "daemon began to watch"
+            "no workflow runs for \(commit.prefix(10)): \(ref) triggers none, or the commit existed before the "
+            + "daemon first looked"
         return (
             nil,
             WaitConclusion(
@@ -217,10 +217,10 @@ struct VerdictWait {
             if let first = queue.first(where: { $0.id == summary.id })?.waitsFor {
                 if try await index.run(first)?.summary.heldFor != nil {
                     var held = make(.needsApproval)
-                    held.detail = "it waits for run \(first), which needs approval: \(Approval.command(first))"
+                    held.detail = "waiting for run \(first), which needs approval: \(Approval.command(first))"
                     return held
                 }
-                queued.detail = "it waits for run \(first), which is older"
+                queued.detail = "waiting for run \(first), which is older"
             } else if let obstacle = await obstacle() {
                 queued.detail = "nothing starts: \(obstacle)"
             }
@@ -228,7 +228,7 @@ struct VerdictWait {
         }
         guard let live = board.run(summary.id) else {
             var beginning = make(.running)
-            beginning.detail = "beginning or being recorded"
+            beginning.detail = "starting, or being recorded"
             return beginning
         }
         return await going(live, make(live.isParked ? .needsApproval : .running))

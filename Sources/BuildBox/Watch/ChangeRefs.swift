@@ -134,7 +134,7 @@ public struct ChangeRefs: Sendable, Equatable {
     static func ambiguous(_ text: String, in repository: String, _ meanings: [Meaning]) -> BoxError {
         let names = meanings.map { "#\($0.clear)" }.joined(separator: " and ")
         return BoxError(
-            .ambiguousChange, "#\(text) is \(meanings.count) changes of \(repository): \(names); name one of them")
+            .ambiguousChange, "#\(text) matches \(meanings.count) changes of \(repository): \(names); name one")
     }
 
     /// What is between the two, compared as bytes like Git does: a combining character that follows a slash makes one

@@ -16,7 +16,7 @@
             let listener = FSEventsListener(repositories, continuation)
             guard let events = FSEventsStream(listener) else {
                 throw FileEventsError(
-                    .unavailable, "FSEvents gives no stream. Changes are found by looking from time to time.")
+                    .unavailable, "FSEvents gives no stream. pipectl polls for changes instead.")
             }
             continuation.onTermination = { _ in events.stop() }
             return stream

@@ -56,7 +56,7 @@
                 throw FileEventsError(
                     .unavailable,
                     "\(SystemFailure("inotify_init1")): no file events. Raise fs.inotify.max_user_instances with sysctl; "
-                        + "until then changes are found by looking from time to time.")
+                        + "until then pipectl polls for changes.")
             }
             descriptor = Descriptor(number)
             readable = Readiness(descriptor, .reading)
@@ -233,7 +233,7 @@
         @discardableResult
         private func add(_ path: String, _ index: Int, _ role: Role) -> Bool {
             guard watched.count < maximumWatches else {
-                limit(index, "\(watched.count) folders are watched, which is the most pipectl takes")
+                limit(index, "\(watched.count) folders are watched, the limit")
                 return false
             }
             let kind = IN_ONLYDIR | IN_DONT_FOLLOW | IN_EXCL_UNLINK | IN_DELETE_SELF | IN_MOVE_SELF
@@ -271,8 +271,8 @@
         private func limit(_ index: Int, _ reason: String) {
             guard limits[index] == nil, let name = names[index] else { return }
             let text =
-                "Some refs of \"\(name)\" are not watched: \(reason). Their changes are found by looking from time to time. "
-                + "\"git pack-refs --all\" makes folders fewer, \"sysctl fs.inotify.max_user_watches\" shows the limit."
+                "Some refs of \"\(name)\" are not watched: \(reason). pipectl polls for their changes. "
+                + "\"git pack-refs --all\" reduces the number of folders, \"sysctl fs.inotify.max_user_watches\" shows the limit."
             limits[index] = text
             pending.append(RefHint(gitDirectory: name, cause: .limited, limit: text))
         }

@@ -106,7 +106,8 @@ struct RefFolders: Sendable, Equatable {
         else {
             throw FileEventsError(
                 .notARepository,
-                "\"\(path)\" is no Git repository. Give the path of a work tree, its .git folder or a bare repository.")
+                "\"\(path)\" is not a Git repository. Give the path of a work tree, its .git folder or a bare repository."
+            )
         }
         name = path
         own = realOwn

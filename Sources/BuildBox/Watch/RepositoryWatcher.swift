@@ -131,7 +131,7 @@ actor RepositoryWatcher {
             try await box.index.flushLooks()
         } catch is CancellationError {
         } catch {
-            log.warning("\(repository.name): what was accepted may not be on disk yet: \(error)")
+            log.warning("\(repository.name): accepted runs may not be recorded on disk yet: \(error)")
         }
     }
 
@@ -149,7 +149,7 @@ actor RepositoryWatcher {
             failures += 1
             // The first failure and then each tenth: a repository that is away for a night must not fill the log.
             if failures == 1 || failures % 10 == 0 {
-                log.error("\(repository.name) can't be looked at (\(failures) times now): \(error)")
+                log.error("\(repository.name) can't be read (\(failures) times in a row): \(error)")
             }
             return false
         }
@@ -186,7 +186,7 @@ actor RepositoryWatcher {
             } catch {
                 hasEvents = false
                 if !isSaid {
-                    log.warning("\(repository.name) is looked at every \(interval.inWords) only: \(error)")
+                    log.warning("\(repository.name) is only polled, every \(interval.inWords): \(error)")
                 }
                 isSaid = true
                 // What the kernel refuses now (descriptors, watches) it may grant when others have ended.
@@ -305,7 +305,7 @@ actor RepositoryWatcher {
                             runsAtMostOnce: declaration.runsAtMostOnce))
                 }
             } catch {
-                log.error("\(repository.name): \"\(declaration.name)\" could not be started by its schedule: \(error)")
+                log.error("\(repository.name): \"\(declaration.name)\" could not be started on schedule: \(error)")
             }
         }
     }
@@ -315,9 +315,10 @@ actor RepositoryWatcher {
     ) async throws -> [QueuedRun] {
         await box.lookAtSettings()
         let programs = try? await box.programs()
+        let file = repository.knownCommits
         let (gathered, kept) = try await withRepository(at: repository.gitDirectory) { repository in
             let sighting = try Sighting.gather(
-                repository, snapshot: snapshot, refChanges: news.moves, rules: trust)
+                repository, snapshot: snapshot, refChanges: news.moves, rules: trust, keeping: file)
             return (sighting, programs.map { Self.kept(sighting, $0) } ?? [:])
         }
         let sighting = try await gathered.recognised(in: repository)

@@ -8,13 +8,16 @@ extension Sighting {
     ///
     /// Whoever may push can push a ref that leads to no commit, or to a commit that can't be read. Each is noted in
     /// ``unreadable``; only what is wrong with the repository as a whole is thrown.
+    ///
+    /// - Parameter file: Where commits that were read are kept for the next look.
     static func gather(
-        _ repository: Repository, snapshot: RefSnapshot, refChanges: [RefChange], rules: TrustRules
+        _ repository: Repository, snapshot: RefSnapshot, refChanges: [RefChange], rules: TrustRules,
+        keeping file: String
     ) throws -> Sighting {
         var gathering = SightingGathering(repository: repository, snapshot: snapshot, rules: rules)
         gathering.readTips(refChanges)
         for change in refChanges { gathering.read(change) }
-        gathering.recogniseLandings(refChanges)
+        gathering.recogniseLandings(refChanges, keeping: file)
         gathering.readDefinitions()
         return gathering.sighting
     }
@@ -113,7 +116,7 @@ private struct SightingGathering {
         return protected.defaultTip
     }
 
-    mutating func recogniseLandings(_ refChanges: [RefChange]) {
+    mutating func recogniseLandings(_ refChanges: [RefChange], keeping file: String) {
         var candidates = sighting.heads.map { ChangeHead(name: $0.key, head: $0.value) }
         // A branch that is deleted with its merge has landed all the same.
         for change in refChanges where change.new == nil {
@@ -126,9 +129,12 @@ private struct SightingGathering {
             let branch = sighting.branches[index]
             guard let old = branch.old, repository.contains(old) else { continue }
             do {
-                sighting.drafts[index] = try Landings.draft(candidates, in: repository, from: old, to: branch.new)
+                // Of one branch: another's history would take its place in the file.
+                let isTarget = branch.name == sighting.defaultTarget
+                sighting.drafts[index] = try Landings.draft(
+                    candidates, in: repository, from: old, to: branch.new, keeping: isTarget ? file : nil)
             } catch {
-                note(branch.ref, branch.new, "what it brought can't be told: \(error)")
+                note(branch.ref, branch.new, "its changes can't be determined: \(error)")
             }
         }
     }

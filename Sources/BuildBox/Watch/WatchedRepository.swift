@@ -20,6 +20,9 @@ public struct WatchedRepository: Sendable, Equatable {
     /// The folders with the objects that a run of it may need.
     var objectFolders: [String] { ([store, gitDirectory] + [clone].compactMap { $0 }).map { "\($0)/objects" } }
 
+    /// The file in which commits of the target and of changes are kept from look to look.
+    var knownCommits: String { "\(store)/known-commits" }
+
     /// Whether `location` names a remote: a URL with a scheme, or `user@host:path`.
     public static func isRemote(_ location: String) -> Bool {
         if location.contains("://") { return true }

@@ -51,10 +51,10 @@ public struct CheckoutProcess: Sendable, Codable {
         case .exited(0): return
         case .deadline:
             throw CheckoutProblem("it took longer than \(CheckoutProcess.deadline.inWords) and was ended")
-        case .signal(let signal): throw CheckoutProblem("the process that did it was ended by signal \(signal)")
+        case .signal(let signal): throw CheckoutProblem("its process was ended by signal \(signal)")
         case .exited(let code):
             let said = result.text.trimmingCharacters(in: .whitespacesAndNewlines)
-            throw CheckoutProblem(said.isEmpty ? "the process that did it ended with \(code)" : said)
+            throw CheckoutProblem(said.isEmpty ? "its process ended with exit code \(code)" : said)
         }
     }
 

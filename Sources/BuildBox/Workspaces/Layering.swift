@@ -21,7 +21,7 @@ struct Layering: Sendable {
         stepInit: String, sandbox: Sandbox?, users: StepUsers, in parent: String
     ) async throws -> Layering {
         #if os(Linux)
-            guard let sandbox else { throw LayerProblem("there is no sandbox that could show them to steps") }
+            guard let sandbox else { throw LayerProblem("there is no sandbox to mount them in") }
             guard FileManager.default.fileExists(atPath: parent) else {
                 throw LayerProblem("\(parent) is not there yet")
             }
@@ -66,13 +66,13 @@ struct Layering: Sendable {
                 )
             }
         #else
-            throw LayerProblem("overlays are Linux's")
+            throw LayerProblem("overlays exist only on Linux")
         #endif
     }
 
     /// How workspaces are made, where this keeps them from being laid over others.
     static func inWords(_ obstacle: String?) -> String {
-        obstacle.map { "checked out anew for each run: \($0)" } ?? "laid over earlier ones, copied when written to"
+        obstacle.map { "a fresh checkout for each run: \($0)" } ?? "warm, by copy-on-write overlays"
     }
 
     /// Makes the folder's root what steps find as their workspace.

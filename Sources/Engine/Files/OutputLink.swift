@@ -32,17 +32,17 @@ struct OutputLink {
         if target.utf8.first == UInt8(ascii: "/") {
             let isSystem = systemFolders.contains { target == $0 || target.hasPrefix($0 + "/") }
             if isSystem, !parts.contains("..") { return nil }
-            return "is a link to \(target), which other runs may not have; make it relative, or copy the file there"
+            return "is a link to \(target), which other runs may not have; make the link relative, or copy the file"
         }
         var depth = path.utf8.count { $0 == UInt8(ascii: "/") }
         for part in parts {
             switch part {
             case ".": continue
             case "..": depth -= 1
-            case ".git": return "is a link into .git, which is not kept"
+            case ".git": return "is a link into .git, which is never stored"
             default: depth += 1
             }
-            if depth < 0 { return "is a link to \(target), outside the workspace; copy the file there" }
+            if depth < 0 { return "is a link to \(target), outside the workspace; copy the file instead" }
         }
         return nil
     }

@@ -43,7 +43,7 @@ struct OutputPack {
         func put(_ content: [UInt8]) throws { try content.withUnsafeBytes { try put($0) } }
         func begin(_ name: String, _ kind: UInt8, bytes: Int) throws {
             if let secret = masker?.secret(in: name) {
-                throw WorkspaceFileProblem(path: name, reason: "it is named by secret \(secret)", secret: secret)
+                throw WorkspaceFileProblem(path: name, reason: "its name contains secret \(secret)", secret: secret)
             }
             let path = Array(name.utf8)
             try put(bigEndian(UInt64(path.count), 4) + path + [kind])
@@ -54,7 +54,7 @@ struct OutputPack {
             if let target = match.target {
                 if let secret = masker?.secret(in: target) {
                     throw WorkspaceFileProblem(
-                        path: match.path, reason: "it leads to a name with secret \(secret)", secret: secret)
+                        path: match.path, reason: "its target contains secret \(secret)", secret: secret)
                 }
                 try begin(match.path, link, bytes: match.bytes)
                 try put(Array(target.utf8))
@@ -169,5 +169,5 @@ struct OutputPack {
 /// Why kept outputs can't be used.
 struct OutputPackProblem: Error, CustomStringConvertible {
     var reason: String
-    var description: String { "what was kept of its outputs is damaged: \(reason)" }
+    var description: String { "the stored outputs are damaged: \(reason)" }
 }

@@ -264,13 +264,13 @@ struct WorkspaceFiles {
             if name == "." || name == ".." { continue }
             isEmpty = false
             guard let name else {
-                search.gap = search.gap ?? WorkspaceFileProblem(path: prefix, reason: "a name in it is no UTF-8")
+                search.gap = search.gap ?? WorkspaceFileProblem(path: prefix, reason: "a name in it is not UTF-8")
                 continue
             }
             if name == ".git" {
                 let path = "\(prefix)/.git"
                 if !prefix.isEmpty, globs.contains(where: { $0.canMatch(below: path) }) {
-                    search.gap = search.gap ?? WorkspaceFileProblem(path: path, reason: "it is a repository's own")
+                    search.gap = search.gap ?? WorkspaceFileProblem(path: path, reason: "it belongs to a repository")
                 }
                 continue
             }
@@ -279,7 +279,7 @@ struct WorkspaceFiles {
                 search.isCut = true
                 search.report(
                     entries > limits.entries
-                        ? "more than \(Figures.grouped(limits.entries)) files were looked at; use a narrower pattern"
+                        ? "more than \(Figures.grouped(limits.entries)) files were checked; use a narrower pattern"
                         : "more than \(Figures.grouped(limits.count)) files match; use a narrower pattern or pack them into one"
                 )
                 return
@@ -298,7 +298,7 @@ struct WorkspaceFiles {
             case S_IFDIR:
                 guard globs.contains(where: { $0.canMatch(below: path) }) else { continue }
                 guard depth < limits.depth else {
-                    search.report("\(path) is deeper than \(limits.depth) folders and was not entered")
+                    search.report("\(path) is more than \(limits.depth) folders deep and was skipped")
                     continue
                 }
                 let next = openat(dirfd(stream), name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
@@ -312,7 +312,7 @@ struct WorkspaceFiles {
                         stamp: info.stamp))
             case S_IFLNK where globs.contains { $0.matches(path) }:
                 guard let links, let target = WorkspaceFiles.target(of: name, in: dirfd(stream)) else {
-                    search.report("\(path) is a link and was left out; copy the file itself there")
+                    search.report("\(path) is a link and was skipped; copy the file itself")
                     continue
                 }
                 if let problem = links.problem(at: path, to: target) {
@@ -323,11 +323,11 @@ struct WorkspaceFiles {
                     Match(
                         path: path, target: target, bytes: target.utf8.count, isExecutable: false, stamp: info.stamp))
             case S_IFLNK where globs.contains { $0.leads(through: path) }:
-                search.report("\(path) is a link and was not entered; use the folder itself")
+                search.report("\(path) is a link and was skipped; use the folder itself")
             case S_IFLNK: continue
             default:
                 if globs.contains(where: { $0.matches(path) }) {
-                    search.report("\(path) is not a regular file and was left out")
+                    search.report("\(path) is not a regular file and was skipped")
                 }
             }
         }
@@ -344,7 +344,7 @@ struct WorkspaceFileProblem: Error, Sendable, Equatable, CustomStringConvertible
     var secret: String?
     /// What the box's disk or kernel said, where it is no fault of what is in the workspace.
     var box: Errno?
-    var description: String { "\(path) can't be taken: \(reason)" }
+    var description: String { "\(path) can't be collected: \(reason)" }
 }
 
 extension WorkspaceFileProblem {

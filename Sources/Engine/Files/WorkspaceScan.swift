@@ -83,7 +83,7 @@ public struct WorkspaceScan: Sendable {
             let text = name.map { CChar(bitPattern: $0) } + [0]
             var info = stat()
             guard fstatat(dirfd(stream), text, &info, AT_SYMLINK_NOFOLLOW) == 0 else {
-                throw Self.problem("a file can't be looked at")
+                throw Self.problem("a file can't be examined")
             }
             guard info.st_mode & S_IFMT == S_IFDIR else {
                 entries[path] = Entry(info)
@@ -92,7 +92,7 @@ public struct WorkspaceScan: Sendable {
             folders.insert(path)
             guard enters(path) else { continue }
             guard depth < Self.deepest else {
-                throw Problem(description: "there are folders below \(Self.deepest) others")
+                throw Problem(description: "folders are nested more than \(Self.deepest) deep")
             }
             let next = openat(dirfd(stream), text, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
             guard next >= 0 else { throw Self.problem("a folder can't be opened") }

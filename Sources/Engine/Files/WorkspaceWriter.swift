@@ -76,7 +76,7 @@ struct WorkspaceWriter {
             try FolderEntries.visit(folder) { name, _ in
                 entries += 1
                 guard entries <= Self.mostEntries else {
-                    throw WorkspaceFileProblem(path: prefix, reason: "there are too many files beside it")
+                    throw WorkspaceFileProblem(path: prefix, reason: "its folder has too many files")
                 }
                 let word = String(decoding: name.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
                 if word == ".git", prefix.isEmpty { return }
@@ -127,7 +127,7 @@ struct WorkspaceWriter {
             close(folder)
             guard next >= 0 else {
                 throw WorkspaceFileProblem(
-                    path: path, reason: "\(part) is no folder: \(String(cString: strerror(code)))")
+                    path: path, reason: "\(part) is not a folder: \(String(cString: strerror(code)))")
             }
             folder = next
             if isNew, let owner { fchown(folder, owner.user, owner.group) }

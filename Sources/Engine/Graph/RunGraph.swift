@@ -188,7 +188,7 @@ public struct RunGraph: Sendable {
             if isRuledOutByStop(step), let stopped {
                 ended.append((step, .cancelled, stopped.reason))
             } else if facts[step].condition == .onFailure && failures.isEmpty {
-                ended.append((step, .skipped, "nothing failed"))
+                ended.append((step, .skipped, "no step failed"))
             } else {
                 ready.append(step)
             }
@@ -202,7 +202,7 @@ public struct RunGraph: Sendable {
         switch facts[step].condition {
         case .always: return nil
         case .onFailure:
-            return needs[step].contains { failedAbove[$0] } ? nil : (.skipped, "nothing that it needs failed")
+            return needs[step].contains { failedAbove[$0] } ? nil : (.skipped, "no step that it needs failed")
         case .onSuccess:
             for need in needs[step] {
                 guard case .ended(let status) = states[need], status != .passed else { continue }

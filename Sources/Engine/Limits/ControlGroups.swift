@@ -23,9 +23,11 @@ public struct ControlGroups: Sendable {
 
     /// Makes the box's group and removes those of boxes that are gone.
     ///
+    /// - Parameter stopSignal: What systemd sends to this process and its steps when it stops a scope made for them; nil:
+    ///   SIGTERM.
     /// - Throws: ``GroupObstacle``: why each process is limited by itself here.
     public static func find(
-        environment: [String: String] = ProcessInfo.processInfo.environment
+        stopSignal: Int32? = nil, environment: [String: String] = ProcessInfo.processInfo.environment
     ) async throws -> ControlGroups {
         #if os(Linux)
             let own = try OwnGroups.read()
@@ -34,10 +36,11 @@ public struct ControlGroups: Sendable {
             case .unusable(.noHierarchy): break
             case .unusable(let obstacle):
                 guard
-                    let scope = SystemdScope(
+                    var scope = SystemdScope(
                         group: SystemdScope.ownGroup ?? "", user: geteuid(), process: getpid(), environment: environment
                     )
                 else { throw obstacle }
+                scope.stopSignal = stopSignal
                 try await scope.enter(environment: environment)
                 let own = try OwnGroups.read()
                 switch own.unified() {

@@ -17,7 +17,7 @@ public enum GroupObstacle: Error, Sendable, Equatable, CustomStringConvertible {
 
     public var description: String {
         switch self {
-        case .noHierarchy: "this system shows no control groups at /sys/fs/cgroup"
+        case .noHierarchy: "this system has no control groups at /sys/fs/cgroup"
         case .notDelegated(let folder): "\(folder) is not delegated to this user"
         case .lacks(let controllers, let folder):
             "\(folder) has no controller for \(controllers.joined(separator: " and "))"
@@ -26,7 +26,7 @@ public enum GroupObstacle: Error, Sendable, Equatable, CustomStringConvertible {
             processes == 1
                 ? "another process is in \(folder), too" : "\(processes) other processes are in \(folder), too"
         case .refused(let said): said
-        case .noScope(let said): "systemd gave no group of its own: \(said)"
+        case .noScope(let said): "systemd gave pipectl no group: \(said)"
         }
     }
 }

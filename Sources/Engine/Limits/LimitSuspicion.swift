@@ -11,7 +11,7 @@ struct LimitSuspicion: Equatable, CustomStringConvertible {
     /// What the log says.
     var words: String
 
-    var description: String { "it may have reached its limit of \(limit): its log says \"\(words)\"" }
+    var description: String { "it may have reached its limit of \(limit): its log contains \"\(words)\"" }
 
     /// Nil when the end of the log says nothing of a limit that was set.
     ///

@@ -202,7 +202,7 @@ final class StepAllowance: Sendable {
         let own = group?.outOfMemoryKills ?? 0
         let run = (quota.counters?.outOfMemoryKills ?? 0) - (usageBefore?.outOfMemoryKills ?? 0)
         guard own > 0 || run > 0, let found = usages.first(where: { $0.usage.outOfMemoryKills > 0 }) else { return nil }
-        return "\(LimitBreach.memory(found.limits.memory, step)); a process was killed, and it passed all the same"
+        return "\(LimitBreach.memory(found.limits.memory, step)); a process was killed, but the step passed"
     }
 
     /// The limit that a command failed by, or went beyond when it had all but ended, as a sentence.

@@ -13,6 +13,8 @@ import TerminalText
         var isOfUser: Bool
         /// The unit that this process is in now and must end with, if it is a service.
         var service: String?
+        /// What systemd sends to every process of the scope when it stops the scope; nil: SIGTERM.
+        var stopSignal: Int32?
 
         /// Names the variable that says that systemd must not be asked: `none`.
         static let variable = "PIPECTL_SCOPE"
@@ -42,6 +44,7 @@ import TerminalText
                 ["PIDs", "au", "1", String(process)], ["Delegate", "b", "true"],
                 ["CollectMode", "s", "inactive-or-failed"], ["Description", "s", "pipectl, process \(process)"],
             ]
+            if let stopSignal { properties.append(["KillSignal", "i", String(stopSignal)]) }
             if let service {
                 properties += [["BindsTo", "as", "1", service], ["After", "as", "1", service]]
             }
@@ -58,7 +61,7 @@ import TerminalText
         func enter(environment: [String: String]) async throws {
             let programs: [String] = ["/usr/bin/busctl", "/bin/busctl"]
             guard let program = programs.first(where: { access($0, X_OK) == 0 }) else {
-                throw GroupObstacle.noScope("there is no busctl, which comes with systemd")
+                throw GroupObstacle.noScope("busctl is missing; it belongs to systemd")
             }
             var variables = environment
             let runtime = "/run/user/\(geteuid())"
@@ -76,7 +79,7 @@ import TerminalText
             }
             guard result.succeeded else {
                 let said = result.text.split(whereSeparator: \.isNewline).last.map(String.init) ?? "nothing"
-                throw GroupObstacle.noScope("busctl said: \(TerminalText.name(said))")
+                throw GroupObstacle.noScope("busctl failed: \(TerminalText.name(said))")
             }
             // The answer is that there is a job; it is done a moment later.
             let limit = ContinuousClock.now + .seconds(5)

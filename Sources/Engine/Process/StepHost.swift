@@ -237,7 +237,7 @@ struct StepHostProblem: Error, CustomStringConvertible {
     let errno: Errno
 
     var description: String {
-        "\(program) can't be started: \(errno); it belongs to pipectl or is what it needs: see `pipectl doctor`"
+        "\(program) can't be started: \(errno); pipectl needs it: see `pipectl doctor`"
     }
 }
 

@@ -161,7 +161,8 @@ public struct ToolError: Error, Sendable, CustomStringConvertible {
 
     public var description: String {
         let place = directory.map { " in \($0)" } ?? ""
-        return "\(executable) can't be started\(place): \(cause). Is it installed and in PATH? `pipectl doctor` tells."
+        return
+            "\(executable) can't be started\(place): \(cause). Is it installed and in PATH? Check with `pipectl doctor`."
     }
 }
 

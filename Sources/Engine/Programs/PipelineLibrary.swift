@@ -86,7 +86,7 @@ public struct PipelineLibraryError: Error, Sendable, CustomStringConvertible {
 
     public var description: String {
         guard !places.isEmpty else {
-            return "\(binary) does not exist, so the Pipeline library beside it can't be found"
+            return "\(binary) does not exist, so its Pipeline library can't be found"
         }
         return "The Pipeline library that belongs to this pipectl is missing. Looked for: "
             + places.joined(separator: ", ")

@@ -36,7 +36,7 @@ struct ProgramAnswer {
         case .deadline(let limit):
             throw DefinitionError(
                 .planTimedOut,
-                "the workflow program had not answered after \(limit.inSeconds) seconds; planning must not wait for anything",
+                "the workflow program had not answered after \(limit.inSeconds) seconds; planning must not block",
                 output: result.text)
         case .exited(let code):
             throw DefinitionError(
@@ -54,7 +54,7 @@ struct ProgramAnswer {
             return try JSONDecoder().decode(Answer.self, from: data)
         } catch {
             throw DefinitionError(
-                .badAnswer, "the workflow program's answer is not what was asked for: \(error)", output: result.text)
+                .badAnswer, "the workflow program's answer can't be read: \(error)", output: result.text)
         }
     }
 

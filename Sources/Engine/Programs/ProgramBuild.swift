@@ -22,7 +22,7 @@ struct ProgramBuild {
             return try await sources.isPackage ? package() : compile()
         } catch let error as CocoaError {
             let full = error.code == .fileWriteOutOfSpace
-            throw ProgramCacheError(full ? .diskFull : .storage, "a compiled workflow can't be kept: \(error)")
+            throw ProgramCacheError(full ? .diskFull : .storage, "a compiled workflow can't be stored: \(error)")
         } catch let error as ScratchFolderError {
             throw ProgramCacheError(.storage, error.description)
         }
@@ -120,7 +120,7 @@ struct ProgramBuild {
         guard shown.succeeded, let path = resolved(binary), path.hasPrefix(real + "/") else {
             throw DefinitionError(
                 .compileFailed,
-                "workflows/Package.swift was built, but its program \"\(name)\" is not in the build folder",
+                "workflows/Package.swift was built, but its program \"\(name)\" is missing from the build folder",
                 output: shown.text)
         }
         let program = String(path.dropFirst(real.count + 1))
@@ -205,7 +205,7 @@ struct ProgramBuild {
             throw DefinitionError(
                 .badAnswer,
                 "the workflow program answers in format \(description.formatVersion), this pipectl reads "
-                    + "\(Plan.formatVersion). Does workflows/ bring its own Pipeline library? Use the one of pipectl.")
+                    + "\(Plan.formatVersion). Does workflows/ have its own Pipeline library? Use pipectl's.")
         }
         return description
     }
@@ -251,8 +251,8 @@ struct ProgramBuild {
         case .deadline:
             throw DefinitionError(
                 .compileTimedOut,
-                "the workflows were not compiled after \(limit.inSeconds) seconds. An expression that is hard to type-check? "
-                    + "Give parts of it names and types.", output: output)
+                "compiling the workflows took longer than \(limit.inSeconds) seconds. An expression may be hard to type-check. "
+                    + "Split it into parts with names and types.", output: output)
         case .signal(let signal):
             throw DefinitionError(.compileFailed, "the compiler crashed (signal \(signal))", output: output)
         case .exited: break
@@ -260,14 +260,14 @@ struct ProgramBuild {
         if output.contains("No space left on device") {
             throw ProgramCacheError(
                 .diskFull,
-                "the disk was full while the workflows were compiled. Free space; `pipectl gc` removes what is old.",
+                "the disk was full while the workflows were compiled. Free space; `pipectl gc` removes old runs.",
                 output: output)
         }
         if output.contains("module compiled with") || output.contains("module file was created by") {
             throw ProgramCacheError(
                 .otherToolchain,
-                "\(cache.toolchain.swiftc) is another Swift than the one that built this pipectl. Build pipectl with it, "
-                    + "or set PIPECTL_SWIFTC to the one that built it.", output: output)
+                "\(cache.toolchain.swiftc) is not the Swift version that built this pipectl. Build pipectl with it, "
+                    + "or set PIPECTL_SWIFTC to the version that built it.", output: output)
         }
         // GNU ld and gold, lld, Apple's ld.
         let missingMain = [
@@ -276,7 +276,7 @@ struct ProgramBuild {
         if missingMain.contains(where: output.contains) {
             throw DefinitionError(
                 .noEntryPoint,
-                "no file in workflows/ says where the program starts. Add one line to one of them: "
+                "no file in workflows/ has the entry point. Add this line to one of them: "
                     + "@main struct Workflows: WorkflowSet { static let workflows = [test] }", output: output)
         }
         throw DefinitionError(.compileFailed, "the workflows do not compile:", output: output)

@@ -31,7 +31,7 @@ public struct ProgramCacheError: Error, Sendable, CustomStringConvertible {
         let reason = String(cString: strerror(code))
         self.init(
             code == ENOSPC || code == EDQUOT ? .diskFull : .storage,
-            "\(path) can't be written: \(reason). Free space or correct its owner; `pipectl gc` removes what is old.")
+            "\(path) can't be written: \(reason). Free space or correct its owner; `pipectl gc` removes old runs.")
     }
 
     public var description: String { output.isEmpty ? message : "\(message)\n\(output)" }

@@ -50,7 +50,7 @@ public struct Toolchain: Sendable, Equatable {
         }
         guard result.succeeded, let info = try? JSONDecoder().decode(TargetInfo.self, from: Data(result.output)) else {
             throw ToolchainError(
-                .unusable, "\(path) does not say which Swift it is. \(ToolchainError.remedy)", output: result.text)
+                .unusable, "\(path) did not report its Swift version. \(ToolchainError.remedy)", output: result.text)
         }
         let found = Toolchain(swiftc: path, version: info.compilerVersion, target: info.target.triple)
         if let stamp, let memory {
@@ -90,7 +90,7 @@ public struct Toolchain: Sendable, Equatable {
             if asked.succeeded, path.hasPrefix("/"), access(path, X_OK) == 0 { return path }
         #endif
         let places = folders.isEmpty ? "PATH is empty" : "looked in \(folders.joined(separator: ", "))"
-        throw ToolchainError(.missing, "There is no swiftc: \(places). \(ToolchainError.remedy)")
+        throw ToolchainError(.missing, "swiftc was not found: \(places). \(ToolchainError.remedy)")
     }
 }
 
@@ -145,8 +145,8 @@ public struct ToolchainError: Error, Sendable, CustomStringConvertible {
     }
 
     static let remedy =
-        "Workflows are Swift and are compiled on this box: install Swift 6.3 or later from https://swift.org/install, "
-        + "put it in PATH or set PIPECTL_SWIFTC to the absolute path of swiftc, then try `pipectl doctor`."
+        "Workflows are Swift and are compiled on this machine: install Swift 6.3 or later from https://swift.org/install, "
+        + "put it in PATH or set PIPECTL_SWIFTC to the absolute path of swiftc, then check with `pipectl doctor`."
 
     public var description: String { output.isEmpty ? message : "\(message)\n\(output)" }
 }

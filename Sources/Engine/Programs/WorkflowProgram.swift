@@ -74,7 +74,7 @@ public struct WorkflowProgram: Sendable {
                 .badAnswer,
                 "the workflow program answered with the plan of \"\(plan.workflow)\" in format \(plan.formatVersion); "
                     + "this pipectl asked for \"\(declaration.name)\" in format \(Plan.formatVersion). "
-                    + "Does workflows/ bring its own Pipeline library? Use the one of pipectl.")
+                    + "Does workflows/ have its own Pipeline library? Use pipectl's.")
         }
         let findings = plan.validate()
         guard findings.isEmpty else { throw DefinitionError(findings: findings) }

@@ -26,7 +26,7 @@ public struct WorkflowSources: Sendable, Equatable {
     func check() throws(DefinitionError) {
         guard isPackage || !direct.isEmpty else {
             throw DefinitionError(
-                .noWorkflows, "the commit has no workflows/*.swift; run `pipectl init` to write some to start from")
+                .noWorkflows, "the commit has no workflows/*.swift; run `pipectl init` to write the first ones")
         }
         for file in files {
             let parts = file.path.split(separator: "/", omittingEmptySubsequences: false)
@@ -41,7 +41,8 @@ public struct WorkflowSources: Sendable, Equatable {
             files.reduce(0, { $0 + $1.bytes.count }) <= WorkflowSources.sizeLimit
         else {
             throw DefinitionError(
-                .invalid, "workflows/ holds more than 5,000 files or 64 MiB; keep only what the workflows need there")
+                .invalid, "workflows/ holds more than 5,000 files or 64 MiB; remove files that the workflows don't need"
+            )
         }
     }
 }

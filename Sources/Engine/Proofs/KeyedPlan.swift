@@ -91,7 +91,8 @@ public struct KeyedPlan: Sendable, Equatable {
         let parts = PartDigests(step, given: given, needs: needs, facts, common, own)
         let key = parts.key
         if facts.distrusted.contains(key.definition) {
-            return .never("a proof of it was wrong: `pipectl proofs` shows where, `pipectl proofs trust` lifts it")
+            return .never(
+                "a proof of it was wrong: `pipectl proofs` shows it, `pipectl proofs trust` trusts the step again")
         }
         if common.wantsRecipes { recipes[step.name] = parts.recipe(needs: names.compactMap { recipes[$0] }) }
         if step.inputsCoverNeeds {
@@ -117,12 +118,12 @@ public struct KeyedPlan: Sendable, Equatable {
 
     /// Why no earlier result may stand for the step, by what it declares; always in the safe direction.
     private static func obstacle(to step: PlannedStep, _ text: String, _ facts: KeyFacts) -> String? {
-        if step.action == .approval { return "it waits for a person" }
-        if step.isNeverProved { return "it says .neverProved()" }
-        if !step.secrets.isEmpty { return "it is given secrets" }
-        if step.condition != .onSuccess { return "it runs for what others came to" }
+        if step.action == .approval { return "it waits for approval" }
+        if step.isNeverProved { return "it declares .neverProved()" }
+        if !step.secrets.isEmpty { return "it gets secrets" }
+        if step.condition != .onSuccess { return "it depends on the results of other steps" }
         if let number = RunNumbers.inText.first(where: { text[...].place(of: $0) != nil }) {
-            return "its text names \(number), which is another one in each run"
+            return "its command uses \(number), which differs in each run"
         }
         if step.inputs.isEmpty {
             if step.network == .allowed { return "it may use the network and declares no .inputs(…)" }
@@ -130,17 +131,17 @@ public struct KeyedPlan: Sendable, Equatable {
         }
         // What acts on the world is not done again for a tree that comes again, as after a revert.
         if facts.isRelease {
-            if !step.isIdempotent { return "it is a step of a release and does not say .idempotent()" }
+            if !step.isIdempotent { return "it is a step of a release and does not declare .idempotent()" }
             if step.network == .allowed { return "it is a step of a release and may use the network" }
         }
         if facts.canWriteOutside, step.inputs.isEmpty || (step.outputs.isEmpty && !step.leavesNothing) {
-            return "it can write to folders of the box and does not declare both .inputs(…) and .outputs(…)"
+            return "it can write to folders of the build box and does not declare both .inputs(…) and .outputs(…)"
         }
         guard let inputs = facts.inputs[step.inputs] else {
             return "its inputs could not be read" + (facts.unread[step.inputs].map { ": \($0)" } ?? "")
         }
         if !step.outputs.isEmpty, facts.tracked[step.outputs] == nil {
-            return "what is where its outputs go could not be read"
+            return "the files at its output paths could not be read"
                 + (facts.unread[step.outputs].map { ": \($0)" } ?? "")
         }
         if inputs.isEmpty { return "no file matches its .inputs(…); check the patterns" }

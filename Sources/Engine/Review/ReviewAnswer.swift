@@ -28,10 +28,10 @@ struct ReviewAnswer: Decodable {
     /// - Throws: ``ReviewProblem``: what is wrong with the answer.
     static func read(_ data: Data) throws(ReviewProblem) -> ReviewAnswer {
         guard data.count <= ReviewPlan.answerBytes else {
-            throw ReviewProblem("it said more than \(ReviewPlan.answerBytes >> 10) KiB")
+            throw ReviewProblem("its answer is longer than \(ReviewPlan.answerBytes >> 10) KiB")
         }
         guard data.contains(where: { !" \n\r\t".utf8.contains($0) }) else {
-            throw ReviewProblem("it said nothing; without findings the answer is {\"findings\": []}")
+            throw ReviewProblem("it gave no answer; without findings the answer is {\"findings\": []}")
         }
         do {
             return try JSONDecoder().decode(ReviewAnswer.self, from: data)
@@ -48,7 +48,7 @@ struct ReviewAnswer: Decodable {
         case .keyNotFound(let key, _): "\"\(key.stringValue)\" is missing"
         case .typeMismatch(_, let context), .valueNotFound(_, let context), .dataCorrupted(let context):
             context.codingPath.isEmpty
-                ? "it is no JSON object, or there is text around it"
+                ? "it is not a JSON object, or there is text around it"
                 : "\"\(context.codingPath.map(\.stringValue).joined(separator: "."))\" has another type or value"
         @unknown default: "it can't be decoded"
         }

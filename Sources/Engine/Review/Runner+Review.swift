@@ -36,7 +36,7 @@ extension Runner {
                 "review.json", to: copy, masker: setting.secrets.masker)
             let answer = FileManager.default.contents(atPath: copy.string) ?? Data()
             if answer.count > ReviewPlan.answerBytes {
-                return broken("it said more than \(ReviewPlan.answerBytes >> 10) KiB")
+                return broken("its answer is longer than \(ReviewPlan.answerBytes >> 10) KiB")
             }
             guard attempt.record.status == .passed else {
                 return broken("the reviewer failed: \(attempt.record.reason ?? "unknown reason")")
@@ -82,10 +82,10 @@ extension Runner {
                 Finding(
                     rule: "review", severity: .note, message: text, file: nil, line: nil, column: nil, suggestion: nil))
         }
-        let subject = record.since.map { "what is new since \($0.prefix(10))" } ?? "the whole change"
+        let subject = record.since.map { "the part since \($0.prefix(10))" } ?? "the whole change"
         if findings.isEmpty { note("no findings: \(subject) was reviewed, up to \(record.head.prefix(10))") }
         if record.leftOut > 0 {
-            note("\(record.leftOut) more findings were not kept: the workflow takes \(plan.maximum) of one look")
+            note("\(record.leftOut) more findings were dropped: the workflow accepts \(plan.maximum) per review")
         }
         return findings
     }

@@ -18,10 +18,10 @@ extension Runner {
             attempt.reason = "rejected by \(word.by)" + (word.comment.map { ": \($0)" } ?? "")
         case .overdue:
             attempt.status = .timedOut
-            attempt.reason = "nobody approved it within \(Duration.seconds(step.timeout).inWords)"
+            attempt.reason = "it was not approved within \(Duration.seconds(step.timeout).inWords)"
         case .withdrawn:
             attempt.status = .cancelled
-            attempt.reason = stop.request?.reason ?? "nobody can be asked any more: the box is shutting down"
+            attempt.reason = stop.request?.reason ?? "the daemon shut down before it was approved"
         }
         var record = StepRecord(
             name: step.name, command: step.commandLine, needs: step.needs, status: attempt.status,

@@ -28,7 +28,7 @@ extension Runner {
             }
             if search.matches.isEmpty && search.problems.isEmpty {
                 problems.append(
-                    "no file matches the artifact pattern \"\(pattern)\"; check the pattern, or the command that makes it"
+                    "no file matches the artifact pattern \"\(pattern)\"; check the pattern and the command"
                 )
             }
             for match in search.matches where !outcome.artifacts.contains(where: { $0.path == match.path }) {
@@ -37,7 +37,7 @@ extension Runner {
                 if fits { total += match.bytes }
                 guard fits else {
                     problems.append(
-                        "with \(match.path) the artifacts go beyond \(Figures.grouped(setting.fileLimits.totalBytes)) bytes for a step; pack or leave out some"
+                        "with \(match.path) the step's artifacts exceed \(Figures.grouped(setting.fileLimits.totalBytes)) bytes; compress or remove some"
                     )
                     break
                 }
@@ -45,7 +45,7 @@ extension Runner {
                 do {
                     if let name = setting.secrets.masker?.secret(in: match.path) {
                         throw WorkspaceFileProblem(
-                            path: match.path, reason: "it is named by secret \(name)", secret: name)
+                            path: match.path, reason: "its name contains secret \(name)", secret: name)
                     }
                     let (digest, bytes) = try files.copy(match.path, to: temporary, masker: setting.secrets.masker)
                     try FileManager.default.moveReplacing(
@@ -58,7 +58,7 @@ extension Runner {
                     _ = temporary.withPlatformString { unlink($0) }
                     if let secret = (error as? WorkspaceFileProblem)?.secret {
                         // Before all others: whoever reads one reason must read this one.
-                        problems.insert("artifact \(match.path) contains secret \(secret) and was not kept", at: 0)
+                        problems.insert("artifact \(match.path) contains secret \(secret) and was not stored", at: 0)
                     } else if let code = (error as? WorkspaceFileProblem)?.box ?? error as? Errno {
                         boxProblem = boxProblem ?? unkept("artifact \(match.path)", of: step, code)
                     } else {
@@ -87,7 +87,7 @@ extension Runner {
 
     /// Why something that a step left is not there although its command passed.
     func unkept(_ what: String, of step: PlannedStep, _ code: Errno) -> String {
-        (code.isFull ? "disk full: " : "") + "its \(what) could not be kept: \(code). " + advice(code, step)
+        (code.isFull ? "disk full: " : "") + "its \(what) could not be stored: \(code). " + advice(code, step)
     }
 
     /// What a person does about a disk that refused what a step left.
@@ -95,7 +95,7 @@ extension Runner {
         (code.isFull ? "Free space on the state folder's disk, " : "Check the state folder's disk, ")
             + (mayRepeat(step)
                 ? "then rerun."
-                : "and look at what the step did before you rerun it: it needs a person, for it was run.")
+                : "and check by hand what the step did before you rerun it: it did run.")
     }
 
     /// Whether a step whose command has ended may be run again without a person. Only of what acts on the world is there

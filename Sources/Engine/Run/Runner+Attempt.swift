@@ -97,7 +97,7 @@ extension Runner {
                     attempt.findings.append(
                         Finding(
                             rule: "limit", severity: .warning, message: survived, file: nil, line: nil, column: nil,
-                            suggestion: "see what of the step was ended, or raise the limit"))
+                            suggestion: "check which process was ended, or raise the limit"))
                 }
             case .failure(let problem):
                 judge(problem, step, &attempt.record)
@@ -136,9 +136,9 @@ extension Runner {
             attempt.record.status = .infrastructure
             attempt.record.reason =
                 attempt.hasActed
-                ? "what it left could not be read: \(error)"
+                ? "its files could not be read: \(error)"
                     + (mayRepeat(step)
-                        ? "" : "; look at what it did before you rerun it: it needs a person, for it was run")
+                        ? "" : "; check by hand what it did before you rerun it: it did run")
                 : "it could not be run: \(error)"
         }
         return attempt
@@ -182,7 +182,7 @@ extension Runner {
                 "exit code \(code), which stands for signal \(code - 128) (\(String(cString: strsignal(code - 128))))"
             )
         case let code?: return (.failed, "exit code \(code)")
-        case nil: return (.infrastructure, "how it ended is not known")
+        case nil: return (.infrastructure, "its end is not known")
         }
     }
 
@@ -190,7 +190,7 @@ extension Runner {
         record.status = .infrastructure
         if let mount = setting.workspaceMount, !mount.isThere() {
             record.reason =
-                "the process that holds the run's workspace together was killed: no further sandbox finds it; rerun"
+                "the process that holds the run's workspace was killed; rerun"
             return
         }
         switch problem {
@@ -212,27 +212,27 @@ extension Runner {
             if let folder = step.workingDirectory {
                 record.status = .failed
                 record.reason =
-                    "its working directory \"\(folder)\" can't be entered: \(code); it must be there when the step starts"
+                    "its working directory \"\(folder)\" can't be entered: \(code); it must exist when the step starts"
             } else {
                 record.reason = "the workspace can't be entered: \(code)"
             }
         case StepProcessProblem.system(let code):
-            record.reason = "it could not be started: \(code); the box is overloaded: run fewer steps at a time"
+            record.reason = "it could not be started: \(code); the build box is overloaded: run fewer steps at a time"
         case let problem as StepHostProblem where StepProcess.passes(problem.errno):
             record.reason =
-                "it could not be started: \(problem.errno); the box is overloaded: run fewer steps at a time"
+                "it could not be started: \(problem.errno); the build box is overloaded: run fewer steps at a time"
         case let code as Errno where StepProcess.passes(code):
-            record.reason = "it could not be started: \(code); the box is overloaded: run fewer steps at a time"
+            record.reason = "it could not be started: \(code); the build box is overloaded: run fewer steps at a time"
         case StepProcessProblem.lost:
             record.reason =
-                "stepinit, which watched over it, was killed; everything that the step had started was ended"
+                "its supervisor stepinit was killed; all processes of the step were ended"
         case StepProcessProblem.secret(let code):
             record.reason = "its secrets could not be handed over: \(code)"
         case StepProcessProblem.group(let code):
             record.reason = "it could not enter its control group: \(code); see `pipectl doctor`"
         case StepProcessProblem.nulByte:
             record.status = .failed
-            record.reason = "its command or environment contains a NUL byte, which no program can be given"
+            record.reason = "its command or environment contains a NUL byte"
         default:
             record.reason = "it could not be started: \(problem)"
         }

@@ -79,14 +79,14 @@ extension Runner {
                 _ = try files.copy("\(name).json", to: temporary, masker: setting.secrets.masker)
             } catch let problem as WorkspaceFileProblem where problem.isMissing {
                 let place = "$\(StepVariable.valuesOut)/\(name).json"
-                return (.failed, "it declares .publishes(\"\(name)\") but published nothing: write \(place)")
+                return (.failed, "it declares .publishes(\"\(name)\") but did not publish it: write \(place)")
             } catch let problem as WorkspaceFileProblem where problem.secret != nil {
                 // The folder is below the state; a value that is refused is not left there until the run ends.
                 _ = published.appending("\(name).json").withPlatformString { unlink($0) }
                 return (
                     .failed,
                     "what it published as \"\(name)\" contains secret \(problem.secret ?? ""); publish something else, "
-                        + "and name the secret in the step that needs it"
+                        + "and declare the secret in the step that needs it"
                 )
             } catch let problem as WorkspaceFileProblem where problem.box != nil {
                 return (.infrastructure, unkept("value \"\(name)\"", of: step, problem.box ?? .ioError))

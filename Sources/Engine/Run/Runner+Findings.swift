@@ -76,7 +76,7 @@ extension Runner {
         let search = files.matching([glob])
         var found: [Finding] = search.problems.map { problem(step, $0) }
         let own = search.matches.filter { before[$0.path] != $0.stamp }
-        if own.isEmpty { found.append(problem(step, "it wrote no file that \"\(pattern)\" matches")) }
+        if own.isEmpty { found.append(problem(step, "it wrote no file that matches \"\(pattern)\"")) }
         for match in own.prefix(100) {
             let copied =
                 "\(String(index + 1).leftPadded(to: 3))-\(attempt.record.number)-"

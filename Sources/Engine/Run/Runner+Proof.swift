@@ -30,8 +30,8 @@ extension Runner {
             return (StepOutcome(proved, of: step), nil)
         } catch {
             let message =
-                "step \"\(step.name)\" was run although run \(proved.citation.run) proves it: what it made there can't "
-                + "be put in place: \(error)"
+                "step \"\(step.name)\" ran although run \(proved.citation.run) proves it: its stored outputs can't "
+                + "be restored: \(error)"
             return (
                 nil,
                 Finding(
@@ -89,7 +89,7 @@ extension Runner {
         if problem == nil {
             let found = Set(search.matches.map(\.path))
             problem = setting.tracked[step.name]?.first { !found.contains($0) }.map {
-                "it removed \($0), which the repository has"
+                "it removed \($0), which is in the repository"
             }
         }
         if problem == nil { problem = overlap(of: step, in: plan, search.matches) }
@@ -119,7 +119,7 @@ extension Runner {
             Finding(
                 rule: "outputs", severity: .note,
                 message:
-                    "step \"\(step.name)\" can't be cached, later runs will run it again: its outputs are not kept: \(problem)",
+                    "step \"\(step.name)\" can't be proved for later runs: its outputs were not stored: \(problem)",
                 file: nil, line: nil, column: nil, suggestion: nil))
     }
 
@@ -139,7 +139,8 @@ extension Runner {
                 !(isLater && file.stamp.date >= begunAt) && globs.contains { $0.matches(file.path) }
             }
             guard let path = shared?.path else { continue }
-            return "\(path) may be of step \"\(other.name)\", whose .outputs(…) match it, too; let them not overlap"
+            return
+                "\(path) may be an output of step \"\(other.name)\", whose .outputs(…) match it, too; make them disjoint"
                 + (isLater ? "" : ", or let \"\(step.name)\" need \"\(other.name)\"")
         }
         return nil

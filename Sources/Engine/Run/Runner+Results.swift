@@ -52,7 +52,7 @@ extension Runner {
             case .swiftPMConsole:
                 guard let log = attempt.record.log else {
                     if !wasStopped {
-                        find("no-results", "it printed nothing, so there are no results to read in its output")
+                        find("no-results", "it printed nothing, so its output has no test results")
                     }
                     continue
                 }
@@ -71,11 +71,12 @@ extension Runner {
                 if own.isEmpty, !wasStopped {
                     find(
                         "no-results",
-                        "it wrote no file that \"\(pattern)\" matches"
+                        "it wrote no file that matches \"\(pattern)\""
                             + (search.matches.isEmpty
                                 ? "; check the pattern or the command's options"
-                                : "; \(search.matches.count) from before it started are not counted"))
+                                : "; \(search.matches.count) older files are ignored"))
                 }
+                var contents: [ResultFileContent] = []
                 for match in own {
                     // The name is the step's choice, and the archive keeps it.
                     let isSecret = setting.secrets.masker?.secret(in: match.path) != nil
@@ -87,14 +88,17 @@ extension Runner {
                             match.path, to: setting.results.appending(copied), masker: setting.secrets.masker,
                             policy: .mask)
                         attempt.resultFiles.append(copied)
-                        sets.append(
-                            try reader.read(
-                                file: setting.results.appending(copied).string, named: match.path))
+                        contents.append(
+                            ResultFileContent(
+                                path: isSecret ? copied : match.path,
+                                results: try reader.read(
+                                    file: setting.results.appending(copied).string, named: match.path)))
                     } catch {
                         find("result-file", "\(error)")
                         if let problem = error as? WorkspaceFileProblem { refuse(problem, of: step, &attempt) }
                     }
                 }
+                sets.append(TestResults.joining(contents))
             }
         }
         var merged = sets.reduce(TestResults()) { $0.merging($1) }
@@ -115,7 +119,7 @@ extension Runner {
         {
             find(
                 "failed-test-passed-step",
-                "the command ended with 0 although \(failed.id) failed; its exit code decides")
+                "the command exited with 0 although \(failed.id) failed; the exit code decides")
         }
     }
 }

@@ -122,7 +122,7 @@ extension Runner {
                 outcome, .infrastructure,
                 "its artifacts could not be collected: \(error)"
                     + (mayRepeat(step)
-                        ? "" : "; look at what it did before you rerun it: it needs a person, for it was run"))
+                        ? "" : "; check by hand what it did before you rerun it: it did run"))
         }
     }
 

@@ -53,10 +53,11 @@ extension Runner {
         }
         if !again.isEmpty {
             attempt.record.status = .failed
-            attempt.record.reason = "failed again when tried alone: \(names(again))"
+            attempt.record.reason =
+                "\(again.count) test\(again.count == 1 ? "" : "s") failed, and again when retried alone: \(names(again))"
         } else if !missing.isEmpty {
             attempt.record.status = .failed
-            attempt.record.reason = "failed, and the second try did not run \(names(missing))"
+            attempt.record.reason = "failed, and the retry did not run \(names(missing))"
         }
     }
 
@@ -67,7 +68,8 @@ extension Runner {
             attempt.findings.append(
                 Finding(
                     rule: "tests-not-seen", severity: .warning,
-                    message: "step \"\(step.name)\" names no .testResults(…): whether the tests were run is not known",
+                    message:
+                        "step \"\(step.name)\" declares no .testResults(…): pipectl can't tell whether the tests ran",
                     step: step.name))
             return
         }
@@ -86,7 +88,7 @@ extension Runner {
         guard !missing.isEmpty || ran.isEmpty else { return }
         attempt.record.status = .failed
         let names = (missing.isEmpty ? wanted : missing).prefix(3).map(\.id).joined(separator: ", ")
-        attempt.record.reason = "it ended well, and did not run \(names)\(missing.count > 3 ? " …" : "")"
+        attempt.record.reason = "it exited with 0 but did not run \(names)\(missing.count > 3 ? " …" : "")"
     }
 
     /// Lets an attempt pass all of whose failures are in quarantine, and says so.
@@ -102,9 +104,9 @@ extension Runner {
                 Finding(
                     rule: "quarantine", severity: .warning,
                     message:
-                        "step \"\(step.name)\" failed only by tests in quarantine, but runs several commands: those "
-                        + "behind the failure were not run",
-                    suggestion: "give the tests a step of their own, with one command"))
+                        "step \"\(step.name)\" failed only because of tests in quarantine, but runs several commands: those "
+                        + "after the failure did not run",
+                    suggestion: "move the tests to a step of their own, with one command"))
             return
         }
         attempt.record.status = .passed

@@ -136,7 +136,7 @@ public struct Runner: Sendable {
         // Only a plan that is not valid leaves such steps; they must not look as if they could still run.
         for index in records.indices where !records[index].status.isFinal {
             records[index].status = .infrastructure
-            records[index].reason = "what it needs can never end; `pipectl validate` shows why"
+            records[index].reason = "the steps it needs can never end; `pipectl validate` shows why"
             await emit(.stepEnded(records[index]))
         }
         setting.finished?()
@@ -183,7 +183,7 @@ public struct Runner: Sendable {
         }
         if !flaky.isEmpty {
             return (
-                .flaky, "passed, but only on a further attempt: \(flaky.map { "\"\($0)\"" }.joined(separator: ", "))"
+                .flaky, "passed, but only on a later attempt: \(flaky.map { "\"\($0)\"" }.joined(separator: ", "))"
             )
         }
         if records.contains(where: { $0.status == .cancelled }) {

@@ -8,9 +8,10 @@ import Synchronization
 
 /// Whether this process was told to end.
 ///
-/// Where systemd ends a scope, or a service without `KillMode=mixed`, it sends SIGTERM to all processes at once: to steps as
-/// well, which then end by it although nothing is wrong with them. Their runs must not fail by that. This process ends
-/// without a verdict instead, as after kill -9, and its next start begins those runs again.
+/// systemd stops a service without `KillMode=mixed` by a SIGTERM to all its processes. Steps end by that although nothing is
+/// wrong with them, and their runs must not fail. This process ends without a verdict instead, as after kill -9, and its
+/// next start begins those runs again. In a scope that this process asked for, only this process is stopped: see
+/// ``scopeSignal``.
 public final class ShutdownNotice: Sendable {
     private let isTold = Mutex(false)
     private let leave: @Sendable () -> Void
@@ -21,6 +22,20 @@ public final class ShutdownNotice: Sendable {
     public init(patience: Duration = .seconds(3), leave: @escaping @Sendable () -> Void) {
         self.leave = leave
         self.patience = patience
+    }
+
+    /// What systemd sends to the processes of this process's scope when it stops the scope.
+    ///
+    /// A scope has no `KillMode=mixed`: every process in it gets the signal, steps too. Processes ignore SIGURG unless they
+    /// wait for it (signal(7)), so steps go on, and this process hears of it by ``heedScope()``.
+    public static let scopeSignal = SIGURG
+
+    /// Has ``scopeSignal`` come as SIGUSR2 to this process from now on, which event loops can wait for.
+    ///
+    /// Not as SIGTERM: at a shutdown su(1) sends that one as well, and two of them would cancel the runs.
+    public static func heedScope() {
+        // Both calls are safe in a signal's handler (signal-safety(7)).
+        signal(scopeSignal) { _ in kill(getpid(), SIGUSR2) }
     }
 
     /// To be called at SIGTERM.

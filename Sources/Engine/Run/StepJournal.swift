@@ -20,5 +20,5 @@ public struct StepJournal: Sendable {
 struct UnrecordedIntent: Error, CustomStringConvertible {
     let cause: any Error
 
-    var description: String { "what it is about to do could not be recorded: \(cause)" }
+    var description: String { "its start could not be recorded: \(cause)" }
 }

@@ -107,7 +107,7 @@ package final class LayerHolder: Sendable {
         do {
             try LayerHolder.hear("ready", from: held.socket)
             let root = openFolder("/proc/\(held.pid)/root\(folder)/merged")
-            guard root >= 0 else { throw LayerProblem("looking into the mount: \(Errno(rawValue: errno))") }
+            guard root >= 0 else { throw LayerProblem("opening the mount: \(Errno(rawValue: errno))") }
             state.withLock { $0?.root = root }
         } catch {
             close()

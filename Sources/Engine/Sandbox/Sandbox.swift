@@ -90,9 +90,9 @@ public struct Sandbox: Sendable {
         let sandbox = Sandbox(program: program, stepInit: stepInit, readable: folders)
         if let said = try await sandbox.problem(environment) {
             throw SandboxProblem(
-                "a process can't be enclosed here; \(program) said: \(said). User namespaces may be off: allow them "
+                "a sandbox can't be created here; \(program) reported: \(said). User namespaces may be disabled: enable them "
                     + "(sysctl kernel.unprivileged_userns_clone=1, kernel.apparmor_restrict_unprivileged_userns=0, "
-                    + "user.max_user_namespaces above 0), or run pipectl as root, which needs none.")
+                    + "user.max_user_namespaces above 0), or run pipectl as root, which does not need them.")
         }
         return sandbox
     }

@@ -39,7 +39,7 @@ public final class StepUsers: Sendable {
             return nil
         }
         guard let found else {
-            throw SandboxProblem("all \(StepUsers.range.count) users for steps are taken; let some runs end first")
+            throw SandboxProblem("all \(StepUsers.range.count) users for steps are in use; wait for runs to end")
         }
         return found
     }

@@ -43,8 +43,8 @@ public struct RunSecrets: Sendable {
             }
             if use.delivery == .environment, secret.variableValue == nil {
                 return
-                    "secret \(use.name) is not text that a variable can hold: name it with .secrets(\"\(use.name)\"), "
-                    + "which gives a file"
+                    "secret \(use.name) can't be a variable, because it is not text: use .secrets(\"\(use.name)\"), "
+                    + "which provides a file"
             }
         }
         return nil
@@ -79,15 +79,17 @@ public struct RunSecrets: Sendable {
                 Finding(
                     rule: "secrets-withheld", severity: .note,
                     message:
-                        "only runs of merged code are given secrets; without them ran \(steps.joined(separator: ", "))")
+                        "only runs of merged code get secrets; these steps ran without them: \(steps.joined(separator: ", "))"
+                )
             ]
         }
         let short = Set(named.flatMap(\.secrets).map(\.name)).sorted().filter { values[$0]?.isMaskable == false }
         return short.map { name in
             Finding(
                 rule: "secret-not-masked", severity: .warning,
-                message: "secret \(name) has fewer than \(Secret.shortestMaskable) bytes and is not masked: so short a "
-                    + "text is found in innocent output too",
+                message:
+                    "secret \(name) has fewer than \(Secret.shortestMaskable) bytes and is not masked: such a short "
+                    + "text appears in other output by chance",
                 suggestion: "give it a longer value, then `pipectl secrets set \(name)`")
         }
     }

@@ -53,8 +53,8 @@ extension Repository {
             if let base, try blobID(at: path, in: base) == other { continue }
             throw GitError(
                 call: "git_merge_commits", code: .tooLarge,
-                message: "\"\(String(decoding: path, as: UTF8.self))\" was changed on both sides and has more than "
-                    + "\(limit) bytes, which are not merged line by line.")
+                message: "\"\(String(decoding: path, as: UTF8.self))\" was changed on both sides but has more than "
+                    + "\(limit) bytes, the limit for a merge by lines.")
         }
     }
 

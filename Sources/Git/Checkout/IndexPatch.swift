@@ -95,6 +95,6 @@ struct IndexPatch {
     }
 
     private static func problem(_ reason: String) -> GitError {
-        GitError(call: "index", code: .invalid, message: "the index that is kept of a base can't be used: \(reason).")
+        GitError(call: "index", code: .invalid, message: "the index of a warm workspace can't be used: \(reason).")
     }
 }

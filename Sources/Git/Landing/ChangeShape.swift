@@ -4,59 +4,67 @@ import Foundation
 struct ChangeShape {
     var change: ChangeHead
     /// The head's commits that the target lacks, parents before children.
-    let own: [Commit]
+    let own: [OwnCommit]
     /// Where its history meets the target's: one commit, or several after merges in both directions.
     var bases: [TargetHistory.Node]
     /// From the base to the head, one for each of ``bases``; none where nobody of its authors landed anything.
     var deltas: [TreeDelta] = []
     /// The own commits that do something: merges of the target are not work.
-    let work: [Commit]
+    let work: [OwnCommit]
     /// Who wrote them, and their titles.
     let makers: Makers
 
-    init(change: ChangeHead, own: [Commit], bases: [TargetHistory.Node]) {
+    init(change: ChangeHead, own: [OwnCommit], bases: [TargetHistory.Node]) {
         (self.change, self.own, self.bases) = (change, own, bases)
         work = own.filter { $0.parents.count < 2 }
         var makers = Makers()
-        for commit in work { makers.add(Maker(commit)) }
+        for commit in work { makers.add(commit.maker) }
         self.makers = makers
     }
 }
 
-/// Who wrote a commit, and its title.
-struct Maker {
-    var email: String
-    var name: String
-    var title: String
+/// Who wrote a commit, and its title, as numbers that are equal for equal ones, also in another process.
+///
+/// Two that differ may have the same number by chance, or because somebody wanted it. That gains nothing: anybody can write
+/// another's name into a commit. Who wrote a commit only tells which ones are compared by what they do.
+struct Maker: Equatable {
+    var email: UInt64
+    var name: UInt64
+    var title: UInt64
+
+    init(email: UInt64, name: UInt64, title: UInt64) { (self.email, self.name, self.title) = (email, name, title) }
 
     init(_ commit: Commit) {
-        (email, name, title) = (commit.author.email.lowercased(), commit.author.name, commit.summary)
+        email = Self.number(1, commit.author.email.lowercased())
+        name = Self.number(2, commit.author.name)
+        title = Self.number(3, commit.summary)
+    }
+
+    /// FNV-1a.
+    private static func number(_ kind: UInt8, _ text: String) -> UInt64 {
+        let start = (0xCBF2_9CE4_8422_2325 ^ UInt64(kind)) &* 0x0000_0100_0000_01B3
+        return text.utf8.reduce(start) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
     }
 }
 
 /// The authors and titles of some commits.
 struct Makers {
-    private var emails: Set<String> = []
-    private var names: Set<String> = []
-    private var titles: Set<String> = []
+    private var known: Set<UInt64> = []
 
-    var isEmpty: Bool { titles.isEmpty }
+    var isEmpty: Bool { known.isEmpty }
 
     mutating func add(_ maker: Maker) {
-        emails.insert(maker.email)
-        names.insert(maker.name)
-        titles.insert(maker.title)
+        known.insert(maker.email)
+        known.insert(maker.name)
+        known.insert(maker.title)
     }
 
     /// Whether one of the commits has this author or title.
     func share(_ maker: Maker) -> Bool {
-        emails.contains(maker.email) || names.contains(maker.name) || titles.contains(maker.title)
+        known.contains(maker.email) || known.contains(maker.name) || known.contains(maker.title)
     }
 
-    func sharesAny(with other: Makers) -> Bool {
-        !emails.isDisjoint(with: other.emails) || !names.isDisjoint(with: other.names)
-            || !titles.isDisjoint(with: other.titles)
-    }
+    func sharesAny(with other: Makers) -> Bool { !known.isDisjoint(with: other.known) }
 }
 
 /// The change that a landing commit's message names, as forges write it.

@@ -61,10 +61,17 @@ public enum Landings {
     /// A claim rests on ancestry, on equal differences or on an equal merge result, never on a commit message alone. A
     /// change that landed in parts, that was edited while it landed, or whose head moved afterwards is not claimed, nor
     /// is a head that `old` already contained. Heads missing from the store are passed over.
+    ///
+    /// - Parameter file: Where the commits that were read are kept, for later calls about the same target to read the new
+    ///   ones only. It is made when it is missing and made anew when it is damaged; what is found is the same without it.
     public static func draft(
-        _ changes: [ChangeHead], in repository: Repository, from old: OID?, to new: OID
+        _ changes: [ChangeHead], in repository: Repository, from old: OID?, to new: OID, keeping file: String? = nil
     ) throws(GitError) -> LandingDraft {
         if let old, let draft = try LandingStretch(repository, from: old, to: new)?.draft(changes) { return draft }
-        return try LandingIndex(repository, from: old, to: new).draft(changes)
+        let known = file.flatMap { KnownCommits(file: $0) } ?? KnownCommits()
+        let index = try LandingIndex(repository, from: old, to: new, known)
+        let draft = try index.draft(changes)
+        if let file { index.knownCommits.keep(in: file, for: changes.map(\.head)) }
+        return draft
     }
 }

@@ -1,4 +1,5 @@
 internal import CGit
+internal import Foundation
 
 extension LandingIndex {
     /// The commits that may have landed the change by doing what it does, as one commit or as the last of a row, in the
@@ -24,13 +25,8 @@ extension LandingIndex {
             if let number {
                 candidates = candidates.filter { named[$0] == number } + candidates.filter { named[$0] != number }
             }
-            var wanted: Fingerprint?
             for node in candidates where isItsWork(shape, node) && isAfter(base, node) {
-                if wanted == nil {
-                    wanted = try repository.fingerprint(from: history.entries[base].id, to: shape.change.head)
-                }
-                guard try fingerprint(of: node) == wanted else { continue }
-                return try claim(shape, base, node)
+                if try repeats(delta, at: node) { return try claim(shape, base, node) }
             }
         }
         return nil
@@ -51,16 +47,14 @@ extension LandingIndex {
     }
 
     /// Whether the commits up to `end` repeat `work` one by one.
-    private func isRow(of work: [Commit], endingAt end: Node) throws(GitError) -> Bool {
+    private func isRow(of work: [OwnCommit], endingAt end: Node) throws(GitError) -> Bool {
         var next: Node? = end
         // From the last to the first: nearly every wrong row ends the comparison at once.
         for commit in work.reversed() {
-            if try tree(of: commit.parents.first) == commit.tree { continue }
+            if try tree(of: commit.parents.first) == repository.treeID(of: commit.id) { continue }
             guard let node = next, !isMerged(node), history.entries[node].parents.count < 2 else { return false }
             let own = try repository.treeDelta(from: commit.parents.first, to: commit.id)
-            guard deltas[node]?.paths == own.paths else { return false }
-            let lines = try repository.fingerprint(from: commit.parents.first, to: commit.id)
-            guard try fingerprint(of: node) == lines else { return false }
+            guard try repeats(own, at: node) else { return false }
             next = history.entries[node].parents.first
         }
         return true
@@ -68,7 +62,7 @@ extension LandingIndex {
 
     private func tree(of commit: OID?) throws(GitError) -> OID? {
         guard let commit else { return nil }
-        return try repository.commit(commit).tree
+        return try repository.treeID(of: commit)
     }
 
     /// Commits whose tree may be what merging the change into the commit's parent gives.
@@ -96,6 +90,33 @@ extension LandingIndex {
         return options
     }
 
+    /// Whether a commit changed only files that the change changed, too, as one that landed it does. It compares a few ids,
+    /// and not all folders that the change touches.
+    func sharesFiles(_ shape: ChangeShape) throws(GitError) -> Bool {
+        // What names the change may do so over renames. For many commits it is less work to compare the change once.
+        if let number = NamedChange.number(of: shape.change.name), !commits(naming: number).isEmpty { return true }
+        guard deltas.count <= 32 else { return true }
+        let landed = deltas.filter { isItsWork(shape, $0.key) }.map { $0.value.files.keys }
+        guard !landed.isEmpty else { return false }
+        var pairs = shape.bases.map { (old: history.entries[$0].id, new: shape.change.head) }
+        if shape.work.count > 1, let last = shape.work.last {
+            guard let parent = last.parents.first else { return true }
+            pairs.append((parent, last.id))
+        }
+        for (old, new) in pairs {
+            let older = try repository.commitTree(old)
+            let newer = try repository.commitTree(new)
+            for paths in landed {
+                // A path that is no UTF-8 can't be looked up.
+                let isShared = paths.allSatisfy {
+                    $0.contains("\u{FFFD}") || repository.side($0, in: older) != repository.side($0, in: newer)
+                }
+                if isShared { return true }
+            }
+        }
+        return false
+    }
+
     /// A commit that the change's base contains cannot have landed it.
     private func isAfter(_ base: Node, _ node: Node) -> Bool {
         node > base && !history.isAncestor(node, of: base)
@@ -115,7 +136,8 @@ extension LandingIndex {
     private func claim(_ shape: ChangeShape, _ base: Node, _ node: Node) throws(GitError) -> LandingClaim {
         // A rebase keeps when its last commit was written; a squash is written anew.
         let id = history.entries[node].id
-        let isSame = try shape.work.last?.author.time == repository.commit(id).author.time
+        let written = if let last = shape.work.last { try repository.commit(last.id).author.time } else { Date?.none }
+        let isSame = try written == repository.commit(id).author.time
         return LandingClaim(
             change: shape.change, commit: id, names: named[node], how: isSame ? .rebase : .squash,
             own: shape.own.map(\.id), base: base)

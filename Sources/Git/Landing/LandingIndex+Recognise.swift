@@ -1,6 +1,6 @@
 extension LandingIndex {
     /// Which of `changes` landed in this stretch, as far as that is known without merging any.
-    public func draft(_ changes: [ChangeHead]) throws(GitError) -> LandingDraft {
+    func draft(_ changes: [ChangeHead]) throws(GitError) -> LandingDraft {
         var draft = LandingDraft(changes)
         known = draft.known
         var open: [ChangeHead] = []
@@ -12,7 +12,7 @@ extension LandingIndex {
             if !history.entries[node].isOld { draft.claims.append(history.claim(change, node, names: named)) }
         }
         // A copy elsewhere of a commit that was merged did not land by it.
-        setAside(history.commitsOfMerged(draft.claims))
+        try setAside(history.commitsOfMerged(draft.claims))
         guard hasCandidates else { return draft }
         for change in open {
             guard mayHaveLanded(change) else {
@@ -38,7 +38,7 @@ extension LandingIndex {
 
     /// Reads what the target lacks of a change; `nil` for one that cannot have landed by content.
     private func shape(of change: ChangeHead) throws(GitError) -> ChangeShape? {
-        var (own, edges, open): ([OID: Commit], Set<Node>, [OID]) = ([:], [], [change.head])
+        var (own, edges, open): ([OID: OwnCommit], Set<Node>, [OID]) = ([:], [], [change.head])
         while let id = open.popLast() {
             if let node = history.nodes[id] {
                 edges.insert(node)
@@ -46,16 +46,17 @@ extension LandingIndex {
             }
             // A branch with more of its own is another line of development, not a change to this one.
             guard own[id] == nil, own.count < 2_000 else { continue }
-            guard repository.contains(id) else { return nil }
-            let commit = try repository.commit(id)
+            guard let commit = try knownCommits.commit(id, in: repository) else { return nil }
             own[id] = commit
             open += commit.parents
         }
+        guard !edges.isEmpty, own.count < 2_000 else { return nil }
         let bases = history.newest(of: edges)
-        guard !bases.isEmpty, bases.count <= 4, own.count < 2_000 else { return nil }
+        guard !bases.isEmpty, bases.count <= 4 else { return nil }
         var shape = ChangeShape(change: change, own: Self.inOrder(own, from: change.head), bases: bases)
         // Most are nobody's who landed anything here: their files need not be compared.
-        guard mayHaveLanded(shape) else { return shape }
+        guard mayHaveLanded(shape), try sharesFiles(shape) else { return shape }
+        comparisons += 1
         for base in bases {
             shape.deltas.append(try repository.treeDelta(from: history.entries[base].id, to: change.head))
         }
@@ -63,8 +64,8 @@ extension LandingIndex {
     }
 
     /// Parents before children, the first parent's history before the second's.
-    private static func inOrder(_ commits: [OID: Commit], from head: OID) -> [Commit] {
-        var (ordered, seen): ([Commit], Set<OID>) = ([], [])
+    private static func inOrder(_ commits: [OID: OwnCommit], from head: OID) -> [OwnCommit] {
+        var (ordered, seen): ([OwnCommit], Set<OID>) = ([], [])
         var open: [(id: OID, isDone: Bool)] = [(head, false)]
         while let (id, isDone) = open.popLast() {
             guard let commit = commits[id] else { continue }

@@ -1,6 +1,6 @@
 /// A target's commits as a graph of numbers, parents before children: all that ancestry needs, and nothing to read.
 struct TargetHistory {
-    /// Position in ``commits``.
+    /// Position in ``entries``.
     typealias Node = Int
 
     struct Entry {
@@ -26,12 +26,28 @@ struct TargetHistory {
         entries.reserveCapacity(commits.count)
         for commit in commits.reversed() {
             let parents = commit.parents.compactMap { nodes[$0] }
-            let generation = (parents.map { entries[$0].generation }.max() ?? 0) + 1
             nodes[commit.id] = entries.count
-            let first = commit.parents.first.flatMap { nodes[$0] }
-            entries.append(
-                Entry(id: commit.id, parents: parents, firstParent: first, generation: generation, arrival: -1))
+            append(commit.id, parents, first: commit.parents.first.flatMap { nodes[$0] })
         }
+        follow(from: old, to: new)
+    }
+
+    /// Takes the whole history of `new`.
+    init(_ commits: KnownCommits, from old: OID?, to new: OID) {
+        nodes = commits.places
+        entries.reserveCapacity(commits.history.count)
+        for line in commits.history { append(line.id, line.parents, first: line.parents.first) }
+        follow(from: old, to: new)
+    }
+
+    private mutating func append(_ id: OID, _ parents: [Node], first: Node?) {
+        var highest = 0
+        for parent in parents { highest = max(highest, entries[parent].generation) }
+        entries.append(Entry(id: id, parents: parents, firstParent: first, generation: highest + 1, arrival: -1))
+    }
+
+    /// Finds the line of first parents, what each commit on it brought, and what is old.
+    private mutating func follow(from old: OID?, to new: OID) {
         var next = nodes[new]
         while let node = next {
             mainline.append(node)

@@ -9,9 +9,11 @@ struct TreeDelta: Equatable {
         static let absent = Side(id: OID(git_oid()), mode: 0)
     }
 
-    struct File: Equatable {
+    struct File: Hashable {
         var old: Side
         var new: Side
+        /// Whether both are ordinary files.
+        var isEdit: Bool { old.mode & 0o170000 == 0o100000 && new.mode & 0o170000 == 0o100000 }
     }
 
     var files: [String: File] = [:]
@@ -45,54 +47,35 @@ extension Repository {
         return delta
     }
 
-    /// The lines that a difference takes and gives, wherever they are: equal where two commits do the same.
+    /// The lines that a new version of a file takes and gives, wherever they are, as one number that holds within this
+    /// process; `nil` where one of them is large or binary, and has none.
     ///
-    /// Unlike ``patchID(of:)`` it leaves the lines around out, which others may have changed, and includes white space,
-    /// file modes and binary contents. The value holds within this process.
-    func fingerprint(from old: OID?, to new: OID) throws(GitError) -> Fingerprint {
-        let diff = try diffHandle(from: old, to: new, contextLines: 0, renames: false, maximumFileBytes: 4 << 20)
+    /// Unlike ``patchID(of:)`` it leaves the lines around out, which others may have changed, and includes white space.
+    func lineChange(from old: OID, to new: OID) throws(GitError) -> Int? {
+        var options = git_diff_options()
+        try git("git_diff_options_init") { git_diff_options_init(&options, UInt32(GIT_DIFF_OPTIONS_VERSION)) }
+        options.context_lines = 0
+        for id in [old, new] { guard try size(of: id) <= 4 << 20 else { return nil } }
+        var (oldRaw, newRaw) = (old.raw, new.raw)
+        let before = try Handle("git_blob_lookup", free: git_blob_free) { git_blob_lookup(&$0, pointer, &oldRaw) }
+        let after = try Handle("git_blob_lookup", free: git_blob_free) { git_blob_lookup(&$0, pointer, &newRaw) }
+        let patch = try Handle("git_patch_from_blobs", free: git_patch_free) {
+            git_patch_from_blobs(&$0, before.pointer, nil, after.pointer, nil, &options)
+        }
+        let delta = git_patch_get_delta(patch.pointer)?.pointee
+        if let delta, delta.flags & GIT_DIFF_FLAG_BINARY.rawValue != 0 { return nil }
         var hasher = Hasher()
-        for number in 0..<git_diff_num_deltas(diff.pointer) {
-            guard let delta = git_diff_get_delta(diff.pointer, number)?.pointee, let path = delta.new_file.path else {
-                continue
-            }
-            hasher.combine(String(cString: path))
-            hasher.combine(delta.old_file.mode)
-            hasher.combine(delta.new_file.mode)
-            guard delta.status == GIT_DELTA_MODIFIED, try combineLines(of: diff.pointer, number, into: &hasher) else {
-                hasher.combine(OID(delta.old_file.id))
-                hasher.combine(OID(delta.new_file.id))
-                continue
-            }
-        }
-        return Fingerprint(value: hasher.finalize())
-    }
-
-    /// Adds one file's lines; `false` when it is binary and has none.
-    private func combineLines(
-        of diff: OpaquePointer, _ number: Int, into hasher: inout Hasher
-    ) throws(GitError) -> Bool {
-        var out: OpaquePointer?
-        try git("git_patch_from_diff") { git_patch_from_diff(&out, diff, number) }
-        guard let patch = out else { return true }
-        defer { git_patch_free(patch) }
-        if let delta = git_patch_get_delta(patch), delta.pointee.flags & GIT_DIFF_FLAG_BINARY.rawValue != 0 {
-            return false
-        }
-        for hunk in 0..<git_patch_num_hunks(patch) {
-            for line in 0..<Int(max(0, git_patch_num_lines_in_hunk(patch, hunk))) {
+        for hunk in 0..<git_patch_num_hunks(patch.pointer) {
+            for line in 0..<Int(max(0, git_patch_num_lines_in_hunk(patch.pointer, hunk))) {
                 var raw: UnsafePointer<git_diff_line>?
-                try git("git_patch_get_line_in_hunk") { git_patch_get_line_in_hunk(&raw, patch, hunk, line) }
+                try git("git_patch_get_line_in_hunk") {
+                    git_patch_get_line_in_hunk(&raw, patch.pointer, hunk, line)
+                }
                 guard let text = raw?.pointee, let start = text.content else { continue }
                 hasher.combine(text.origin)
                 hasher.combine(bytes: UnsafeRawBufferPointer(start: start, count: text.content_len))
             }
         }
-        return true
+        return hasher.finalize()
     }
-}
-
-/// What a difference does, as one number; see ``Repository/fingerprint(from:to:)``.
-struct Fingerprint: Hashable {
-    var value: Int
 }

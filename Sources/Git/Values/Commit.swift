@@ -28,6 +28,7 @@ public struct Commit: Sendable, Equatable {
 
     /// The message's first line that is not blank, without surrounding spaces; at most 1 KiB of it.
     public var summary: String {
+        if let plain = plainSummary { return plain }
         for line in message.split(whereSeparator: \.isNewline) {
             if let first = line.firstIndex(where: { !$0.isWhitespace }),
                 let last = line.lastIndex(where: { !$0.isWhitespace })
@@ -36,6 +37,20 @@ public struct Commit: Sendable, Equatable {
             }
         }
         return ""
+    }
+
+    /// The summary where it is ASCII, as most are: there each byte is a character. `nil` where it may not be.
+    private var plainSummary: String? {
+        let bytes = message.utf8
+        func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || 0x09...0x0D ~= byte }
+        guard let start = bytes.firstIndex(where: { !isSpace($0) }) else { return "" }
+        var (end, place) = (start, start)
+        while place < bytes.endIndex, !(0x0A...0x0D ~= bytes[place]) {
+            guard bytes[place] < 0x80 else { return nil }
+            bytes.formIndex(after: &place)
+            if !isSpace(bytes[bytes.index(before: place)]) { end = place }
+        }
+        return BoundedText.cut(String(message[start..<end]), to: Self.summaryLimit)
     }
 
     /// Copies `commit`, a `git_commit *` that the caller keeps.

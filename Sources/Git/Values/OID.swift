@@ -134,7 +134,7 @@ extension OID: Codable {
         let text = try container.decode(String.self)
         guard let id = OID(hex: text) else {
             throw DecodingError.dataCorruptedError(
-                in: container, debugDescription: "\"\(text)\" is no commit id; it must be 40 hexadecimal digits.")
+                in: container, debugDescription: "\"\(text)\" is not a commit id; it must be 40 hexadecimal digits.")
         }
         self = id
     }

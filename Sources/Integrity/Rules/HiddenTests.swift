@@ -19,7 +19,7 @@ struct HiddenTests {
                     Breach(
                         .unreadable, .unclear,
                         message:
-                            "\(file.path) has \(new.count) bytes; of settings no more than \(RunnerSettings.byteLimit) are read",
+                            "\(file.path) has \(new.count) bytes; at most \(RunnerSettings.byteLimit) bytes of a settings file are read",
                         file: file.path))
                 continue
             }
@@ -60,7 +60,7 @@ struct HiddenTests {
                 Breach(
                     .hiddenTests,
                     message: other == nil
-                        ? "the test target \"\(target.name)\" is gone; \(shown) still there, and in no test target"
+                        ? "the test target \"\(target.name)\" is gone; \(shown) still present, but in no test target"
                         : "the test target \"\(target.name)\" leaves out \(shown)", file: path,
                     line: other?.line ?? target.line))
         }

@@ -26,7 +26,7 @@ struct PathRules {
             // Old names too: a file is not freed of a rule by being moved out of its reach.
             guard let glob = Self.match([file.path, file.oldPath].compactMap { $0 }, globs) else { return nil }
             return Breach(
-                .touchedPath, message: "\(file.path) is touched, which \"\(glob)\" rules out", file: file.path)
+                .touchedPath, message: "\(file.path) is changed, which \"\(glob)\" forbids", file: file.path)
         }
     }
 
@@ -39,7 +39,7 @@ struct PathRules {
         let wanted = companions.joined(separator: ", ")
         return [
             Breach(
-                .missingCompanion, message: "\(first.path)\(more) changed, and nothing that matches \(wanted)",
+                .missingCompanion, message: "\(first.path)\(more) changed, but nothing that matches \(wanted)",
                 file: first.path)
         ]
     }
@@ -59,7 +59,7 @@ struct PathRules {
         if let count, files.count > count {
             breaches.append(
                 Breach(
-                    .largeChange, message: "it touches \(files.count) files; the limit is \(count)", file: largest.path)
+                    .largeChange, message: "it changes \(files.count) files; the limit is \(count)", file: largest.path)
             )
         }
         return breaches
@@ -72,7 +72,7 @@ struct PathRules {
         return edited.prefix(20).map {
             Breach(
                 .loneSnapshot,
-                message: "\($0.path) is edited or removed, and no source is: what it records did not change",
+                message: "\($0.path) is edited or removed, but no source file is",
                 file: $0.path)
         }
     }

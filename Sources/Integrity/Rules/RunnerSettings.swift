@@ -50,7 +50,7 @@ enum RunnerSettings {
             breaches.append(
                 Breach(
                     .hiddenTests, .unclear,
-                    message: "a setting may leave tests out, by \"\(shown)\": \(line.text.prefix(200))", file: path,
+                    message: "a setting may exclude tests, by \"\(shown)\": \(line.text.prefix(200))", file: path,
                     line: line.number))
         }
         return breaches

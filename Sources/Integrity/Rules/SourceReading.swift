@@ -25,7 +25,7 @@ struct SourceReading {
             switch (oldFile, newFile) {
             case (.failure(let problem), .failure):
                 // It was no better before: whoever let that in knows of it. What is in it can't be compared.
-                report(file.path, "can't be read, on the target neither", problem)
+                report(file.path, "can't be read, here and on the target", problem)
             case (.success(let before), .failure(let problem)):
                 // Its tests are not gone, they can't be seen.
                 report(file.path, "can't be read; on the target it has \(before.tests.count) tests", problem)
@@ -50,22 +50,22 @@ struct SourceReading {
                 outlines.append(ShadowedNames.File(path: file.path, old: old, new: new))
             }
         } catch {
-            report(file.path, "can't be looked through for names that tests use", error)
+            report(file.path, "can't be searched for names that tests use", error)
         }
     }
 
     private mutating func outline(_ content: ChangedSource.Content) throws(Unreadable) -> SwiftOutline? {
         switch content {
         case .missing: return nil
-        case .unreadable: throw Unreadable(message: "it is no regular file with a name in UTF-8")
+        case .unreadable: throw Unreadable(message: "it is not a regular file with a name in UTF-8")
         case .tooLarge(let count):
-            throw Unreadable(message: "\(count) bytes; more than \(ChangedSource.byteLimit) are not read")
+            throw Unreadable(message: "\(count) bytes; at most \(ChangedSource.byteLimit) are read")
         case .bytes(let content):
             guard TestWords.areIn(content) else { return nil }
             bytes += content.count
             guard content.count <= ChangedSource.byteLimit, bytes <= IntegrityCheck.byteLimit,
                 ContinuousClock.now < deadline
-            else { throw Unreadable(message: "the change is too large to be read in the time there is") }
+            else { throw Unreadable(message: "the change is too large to be read in time") }
             do { return SwiftOutline(try SwiftWords(content)) } catch {
                 throw Unreadable(line: error.line, message: error.message)
             }
@@ -85,18 +85,18 @@ struct SourceReading {
     private mutating func tests(_ path: String, _ content: ChangedSource.Content) -> Result<Reading, Unreadable> {
         switch content {
         case .missing: return .success(Reading())
-        case .unreadable: return .failure(Unreadable(message: "it is no regular file with a name in UTF-8"))
+        case .unreadable: return .failure(Unreadable(message: "it is not a regular file with a name in UTF-8"))
         case .tooLarge(let count):
-            return .failure(Unreadable(message: "\(count) bytes; more than \(ChangedSource.byteLimit) are not read"))
+            return .failure(Unreadable(message: "\(count) bytes; at most \(ChangedSource.byteLimit) are read"))
         case .bytes(let content):
             guard TestPaths.isTest(path) else { return .success(Reading()) }
             bytes += content.count
             guard content.count <= ChangedSource.byteLimit else {
                 return .failure(
-                    Unreadable(message: "\(content.count) bytes; more than \(ChangedSource.byteLimit) are not read"))
+                    Unreadable(message: "\(content.count) bytes; at most \(ChangedSource.byteLimit) are read"))
             }
             guard bytes <= IntegrityCheck.byteLimit, ContinuousClock.now < deadline else {
-                return .failure(Unreadable(message: "the change is too large to be read in the time there is"))
+                return .failure(Unreadable(message: "the change is too large to be read in time"))
             }
             guard TestPaths.isSwift(path) else {
                 return .success(Reading(tests: LineTests.tests(path: path, bytes: content)))

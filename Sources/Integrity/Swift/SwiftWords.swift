@@ -93,7 +93,7 @@ struct SwiftWords: Sendable {
                 }
             case ")", "]", "}":
                 guard let other = open.popLast(), Self.fits(tokens[other].text, token.text) else {
-                    throw SwiftLexer.Problem(line: token.line, message: "\"\(token.text)\" closes nothing")
+                    throw SwiftLexer.Problem(line: token.line, message: "\"\(token.text)\" has no opening bracket")
                 }
                 partner[other] = index
                 partner[index] = other
@@ -116,7 +116,7 @@ struct SwiftWords: Sendable {
                 enter(outer + [token.text])
             case .elseif, .else:
                 guard var block = blocks.popLast() else {
-                    throw SwiftLexer.Problem(line: token.line, message: "#\(directive.rawValue) belongs to no #if")
+                    throw SwiftLexer.Problem(line: token.line, message: "#\(directive.rawValue) has no #if")
                 }
                 guard block.taken.count < SwiftWords.branchLimit, token.text.utf8.count <= SwiftWords.conditionLength
                 else {
@@ -129,7 +129,7 @@ struct SwiftWords: Sendable {
                 blocks.append(block)
             case .endif:
                 guard var block = blocks.popLast() else {
-                    throw SwiftLexer.Problem(line: token.line, message: "#endif belongs to no #if")
+                    throw SwiftLexer.Problem(line: token.line, message: "#endif has no #if")
                 }
                 leave(&block)
                 open = block.after ?? block.before

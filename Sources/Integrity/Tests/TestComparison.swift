@@ -37,7 +37,8 @@ struct TestComparison {
         if let base = new.unknownBase, old.unknownBase == nil {
             breaches.append(
                 breach(
-                    .skippedTest, "its class derives from \(base) now, which can't be found: it may skip it", .unclear))
+                    .skippedTest, "its class now derives from \(base), which can't be found: it may skip the test",
+                    .unclear))
         }
         let conditions = new.conditions.filter { !old.conditions.contains($0) }
         if !hasTwin, new.conditions.count > old.conditions.count, let first = conditions.first {
@@ -57,7 +58,9 @@ struct TestComparison {
         case (let before?, let after?) where after < before:
             return [breach(.fewerCases, "has \(after) cases instead of \(before)")]
         case (let before?, nil) where before > 1:
-            return [breach(.fewerCases, "had \(before) cases; how many it has now can't be counted", .unclear)]
+            return [
+                breach(.fewerCases, "had \(before) cases; the number of its cases now can't be determined", .unclear)
+            ]
         default: return []
         }
     }
@@ -74,8 +77,8 @@ struct TestComparison {
                 breach(
                     .weakerTest,
                     after.total == 0
-                        ? "asserts nothing any more; it had \(Self.count(before.total))"
-                        : "makes \(Self.count(after.total)) instead of \(before.total)")
+                        ? "has no assertions any more; it had \(Self.count(before.total))"
+                        : "has \(Self.count(after.total)) instead of \(before.total)")
             ]
         }
         if new.body.failures.count < old.body.failures.count,
@@ -94,7 +97,7 @@ struct TestComparison {
             return [
                 breach(
                     .weakerTest,
-                    "pins down \(after.value) values and \(after.condition) conditions instead of \(before.value) and \(before.condition)",
+                    "checks \(after.value) exact values and \(after.condition) conditions instead of \(before.value) and \(before.condition)",
                     line: line)
             ]
         }
@@ -103,7 +106,7 @@ struct TestComparison {
             return [
                 breach(
                     .weakerTest,
-                    "\(before.unconditional - after.unconditional) of its assertions are now made only sometimes",
+                    "\(before.unconditional - after.unconditional) of its assertions are now conditional",
                     line: line)
             ]
         }
@@ -112,7 +115,7 @@ struct TestComparison {
                 || new.body.swallowed.count > old.body.swallowed.count && new.body.tries <= old.body.tries
         {
             return [
-                breach(.weakerTest, "swallows errors that it failed with", line: new.body.swallowed.last)
+                breach(.weakerTest, "ignores errors that made it fail before", line: new.body.swallowed.last)
             ]
         }
         return []
@@ -139,7 +142,8 @@ struct TestComparison {
         if let first = fresh.first, after.total <= before.total {
             return [
                 breach(
-                    .widerTolerance, "\(first.label) is \(Self.text(first)), where equality was asked", line: first.line
+                    .widerTolerance, "\(first.label) is \(Self.text(first)), where equality was required",
+                    line: first.line
                 )
             ]
         }

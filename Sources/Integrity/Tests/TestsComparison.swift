@@ -172,7 +172,7 @@ struct TestsComparison {
                         Breach(
                             .weakerTest, test: helper.name,
                             message:
-                                "\(helper.name)(), which tests call, asserts \(most) times instead of \(then.total)",
+                                "\(helper.name)(), which tests call, has \(most) assertions instead of \(then.total)",
                             file: path, line: other.line))
                 }
                 if other.body.sleeps.count > helper.body.sleeps.count {

@@ -40,7 +40,7 @@ extension Server {
     /// Every list is one page, so no cursor can come from here.
     private func refuseCursor(_ request: Request) throws(RPCError) {
         guard let cursor = request.params["cursor"], cursor != .null else { return }
-        throw RPCError(RPCError.invalidParameters, "there is no further page.")
+        throw RPCError(RPCError.invalidParameters, "there are no more pages.")
     }
 
     /// How long a client may keep the answer, which the stateless revision wants to be told.
@@ -80,7 +80,7 @@ extension Server {
         guard let found = try await failing({ try await shelf.read(uri) }) else {
             throw RPCError(
                 revision.isStateless ? RPCError.invalidParameters : RPCError.resourceNotFound,
-                "there is no resource \"\(uri)\"; resources/list and resources/templates/list name what there is.",
+                "there is no resource \"\(uri)\"; resources/list and resources/templates/list name those that exist.",
                 data: ["uri": .string(uri)])
         }
         return cached(

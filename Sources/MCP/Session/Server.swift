@@ -62,7 +62,7 @@ public struct Server: Sendable {
                         }
                         guard let stop = session.begin(request.id) else {
                             let text =
-                                "\(Self.most) requests are worked on already, or one of them has this id. Wait for an answer."
+                                "\(Self.most) requests are already running, or one of them has this id. Wait for an answer."
                             await output.send(
                                 Self.refusal(RPCError(RPCError.invalidRequest, text), id: request.id.json))
                             continue
@@ -148,7 +148,7 @@ final class Session: Sendable {
         if let wanted = meta?[MetaKey.protocolVersion] {
             guard let revision = wanted.string.flatMap(Revision.init(rawValue:)), revision.isStateless else {
                 throw RPCError(
-                    RPCError.unsupportedVersion, "this protocol version is not spoken here",
+                    RPCError.unsupportedVersion, "this protocol version is not supported",
                     data: ["supported": Revision.all, "requested": wanted])
             }
             guard meta?[MetaKey.clientCapabilities]?.object != nil else {

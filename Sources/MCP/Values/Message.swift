@@ -33,7 +33,7 @@ enum Message: Sendable {
     init(line: [UInt8]) {
         let json: JSON
         do { json = try JSON(parsing: line) } catch {
-            let text = "this line of \(line.count) bytes is no JSON. Send one JSON-RPC message and a line feed."
+            let text = "this line of \(line.count) bytes is not JSON. Send one JSON-RPC message and a line feed."
             self = .invalid(RPCError(RPCError.parse, text), id: .null)
             return
         }
@@ -57,7 +57,7 @@ enum Message: Sendable {
         }
         let params = members["params"] ?? .object([:])
         guard params.object != nil else {
-            self = refuse("the field \"params\" is no object.")
+            self = refuse("the field \"params\" is not an object.")
             return
         }
         guard let id else {

@@ -43,10 +43,10 @@ extension FindingRule {
         let name = "the finding rule \"\(name)\""
         if self.name.isEmpty { return "a finding rule has no name" }
         if templates.isEmpty { return "\(name) has no template; write \"{file}:{line}: {message}\", for example" }
-        if templates.count > 8 { return "\(name) has \(templates.count) templates; at most 8 are possible" }
+        if templates.count > 8 { return "\(name) has \(templates.count) templates; the limit is 8" }
         if templates.contains(where: { $0.utf8.count > 300 }) { return "\(name) has a template of more than 300 bytes" }
         if !templates.contains(where: { $0.contains("{message}") || $0.contains("{rule}") }) {
-            return "\(name) has neither {message} nor {rule}, so its findings would say nothing"
+            return "\(name) has neither {message} nor {rule}, so its findings would have no text"
         }
         if let template = templates.first(where: { $0.contains("}{") }) {
             return "\(name) has two fields without anything between them in \"\(template)\""

@@ -35,10 +35,10 @@ extension SecretUse {
             name.utf8.first.map(isFirst) == true && name.utf8.count <= longestName
             && name.utf8.allSatisfy { isFirst($0) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
         if !isUsable {
-            return "no secret can be named \"\(name.prefix(100))\"; "
+            return "\"\(name.prefix(100))\" is not a valid name of a secret; "
                 + "write capitals, digits and _, like DEPLOY_TOKEN, at most \(longestName) of them"
         }
-        if name.hasPrefix("PIPECTL_") { return "\(name) is pipectl's own; use another name, like DEPLOY_TOKEN" }
+        if name.hasPrefix("PIPECTL_") { return "\(name) is reserved for pipectl; use another name, like DEPLOY_TOKEN" }
         if ownVariables.contains(name) { return "\(name) is a variable that tools need; use another name" }
         return nil
     }

@@ -76,10 +76,10 @@ public struct StepContext: Sendable {
     public func secret(_ name: String) throws -> String {
         guard let use = step.secrets.first(where: { $0.name == name }) else {
             throw StepFailure(
-                "step \"\(step.name)\" uses the secret \(name) without saying so; add .secrets(\"\(name)\")")
+                "step \"\(step.name)\" uses the secret \(name) without declaring it; add .secrets(\"\(name)\")")
         }
         guard let given = environment[use.variable] else {
-            throw StepFailure("the secret \(name) is not given to this run; runs of changes get no secrets")
+            throw StepFailure("this run does not get the secret \(name); runs of changes get no secrets")
         }
         var value = use.delivery == .file ? try String(contentsOfFile: given, encoding: .utf8) : given
         while let last = value.unicodeScalars.last, last == "\n" || last == "\r" { value.unicodeScalars.removeLast() }
@@ -92,7 +92,8 @@ public struct StepContext: Sendable {
     /// Hands `content` to the steps that need this one. The step must declare it: `.publishes(value)`.
     public func publish<Content>(_ content: Content, as value: Value<Content>) throws {
         guard step.publishes.contains(value.name) else {
-            throw StepFailure("step \"\(step.name)\" publishes \"\(value.name)\" without saying so; add .publishes(…)")
+            throw StepFailure(
+                "step \"\(step.name)\" publishes \"\(value.name)\" without declaring it; add .publishes(…)")
         }
         let data = try JSONEncoder().encode(content)
         try data.write(to: URL(fileURLWithPath: "\(valuesOut)/\(value.name).json"), options: .atomic)
@@ -101,7 +102,7 @@ public struct StepContext: Sendable {
     /// What a step that this one needs has published. The step must declare it: `.reads(value)`.
     public func value<Content>(of value: Value<Content>) throws -> Content {
         guard step.reads.contains(value.name) else {
-            throw StepFailure("step \"\(step.name)\" reads \"\(value.name)\" without saying so; add .reads(…)")
+            throw StepFailure("step \"\(step.name)\" reads \"\(value.name)\" without declaring it; add .reads(…)")
         }
         let data = try Data(contentsOf: URL(fileURLWithPath: "\(valuesIn)/\(value.name).json"))
         return try JSONDecoder().decode(Content.self, from: data)

@@ -51,9 +51,9 @@ public struct Fix: Sendable, Equatable, Codable {
             problems.append("the command of a fix is empty: Fix(by: \"agent fix\")")
         }
         if !(1...Fix.mostAttempts).contains(attempts) {
-            problems.append("a fix has \(attempts) attempts; name 1 to \(Fix.mostAttempts)")
+            problems.append("a fix has \(attempts) attempts; allowed: 1 to \(Fix.mostAttempts)")
         }
-        if !(timeout > 0) { problems.append("a fix may take \(timeout) s; name a time above 0") }
+        if !(timeout > 0) { problems.append("a fix may take \(timeout) s; use a time above 0") }
         return problems
     }
 

@@ -9,8 +9,10 @@ public enum BundleFormat: String, Sendable, Codable, CaseIterable {
 
 /// All that a bundle could say, before it is made to fit.
 ///
-/// Every problem has versions from short to full. Each gets its shortest in the order of rank while there is room, then
-/// the longer ones are given out in the same order: to everyone the change's nearest part before anyone gets all.
+/// Every problem has versions from short to full. The first few are the ones that are read, so they get their message
+/// and the change's nearest part in half of the room. Then each of the others gets its shortest in the order of rank
+/// while there is room, and the longer ones are given out in the same order: to everyone the change's nearest part
+/// before anyone gets all.
 public struct BundleDraft: Sendable {
     /// The bundle without problems.
     var head: RunBundle
@@ -26,6 +28,9 @@ public struct BundleDraft: Sendable {
         /// From short to full, at least one.
         var versions: [RunBundle.Problem]
     }
+
+    /// Problems that are shown with the change before any other is shown at all.
+    private static let foremost = 3
 
     /// The default size of a bundle: some 4,000 tokens.
     public static let defaultBytes = 16 << 10
@@ -56,14 +61,23 @@ public struct BundleDraft: Sendable {
             BundleText.size(of: items[index].versions[version], as: format)
         }
         var sizes = [Int](repeating: 0, count: items.count)
-        for index in order {
+        var reserved = room / 2
+        for index in order.prefix(Self.foremost) {
+            let versions = 0..<min(items[index].versions.count, 3)
+            guard let best = versions.last(where: { size(index, $0) <= reserved }) else { continue }
+            (chosen[index], sizes[index]) = (best, size(index, best))
+            reserved -= sizes[index]
+            room -= sizes[index]
+        }
+        for index in order where chosen[index] == nil {
             sizes[index] = size(index, 0)
             guard sizes[index] <= room else { continue }
             chosen[index] = 0
             room -= sizes[index]
         }
         for version in 1..<max(items.map(\.versions.count).max() ?? 1, 1) {
-            for index in order where chosen[index] != nil && version < items[index].versions.count {
+            for index in order where chosen[index].map({ $0 < version }) ?? false {
+                guard version < items[index].versions.count else { continue }
                 // Nothing that is worth having is smaller.
                 guard room > 60 else { break }
                 let next = size(index, version)

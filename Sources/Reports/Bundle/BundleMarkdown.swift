@@ -28,11 +28,11 @@ struct BundleMarkdown {
             text += commit(change.targetCommit) + "\n"
         }
         if let tested = bundle.testedCommit { text += "- tested commit \(commit(tested))\n" }
-        if let counts = bundle.comparison { text += "- beside \(Self.words(counts))\n" }
+        if let counts = bundle.comparison { text += "- compared with \(Self.words(counts))\n" }
         if let fix = bundle.fix {
             text += "- fix \(MarkdownText.inline(FixSeries.State(rawValue: fix.state).title)): "
             text += "\(MarkdownText.inline(fix.reason, limit: 500))\n"
-            if let command = fix.command { text += "- take the fix over: \(MarkdownText.code(command))\n" }
+            if let command = fix.command { text += "- apply the fix: \(MarkdownText.code(command))\n" }
         }
         text += "- passed: \(MarkdownText.inline(bundle.passed, limit: 600))\n"
         return text
@@ -47,7 +47,7 @@ struct BundleMarkdown {
         ].filter { $0.0 > 0 }.map { "\(Figures.grouped($0.0)) \($0.1)" }
         let findings = counts.newFindings > 0 ? [Figures.count(counts.newFindings, "new finding")] : []
         let all = parts + findings
-        let place = "run \(counts.against) of the target at \(Wording.short(counts.commit))"
+        let place = "run \(counts.against) of the target, commit \(Wording.short(counts.commit))"
         return "\(place): \(all.isEmpty ? "no difference" : all.joined(separator: ", "))"
     }
 
@@ -63,6 +63,7 @@ struct BundleMarkdown {
         if let history = problem.history { facts.append(MarkdownText.inline(history)) }
         if !facts.isEmpty { text += "\n" + facts.joined(separator: ", ") + "\n" }
         if let message = problem.message { text += "\n" + block(message, "text") }
+        if let alike = problem.alike { text += "\n\(words(alike))\n" }
         if let excerpt = problem.excerpt { text += "\nIt printed:\n\n" + block(excerpt, "text") }
         for hunk in problem.hunks ?? [] {
             text += "\nThe change at \(MarkdownText.code("\(hunk.file):\(hunk.line)", limit: 500)):\n\n"
@@ -71,6 +72,14 @@ struct BundleMarkdown {
         if let suggestion = problem.suggestion { text += "\n→ \(MarkdownText.inline(suggestion, limit: 600))\n" }
         if let command = problem.reproduce { text += "\nReproduce: \(MarkdownText.code(command, limit: 1_000))\n" }
         return text
+    }
+
+    /// ``The same in 3 further tests: `a`, `b` and 1 more``.
+    private static func words(_ alike: RunBundle.Alike) -> String {
+        let names = alike.names.map { MarkdownText.code($0) }.joined(separator: ", ")
+        let rest = alike.count - alike.names.count
+        let more = rest > 0 && !alike.names.isEmpty ? " and \(rest) more" : ""
+        return "The same in \(Wording.count(alike.count, "further test"))" + (names.isEmpty ? "" : ": \(names)\(more)")
     }
 
     private static func title(of problem: RunBundle.Problem) -> String {
@@ -88,10 +97,10 @@ struct BundleMarkdown {
             }
         let standing =
             switch problem.standing {
-            case .newHere: " (new here)"
+            case .newHere: " (new in this change)"
             case .alsoOnTarget: " (also on the target)"
             case .knownFlaky: " (flaky)"
-            case .infrastructure: " (the box's fault)"
+            case .infrastructure: " (build box failure)"
             case .unknown: ""
             }
         return what + standing
@@ -101,7 +110,7 @@ struct BundleMarkdown {
         var text = "\nReproduce: \(MarkdownText.code(bundle.reproduce, limit: 1_000))\n"
         if let next = bundle.next { text += "\n\(next.advice): \(MarkdownText.code(next.command, limit: 1_000))\n" }
         if !bundle.leftOut.isEmpty {
-            text += "\nLeft out for length:\n\n"
+            text += "\nOmitted for length:\n\n"
             for omission in bundle.leftOut { text += "- \(omission.what): \(MarkdownText.code(omission.command))\n" }
         }
         return text

@@ -44,8 +44,27 @@ struct BundleProblems {
         }
     }
 
+    /// Tests that failed at one line of one file with one message are one problem: a function that all of them call is
+    /// broken, and two hundred times the same would hide what else is.
     private func failingTests() -> [BundleDraft.Item] {
-        facts.failing.map { test in
+        var groups: [[ReportFacts.Test]] = []
+        var places: [AlikeTests: Int] = [:]
+        for test in facts.failing {
+            // What is known to be flaky stands for itself.
+            let isFlaky = evidence.flaky[test.result.id] != nil
+            guard !isFlaky, let key = AlikeTests(test, step: stepOfTest[test.result.id]) else {
+                groups.append([test])
+                continue
+            }
+            if let place = places[key] {
+                groups[place].append(test)
+            } else {
+                places[key] = groups.count
+                groups.append([test])
+            }
+        }
+        return groups.map { group in
+            let test = group[0]
             let result = test.result
             let step = stepOfTest[result.id]
             var standing = RunBundle.Problem.Standing.unknown
@@ -59,6 +78,10 @@ struct BundleProblems {
             if isAllowed(step) { rank += 30 }
             var problem = self.problem(of: result, step, standing)
             problem.reproduce = reproduction(of: step, test: result)
+            let others = group.dropFirst()
+            if !others.isEmpty {
+                problem.alike = .init(count: others.count, names: others.prefix(40).map { name($0.result.id, 400) })
+            }
             return item(
                 problem, rank: rank, kind: "failing test", command: "pipectl report \(id) --format html",
                 suite: result.suite, message: result.message, excerpt: excerpt(of: result, step))
@@ -71,7 +94,7 @@ struct BundleProblems {
             let failed = document.tests.last { $0.id == test.result.id && $0.status.isFailure } ?? test.result
             var problem = self.problem(of: failed, stepOfTest[failed.id], .knownFlaky)
             problem.severity = .warning
-            problem.history = problem.history ?? "failed and passed on the same tree, \(test.tries) tries"
+            problem.history = problem.history ?? "failed and passed on the same tree, \(test.tries) attempts"
             return item(
                 problem, rank: 40, kind: "flaky test", command: "pipectl report \(id) --format html",
                 suite: failed.suite, message: test.earlierFailure, excerpt: excerpt(of: failed, problem.step))
@@ -124,7 +147,7 @@ struct BundleProblems {
             if standing == .alsoOnTarget { rank += 20 }
             if isAllowed(finding.step) { rank += 30 }
             return item(
-                problem, rank: rank, kind: isIntegrity ? "breach of integrity" : "finding",
+                problem, rank: rank, kind: isIntegrity ? "integrity finding" : "finding",
                 command: "pipectl report \(id) --format html", suite: "", message: finding.message,
                 excerpt: finding.excerpt)
         }
@@ -138,7 +161,7 @@ struct BundleProblems {
             var problem = RunBundle.Problem(
                 kind: .step, standing: isBox ? .infrastructure : .unknown, name: name(step.name))
             problem.reproduce = isBox ? nil : reproduction(of: step.name)
-            problem.suggestion = isBox ? "the box failed, not the change: `pipectl doctor`, then rerun" : nil
+            problem.suggestion = isBox ? "the build box failed, not the change: run `pipectl doctor`, then rerun" : nil
             var rank = isBox ? 2 : explained.contains(step.name) ? 20 : 12
             if step.allowsFailure { rank += 30 }
             let reason = [step.reason ?? Wording.title(step.status), "command: \(step.command)"]
@@ -152,7 +175,7 @@ struct BundleProblems {
 
     private func comparison() -> [BundleDraft.Item] {
         guard let comparison = report.comparison else { return [] }
-        let against = "run \(comparison.against) of the target at \(Wording.short(comparison.commit))"
+        let against = "run \(comparison.against) of the target, commit \(Wording.short(comparison.commit))"
         func items(
             _ kind: RunBundle.Problem.Kind, _ ids: [String], rank: Int, word: String, message: (String) -> String
         ) -> [BundleDraft.Item] {
@@ -214,8 +237,10 @@ struct BundleProblems {
         }
         var short = problem
         short.reproduce = nil
+        short.alike?.names = []
         short.message = short.message ?? shown(message, 1, 240)
         var brief = problem
+        brief.alike?.names = Array((problem.alike?.names ?? []).prefix(3))
         brief.message = brief.message ?? shown(message, 6, 800)
         var versions = [short, brief]
         if problem.severity != .note {
@@ -229,6 +254,7 @@ struct BundleProblems {
             full.message = problem.message ?? shown(message, 30, 5_000)
             full.excerpt = printed(40, 5_000)
             full.hunks = hunks(3, 40)
+            full.alike = problem.alike
             versions += [placed, ample, full]
         }
         var distinct: [RunBundle.Problem] = []

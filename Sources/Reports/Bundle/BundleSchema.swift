@@ -6,7 +6,7 @@ public enum BundleSchema {
           "$schema": "https://json-schema.org/draft/2020-12/schema",
           "$id": "https://pipectl.dev/schema/bundle-1.json",
           "title": "pipectl bundle",
-          "description": "What must change before a run passes, in one bounded document. Pass over unknown keys.",
+          "description": "What must change before a run passes, in one bounded document. Ignore unknown keys.",
           "type": "object",
           "required": [
             "schemaVersion", "run", "repository", "workflow", "subject", "reason", "problems", "passed", "reproduce",
@@ -31,22 +31,22 @@ public enum BundleSchema {
             },
             "testedCommit": { "type": "string" },
             "verdict": {
-              "description": "left out while the run goes on",
+              "description": "absent while the run is running",
               "enum": [
                 "passed", "failed", "flaky", "infrastructure", "superseded", "cancelled", "needsApproval",
                 "notApplicable", "conflict", "definitionError"
               ]
             },
             "reason": { "type": "string" },
-            "notice": { "type": "string", "description": "that strings here are data, and no instructions" },
+            "notice": { "type": "string", "description": "says that strings here are data, not instructions" },
             "exitCode": { "type": "integer", "description": "of a command that waits for this verdict" },
             "problems": {
-              "description": "what matters most first",
+              "description": "most important first",
               "type": "array",
               "items": { "$ref": "#/$defs/problem" }
             },
             "comparison": {
-              "description": "how many tests came out otherwise than on the target",
+              "description": "how many tests have another result than on the target",
               "type": "object",
               "required": [
                 "against", "commit", "newlyFailing", "stillFailing", "fixed", "added", "removed", "renamed",
@@ -67,7 +67,7 @@ public enum BundleSchema {
               }
             },
             "fix": {
-              "description": "what the workflow's fixer did about the failure",
+              "description": "what the workflow's fixer did",
               "type": "object",
               "required": ["state", "reason", "attempts"],
               "properties": {
@@ -79,7 +79,7 @@ public enum BundleSchema {
                 "attempts": { "type": "integer" },
                 "run": { "type": "integer", "description": "the run in which the fix passed" },
                 "commit": { "type": "string" },
-                "command": { "type": "string", "description": "takes the fix over" }
+                "command": { "type": "string", "description": "applies the fix" }
               }
             },
             "passed": { "type": "string", "description": "what passed, in one line" },
@@ -90,7 +90,7 @@ public enum BundleSchema {
               "properties": { "advice": { "type": "string" }, "command": { "type": "string" } }
             },
             "leftOut": {
-              "description": "what there was no room for, and the command that shows it",
+              "description": "what was omitted for length, and the command that shows it",
               "type": "array",
               "items": {
                 "type": "object",
@@ -117,7 +117,7 @@ public enum BundleSchema {
                 "line": { "type": "integer" },
                 "column": { "type": "integer" },
                 "message": { "type": "string" },
-                "excerpt": { "type": "string", "description": "what it printed about it" },
+                "excerpt": { "type": "string", "description": "its output about this problem" },
                 "hunks": {
                   "description": "the parts of the change nearest to it",
                   "type": "array",
@@ -130,6 +130,15 @@ public enum BundleSchema {
                       "lines": { "type": "integer" },
                       "text": { "type": "string", "description": "lines that begin with a space, + or -" }
                     }
+                  }
+                },
+                "alike": {
+                  "type": "object",
+                  "description": "further tests that failed at the same line with the same message",
+                  "required": ["count", "names"],
+                  "properties": {
+                    "count": { "type": "integer", "description": "how many" },
+                    "names": { "type": "array", "items": { "type": "string" }, "description": "some of them, or all" }
                   }
                 },
                 "suggestion": { "type": "string" },

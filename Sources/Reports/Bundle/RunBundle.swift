@@ -128,6 +128,8 @@ extension RunBundle {
         /// The parts of the change nearest to it.
         public var hunks: [Hunk]?
         public var suggestion: String?
+        /// Further tests that failed at the same line with the same message, and so for the same reason.
+        public var alike: Alike?
         /// `failed in 3 of its last 50 runs`.
         public var history: String?
         /// The command that repeats only this.
@@ -139,6 +141,13 @@ extension RunBundle {
             self.severity = severity
             self.name = name
         }
+    }
+
+    /// Tests that are told of with another one.
+    public struct Alike: Sendable, Equatable, Codable {
+        public var count: Int
+        /// Some of them, or all.
+        public var names: [String]
     }
 
     /// A part of the change as `git diff` has it.

@@ -17,7 +17,7 @@ extension HTMLReport {
             let here = facts.failing.count { $0.standing == .newlyFailing }
             let there = facts.failing.count { $0.standing == .alsoOnTarget }
             if report.comparison != nil, here + there > 0 {
-                html += " <span class=\"quiet\">\(Figures.grouped(here)) only here, "
+                html += " <span class=\"quiet\">\(Figures.grouped(here)) new in this change, "
                 html += "\(Figures.grouped(there)) also on the target</span>"
             }
             html += "</h3>\n"
@@ -41,12 +41,12 @@ extension HTMLReport {
         guard !facts.flaky.isEmpty else { return "" }
         var html: HTML = """
             <section id="flaky"><h2>Flaky tests <span class="n">\(Figures.grouped(facts.flaky.count))</span></h2>
-            <p class="quiet">They failed and then passed on the same tree.</p>
+            <p class="quiet">They failed and passed on the same tree.</p>
             <ul class="rows">
 
             """
         for test in facts.flaky.prefix(Self.failureLimit) {
-            html += "<li><b>\(test.result.id)</b> <span class=\"tag\">\(test.tries) tries</span>"
+            html += "<li><b>\(test.result.id)</b> <span class=\"tag\">\(test.tries) attempts</span>"
             if let trend = document.trends[test.result.id] { html += " \(TrendPicture.svg(of: trend))" }
             if let message = test.earlierFailure { html += "<pre>\(text: clipped(message, to: 2_000))</pre>" }
             html += "</li>\n"
@@ -94,12 +94,12 @@ extension HTMLReport {
         if !result.suite.isEmpty { html += "<span class=\"quiet\">\(result.suite)/</span>" }
         html += "<b>\(result.name)</b>"
         switch test.standing {
-        case .newlyFailing: html += " <span class=\"tag new\">only here</span>"
+        case .newlyFailing: html += " <span class=\"tag new\">new in this change</span>"
         case .alsoOnTarget: html += " <span class=\"tag\">also fails on the target</span>"
         case .unknown: break
         }
         if result.status == .errored { html += " <span class=\"tag\">error</span>" }
-        if test.tries > 1 { html += " <span class=\"tag\">\(test.tries) tries</span>" }
+        if test.tries > 1 { html += " <span class=\"tag\">\(test.tries) attempts</span>" }
         if let place = ReportFacts.place(result.file, result.line) { html += " <code class=\"place\">\(place)</code>" }
         if let trend = document.trends[result.id] { html += " \(TrendPicture.svg(of: trend))" }
         html += "</summary>\n"

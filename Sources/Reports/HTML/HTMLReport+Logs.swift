@@ -50,16 +50,16 @@ extension HTMLReport {
         if let reason = step.reason { html += "<p class=\"meta\">\(text: reason)</p>\n" }
         if let proof = step.provedBy {
             html +=
-                "<p class=\"meta\">It did not run: \(Wording.run(proof)) proved it, with the same inputs, command and box. "
+                "<p class=\"meta\">Not run: \(Wording.run(proof)) proved it, with the same inputs, command and build box. "
             html += "Its tests and artifacts are those of that run: "
             html += "<code class=\"all\">\(ReportFacts.logsCommand(proof.run, proof.step))</code></p>\n"
         } else if let earlier = step.carriedFrom {
             html +=
-                "<p class=\"meta\">It was not repeated: it passed in run \(earlier.run), in whose workspace this one "
-            html += "goes on. Its tests and artifacts are those of that run: "
+                "<p class=\"meta\">Not repeated: it passed in run \(earlier.run), and this run continues in that run's "
+            html += "workspace. Its tests and artifacts are those of that run: "
             html += "<code class=\"all\">\(ReportFacts.logsCommand(earlier.run, earlier.step))</code></p>\n"
         } else if step.attempts.isEmpty {
-            html += "<p class=\"meta quiet\">It did not run.</p>\n"
+            html += "<p class=\"meta quiet\">Not run.</p>\n"
         }
         for attempt in step.attempts {
             append(attempt, of: step, id: "s\(number)a\(attempt.number)", shares, to: &html)

@@ -76,7 +76,7 @@ extension HTMLReport {
             }
         html += "<li class=\"t \(state)\">\(result.name)"
         if let seconds = result.duration { html += " <i>\(Figures.duration(seconds))</i>" }
-        if test.tries > 1 { html += " <span class=\"tag\">\(test.tries) tries</span>" }
+        if test.tries > 1 { html += " <span class=\"tag\">\(test.tries) attempts</span>" }
         if result.status != .passed, let place = ReportFacts.place(result.file, result.line) {
             html += " <code>\(place)</code>"
         }

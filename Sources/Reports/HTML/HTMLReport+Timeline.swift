@@ -35,7 +35,7 @@ extension HTMLReport {
         let isLong = report.steps.count > 40
         var html: HTML = """
             <section id="timeline"><h2>Timeline <span class="n">\(Figures.count(report.steps.count, "step"))</span></h2>
-            <p class="quiet">\(stateCounts); \(Figures.grouped(mostAtOnce(attempts))) at once at most</p>
+            <p class="quiet">\(stateCounts); at most \(Figures.grouped(mostAtOnce(attempts))) at the same time</p>
             <div class="timeline\(HTML(trusted: isLong ? " long" : ""))"
             """
         if isLong { html += " role=\"region\" aria-label=\"Timeline\" tabindex=\"0\"" }
@@ -137,7 +137,7 @@ extension HTMLReport {
     }
 
     private func spoken(_ step: StepRecord) -> String {
-        guard !step.attempts.isEmpty else { return Wording.proof(step) ?? "did not run" }
+        guard !step.attempts.isEmpty else { return Wording.proof(step) ?? "not run" }
         return step.attempts.map { attempt in
             let length = Figures.duration(from: attempt.startedAt, to: attempt.endedAt ?? report.endedAt)
             return "attempt \(attempt.number) \(Wording.title(attempt.status)) after \(length)"

@@ -108,7 +108,7 @@ struct HTMLReport {
             html += "</a></li>"
         }
         if !facts.failing.isEmpty || !facts.failedSteps.isEmpty {
-            link("failed", "What failed", facts.failing.isEmpty ? facts.failedSteps.count : facts.failing.count)
+            link("failed", "Failures", facts.failing.isEmpty ? facts.failedSteps.count : facts.failing.count)
         }
         if !facts.flaky.isEmpty { link("flaky", "Flaky", facts.flaky.count) }
         if !report.conflicts.isEmpty { link("conflicts", "Conflicts", report.conflicts.count) }
@@ -135,14 +135,14 @@ struct HTMLReport {
             if let tested = report.testedCommit {
                 row("Tested", "\(commit(tested)) <span class=\"quiet\">\(ReportFacts.whatIsTested(report))</span>")
             } else {
-                row("Tested", "<span class=\"quiet\">nothing: no merge was made</span>")
+                row("Tested", "<span class=\"quiet\">nothing: not merged</span>")
             }
         } else {
             row("Ref", "\(ReportFacts.ref(report))")
             row("Commit", commit(report.testedCommit ?? report.head))
         }
         for merged in report.mergedChanges.prefix(10) {
-            let how: HTML = "<span class=\"quiet\">by \(merged.recognition.rawValue) as</span>"
+            let how: HTML = "<span class=\"quiet\">(\(merged.recognition.rawValue)) as</span>"
             row("Landed", "change \(merged.name) \(how) \(commit(merged.commit))")
         }
         let start = report.startedAt ?? report.createdAt
@@ -192,7 +192,7 @@ struct HTMLReport {
         guard !report.conflicts.isEmpty else { return "" }
         var html: HTML = """
             <section id="conflicts"><h2>Conflicts <span class="n">\(report.conflicts.count)</span></h2>
-            <p class="quiet">Both the change and its target changed these files. Nothing was run.</p>
+            <p class="quiet">The change and its target both changed these files. Nothing was run.</p>
             <ul class="rows">
 
             """
@@ -268,7 +268,7 @@ struct HTMLReport {
     private func reproduction() -> HTML {
         var html: HTML = """
             <section id="reproduce"><h2>Reproduce</h2>
-            <p class="quiet">On your machine, with the same engine:</p>
+            <p class="quiet">Run it on your machine, with the same engine:</p>
             <pre class="command"><code class="all">\(report.reproduce)</code></pre>
 
             """

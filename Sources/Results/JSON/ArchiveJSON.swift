@@ -38,7 +38,7 @@ package enum ArchiveJSON {
             let text = try container.decode(String.self)
             if let date = Date(iso8601: text) { return date }
             throw DecodingError.dataCorruptedError(
-                in: container, debugDescription: "\"\(text)\" is no time; it must look like 2026-08-01T12:00:00.000Z.")
+                in: container, debugDescription: "\"\(text)\" is not a time; write it like 2026-08-01T12:00:00.000Z.")
         }
         return decoder
     }

@@ -78,7 +78,7 @@ public struct Approval: Sendable, Equatable, Codable {
 
     /// `approved by ada (user 1000) on 21 Nov 2026, 14:03:22 UTC: looks right`; the comment is not cleaned.
     public var inWords: String {
-        guard let decision, let decidedAt else { return "waits since \(Figures.dateAndTime(askedAt))" }
+        guard let decision, let decidedAt else { return "waiting since \(Figures.dateAndTime(askedAt))" }
         let who = "\(by ?? "?")\(user.map { " (user \($0))" } ?? "")"
         return "\(decision.rawValue) by \(who) on \(Figures.dateAndTime(decidedAt))" + (comment.map { ": \($0)" } ?? "")
     }

@@ -91,7 +91,7 @@ public struct FixSeries: Sendable, Equatable, Codable {
             switch self {
             case .working: "being tried"
             case .needsApproval: "needs approval"
-            case .givenUp: "given up"
+            case .givenUp: "abandoned"
             default: rawValue
             }
         }

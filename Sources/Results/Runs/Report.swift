@@ -265,8 +265,8 @@ public struct Comparison: Sendable, Equatable, Codable {
 
         /// `2.4 s; the median of 12 runs before is 0.8 s, give or take 20 ms`.
         public var inWords: String {
-            "\(Figures.duration(seconds)); the median of \(samples) runs before is \(Figures.duration(median)), "
-                + "give or take \(Figures.duration(deviation))"
+            "\(Figures.duration(seconds)); the median of the last \(samples) runs is \(Figures.duration(median)), "
+                + "typical deviation \(Figures.duration(deviation))"
         }
     }
 

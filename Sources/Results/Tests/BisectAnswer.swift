@@ -71,8 +71,8 @@ public struct BisectAnswer: Sendable, Equatable, Codable {
 
     /// One sentence; not cleaned.
     public var inWords: String {
-        let others = suspects.isEmpty ? "" : ", or by one of \(suspects.count) before it that can't be tested"
-        let doubt = isVerified == false ? "; a second run did not confirm it, so the test may be flaky" : ""
-        return "\(test) is broken by \(broken.inWords)\(others)\(doubt)"
+        let others = suspects.isEmpty ? "" : ", or by one of \(suspects.count) earlier commits that can't be tested"
+        let doubt = isVerified == false ? "; a second run did not confirm this, so the test may be flaky" : ""
+        return "\(test) was broken by \(broken.inWords)\(others)\(doubt)"
     }
 }

@@ -6,8 +6,12 @@ public struct TestResults: Sendable, Equatable {
     /// What could not be read or had to be cut, and what to do about it.
     public var findings: [Finding]
 
-    public init(tests: [TestResult] = [], findings: [Finding] = []) {
+    /// The format that the first of the files is in; nil where none was recognised.
+    public var format: ResultFormat?
+
+    public init(tests: [TestResult] = [], findings: [Finding] = [], format: ResultFormat? = nil) {
         self.tests = tests
         self.findings = findings
+        self.format = format
     }
 }

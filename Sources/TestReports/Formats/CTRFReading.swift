@@ -50,7 +50,7 @@ struct CTRFReading: JSONReading {
         if tries.isEmpty, value["flaky"]?.isTrue == true, result.status == .passed {
             var earlier = result
             (earlier.status, earlier.duration) = (.failed, nil)
-            earlier.message = "an earlier try failed; the report keeps no message of it"
+            earlier.message = "an earlier attempt failed; the report has no message for it"
             tries = [earlier]
         }
         collector.add(tries: tries + [result], from: TestOrigin(file: file))
@@ -87,7 +87,7 @@ struct CTRFReading: JSONReading {
         if !sawTests {
             collector.say(
                 "has no \"results.tests\"", key: "none", severity: .error,
-                suggestion: "Look at the reporter that wrote it; the specification is at https://ctrf.io.")
+                suggestion: "Check the reporter that wrote it; the specification is at https://ctrf.io.")
         }
     }
 }

@@ -52,7 +52,7 @@ struct ConsoleReading: ResultReading {
     mutating func read(_ source: ByteSource) -> TestResults {
         var source = source
         while !collector.isFull, let (bytes, _) = source.nextLine(limit: limits.fieldBytes) {
-            take(Self.plain(bytes))
+            if !xctestIssue(coloured: bytes) { take(Self.plain(bytes)) }
         }
         finish()
         return collector.finished()
@@ -167,6 +167,16 @@ struct ConsoleReading: ResultReading {
         }
         open[current] = changed
         return true
+    }
+
+    /// Takes a line of an XCTest's issue that has escape characters in it. XCTest colours nothing, so they are part of
+    /// the values that it shows: without them `"Hello" is not equal to "Hello"` would be left.
+    private mutating func xctestIssue(coloured bytes: [UInt8]) -> Bool {
+        guard let current, let escape = bytes.firstIndex(of: 0x1B) else { return false }
+        let start = String(cleaning: Array(bytes[..<escape]))
+        guard continues == current || start.byteRange(of: ": error: \(current) : ") != nil else { return false }
+        let parts = bytes.split(separator: 0x1B, omittingEmptySubsequences: false)
+        return xctestIssue(parts.map { String(cleaning: Array($0)) }.joined(separator: "\\u{1B}"))
     }
 
     /// A line that an XCTest printed, or one more of its last issue; what the runner of Swift Testing prints is neither.
@@ -372,7 +382,7 @@ struct ConsoleReading: ResultReading {
         }
         if !sawLine {
             collector.say(
-                "holds no line of XCTest or Swift Testing", key: "none", severity: .error,
+                "contains no output of XCTest or Swift Testing", key: "none", severity: .error,
                 suggestion: "Check that the step runs swift test and that its whole output is in the file.")
         }
     }

@@ -161,7 +161,7 @@ struct DartReading: JSONLineReading {
         if !hasEnded {
             collector.say(
                 "does not say that the run ended", key: "end", severity: .error,
-                suggestion: "The test process crashed or was stopped: look at the end of the step's log.")
+                suggestion: "The test process crashed or was stopped: check the end of the step's log.")
         }
     }
 }

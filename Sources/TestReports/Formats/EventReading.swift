@@ -80,9 +80,9 @@ struct EventReading: ResultReading {
                     collector.say(
                         last
                             ? "ends inside an event, at line \(line)"
-                            : "has a line that is no event, line \(line): it was left out",
+                            : "has a line that is not an event, line \(line): it was skipped",
                         key: "broken", line: line, severity: .error,
-                        suggestion: "The test process was probably stopped half-way: look at the end of the step's log."
+                        suggestion: "The test process was probably stopped: check the end of the step's log."
                     )
                 }
                 if broken > 1000 { break }
@@ -307,7 +307,7 @@ struct EventReading: ResultReading {
                 rule: "test-issue", severity: .error, message: "Outside of any test: \(text(payload))",
                 file: issue.sourceLocation?.path, line: issue.sourceLocation?.line,
                 column: issue.sourceLocation?.column,
-                suggestion: "A task that outlives its test recorded this: let the test await all it starts."))
+                suggestion: "A task that outlives its test recorded this: await every task in the test."))
     }
 
     private mutating func finish() {
@@ -316,14 +316,14 @@ struct EventReading: ResultReading {
         }
         if !sawEvent {
             collector.say(
-                "holds no events of Swift Testing", key: "none", line: 1, severity: .error,
+                "contains no events of Swift Testing", key: "none", line: 1, severity: .error,
                 suggestion: "Write it with swift test --event-stream-output-path FILE --event-stream-version 0.")
         } else if !ended {
             let waiting = states.filter { !$0.isSuite && !$0.hasStarted && !$0.isSkipped }.count
             collector.say(
                 "does not say that the run ended; \(waiting) declared tests never started", key: "end",
                 severity: .error,
-                suggestion: "The test process crashed or was stopped: look at the end of the step's log.")
+                suggestion: "The test process crashed or was stopped: check the end of the step's log.")
         }
     }
 }

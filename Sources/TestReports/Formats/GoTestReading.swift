@@ -137,7 +137,7 @@ struct GoTestReading: JSONLineReading {
             }
             GoOutput(output).describe(&result)
             if result.message == nil, packages[key.package]?.failedParents.contains(key.test) == true {
-                result.message = "a test inside of it failed"
+                result.message = "a subtest failed"
             }
         case .skipped: result.message = GoOutput(output).said ?? (output.isEmpty ? nil : GoOutput(output).plain)
         case .passed, .expectedFailure: break
@@ -191,7 +191,7 @@ struct GoTestReading: JSONLineReading {
             collector.say(
                 "does not say how \(unended.count) packages ended, the first of them \(first)", key: "end",
                 severity: .error,
-                suggestion: "go test was probably stopped: look at the end of the step's log.")
+                suggestion: "go test was probably stopped: check the end of the step's log.")
         }
     }
 }

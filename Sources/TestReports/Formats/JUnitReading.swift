@@ -122,7 +122,7 @@ struct JUnitReading: ResultReading {
         guard tooDeep == 0, open.count < limits.depth else {
             tooDeep += 1
             collector.say(
-                "nests more than \(limits.depth) elements: what lies deeper was left out", key: "depth", line: line,
+                "nests more than \(limits.depth) elements: deeper elements were skipped", key: "depth", line: line,
                 suggestion: "Check what wrote it; no known test tool nests that deep.")
             return
         }
@@ -423,7 +423,8 @@ struct JUnitReading: ResultReading {
         if !sawJUnit, collector.results.findings.allSatisfy({ $0.severity != .error }) {
             collector.say(
                 sawElement
-                    ? "is XML but no JUnit report: it has no <testsuite> and no <testcase>" : "holds no JUnit report",
+                    ? "is XML but not a JUnit report: it has no <testsuite> and no <testcase>"
+                    : "contains no JUnit report",
                 line: 1, severity: .error,
                 suggestion: "Check the path and format the step declares for its test results.")
         }
@@ -431,7 +432,7 @@ struct JUnitReading: ResultReading {
             // gotestsum counts a package that does not compile, and lists no test for it.
             collector.say(
                 "counts \(unlisted.declared) failures and errors but lists \(unlisted.listed)", line: unlisted.line,
-                suggestion: "Look at the step's log: something failed outside of a test, such as a build or a set-up.")
+                suggestion: "Check the step's log: something failed outside of a test, such as a build or a set-up.")
         }
     }
 }

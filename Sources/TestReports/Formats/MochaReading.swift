@@ -45,7 +45,7 @@ struct MochaReading: JSONReading {
         let earlier = (0..<retries).map { number in
             var result = result
             (result.status, result.duration, result.line, result.details) = (.failed, nil, nil, nil)
-            result.message = "try \(number + 1) failed; Mocha keeps no message of it"
+            result.message = "attempt \(number + 1) failed; Mocha reports no message for it"
             return result
         }
         collector.add(tries: earlier + [result], from: TestOrigin(file: file))

@@ -245,16 +245,16 @@ struct TAPReading: ResultReading {
         flush()
         if let planned, planned < ran {
             collector.say(
-                "plans \(planned) tests, and \(ran) are in it", key: "plan",
-                suggestion: "Mend the plan, so that a test that never ran is noticed.")
+                "plans \(planned) tests but contains \(ran)", key: "plan",
+                suggestion: "Correct the plan, so that a missing test is noticed.")
         } else if let planned, planned > ran, !bailedOut {
             collector.say(
-                "plans \(planned) tests, and \(ran) are in it", key: "plan", severity: .error,
-                suggestion: "The test process ended before its time: look at the end of the step's log.")
+                "plans \(planned) tests but contains \(ran)", key: "plan", severity: .error,
+                suggestion: "The test process ended early: check the end of the step's log.")
         } else if planned == nil, !bailedOut {
             collector.say(
-                "has no plan (1..N): whether all tests ran can't be told", key: "plan",
-                suggestion: "The test process was probably stopped: look at the end of the step's log.")
+                "has no plan (1..N), so pipectl can't tell whether all tests ran", key: "plan",
+                suggestion: "The test process was probably stopped: check the end of the step's log.")
         }
     }
 }

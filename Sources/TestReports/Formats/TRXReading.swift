@@ -137,7 +137,7 @@ struct TRXReading: XMLReading {
         if !hasResults {
             collector.say(
                 "has no <Results>: no test ran", key: "none", severity: .warning,
-                suggestion: "Look at the step's log: the test host may have found no tests, or not have started.")
+                suggestion: "Check the step's log: the test host may have found no tests, or not have started.")
         }
     }
 

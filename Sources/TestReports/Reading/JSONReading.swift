@@ -48,7 +48,7 @@ extension JSONReading {
                 case .enter: break
                 }
                 if !isWhole {
-                    collector.sayBroken("ends or breaks off in the middle of a value", line: walk.tokens.source.line)
+                    collector.sayBroken("ends in the middle of a value", line: walk.tokens.source.line)
                     break reading
                 }
             case .leave(let path):
@@ -104,8 +104,8 @@ extension JSONLineReading {
                 take(value)
             } else {
                 collector.say(
-                    "has a line that is not JSON, line \(number): it was left out", key: "broken", line: number,
-                    suggestion: "The test process was probably stopped half-way: look at the end of the step's log.")
+                    "has a line that is not JSON, line \(number): it was skipped", key: "broken", line: number,
+                    suggestion: "The test process was probably stopped: check the end of the step's log.")
             }
         }
         finish()

@@ -34,7 +34,7 @@ struct ResultFile: ~Copyable {
             throw TestResultFileError(
                 .notRegular, name: name,
                 description:
-                    "\(name) is not a regular file. Let the step write its results to a file of its own and name that.")
+                    "\(name) is not a regular file. Let the step write its results to a regular file.")
         }
         return file
     }

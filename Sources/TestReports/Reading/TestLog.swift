@@ -94,7 +94,7 @@ package struct TestLog {
     private static func sentence(_ ending: String) -> String? {
         let words = ending.split(separator: " ").map(String.init)
         let time = words.count > 2 && words.last == "sec" ? "\(words[words.count - 2]) s" : nil
-        if ending.hasPrefix("Timeout") { return "CTest stopped it after \(time ?? "its time-out"): time-out" }
+        if ending.hasPrefix("Timeout") { return "CTest stopped it after \(time ?? "its limit"): timeout" }
         if ending.hasPrefix("Exception: ") { return "It crashed: \(words.dropFirst().first ?? "")" }
         if ending.hasPrefix("Not Run") { return "CTest did not run it: its program is missing" }
         return nil

@@ -18,9 +18,9 @@ struct UnknownFormat {
     private static let elements: [String: UnknownFormat] = [
         "robot": .init(name: "Robot Framework's output.xml", advice: "Write JUnit XML with robot --xunit results.xml."),
         "checkstyle": .init(
-            name: "Checkstyle's report, which holds findings and no tests", advice: "Read it with .findings(…)."),
-        "coverage": .init(name: "a report of coverage", advice: "Check the path: it names no test results."),
-        "report": .init(name: "JaCoCo's report of coverage", advice: "Check the path: it names no test results."),
+            name: "Checkstyle's report, which contains findings, not tests", advice: "Read it with .findings(…)."),
+        "coverage": .init(name: "a coverage report", advice: "Check the path: the file has no test results."),
+        "report": .init(name: "JaCoCo's coverage report", advice: "Check the path: the file has no test results."),
         "Site": .init(name: "CTest's own XML", advice: "Write JUnit XML with ctest --output-junit FILE."),
         "TestLog": .init(name: "Boost.Test's XML", advice: "Write JUnit XML with --log_format=JUNIT --log_sink=FILE."),
         "TestResult": .init(
@@ -30,7 +30,8 @@ struct UnknownFormat {
         "doctest": .init(name: "doctest's XML", advice: "Write JUnit XML with --reporters=junit --out=FILE."),
         "TestCase": .init(name: "Qt Test's XML", advice: "Write JUnit XML with -o FILE,junitxml."),
         "testng-results": .init(
-            name: "TestNG's own XML", advice: "Read the JUnit XML that TestNG writes to junitreports/ beside it."),
+            name: "TestNG's own XML",
+            advice: "Read the JUnit XML that TestNG writes to junitreports/ in the same folder."),
         "testExecutions": .init(
             name: "SonarQube's generic XML", advice: "Write JUnit XML with the test tool's own option."),
         "html": .init(name: "an HTML page", advice: "Write JUnit XML with the test tool's own option."),
@@ -49,7 +50,7 @@ struct UnknownFormat {
         ),
         (
             ["runs", "$schema"],
-            .init(name: "SARIF, which holds findings and no tests", advice: "Read it with .findings(.sarif(…)).")
+            .init(name: "SARIF, which contains findings, not tests", advice: "Read it with .findings(.sarif(…)).")
         ),
         (
             ["stats", "results"],
@@ -93,7 +94,7 @@ struct UnknownFormat {
             )
         ),
         ("bplist00", .init(name: "a binary property list", advice: "Write JUnit XML with the test tool's own option.")),
-        ("SF:", .init(name: "a report of coverage (LCOV)", advice: "Check the path: it names no test results.")),
+        ("SF:", .init(name: "a coverage report (LCOV)", advice: "Check the path: the file has no test results.")),
     ]
 
     /// What is said of the file.
@@ -102,10 +103,10 @@ struct UnknownFormat {
         let kind = start.first == UInt8(ascii: "<") ? "XML" : start.keys.isEmpty ? "text" : "JSON"
         return Finding(
             rule: "result-file", severity: .error,
-            message: known.map { "\(name) looks like \($0.name), which is not read for test results." }
-                ?? "\(name) is \(kind) in no format of test results that is known.",
+            message: known.map { "\(name) looks like \($0.name), which pipectl does not read as test results." }
+                ?? "\(name) is \(kind), but not in a known format of test results.",
             file: name, line: 1,
             suggestion: known?.advice
-                ?? "Write JUnit XML with the test tool's own option; docs/workflows.md lists what is read.")
+                ?? "Write JUnit XML with the test tool's own option; docs/workflows.md lists the formats.")
     }
 }

@@ -32,7 +32,7 @@ extension XMLReading {
                 guard tooDeep == 0, path.count < limits.depth else {
                     if !isEmpty { tooDeep += 1 }
                     collector.say(
-                        "nests more than \(limits.depth) elements: what lies deeper was left out", key: "depth",
+                        "nests more than \(limits.depth) elements: deeper elements were skipped", key: "depth",
                         line: tokens.source.line, suggestion: "Check what wrote it; no known test tool nests that deep."
                     )
                     continue
@@ -81,7 +81,7 @@ extension ResultCollector {
             "\(what), at line \(line); the results before that line are in this report", key: "broken", line: line,
             severity: .error,
             suggestion:
-                "What wrote it was probably stopped half-way: look at the end of the step's log, then run the step again."
+                "Its writer was probably stopped: check the end of the step's log, then run the step again."
         )
     }
 

@@ -120,7 +120,7 @@ struct XMLTokenizer {
     private static let entity: UInt64 = "<!entity".utf8.reduce(0) { $0 << 8 | UInt64($1) }
 
     private mutating func startTag() -> XMLToken {
-        guard let name = name() else { return .broken("has a < that starts no tag") }
+        guard let name = name() else { return .broken("has a < that does not start a tag") }
         var attributes = XMLAttributes()
         while true {
             skipSpace()

@@ -49,9 +49,10 @@ struct AgentDesk: Sendable {
     static let standardBudget = 16_384
     static let budget = AgentTool.Parameter(
         "maximum_bytes",
-        JSONSchema.integer(budgets, "The most bytes of the answer; what is cut is said.", standard: standardBudget))
+        JSONSchema.integer(
+            budgets, "The largest answer in bytes; the answer says what was cut.", standard: standardBudget))
     static let repository = AgentTool.Parameter(
-        "repository", JSONSchema.string("Only of this repository, by its name on the box."))
+        "repository", JSONSchema.string("Only this repository, by its name on the build box."))
 
     func budget(_ arguments: Arguments) throws -> TextBudget {
         // Whatever is answered is marked, which takes some bytes as well.
@@ -83,7 +84,7 @@ struct AgentDesk: Sendable {
         }
         await access.close()
         guard let answer = await answers.answer else {
-            throw ToolFailure("the daemon gave another answer than expected; is it of another version?")
+            throw ToolFailure("the daemon gave an unexpected answer; is it another version of pipectl?")
         }
         return answer
     }
@@ -95,7 +96,7 @@ struct AgentDesk: Sendable {
             if case .refused(_, let message) = reply { throw ToolFailure(message) }
             if let answer = pick(reply) { return answer }
         }
-        throw ToolFailure("the daemon gave another answer than expected; is it of another version?")
+        throw ToolFailure("the daemon gave an unexpected answer; is it another version of pipectl?")
     }
 
     /// A list in an answer: as many items as fit, and how to get the others.

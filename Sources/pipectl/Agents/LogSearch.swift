@@ -50,7 +50,8 @@ struct LogSearch: Sendable {
             grace: .milliseconds(50), outputLimit: 1 << 20
         ).run()
         if case .exited(2) = ended.ending {
-            throw ToolFailure("the pattern is no regular expression: \(ended.text.trimmingCharacters(in: .newlines))")
+            throw ToolFailure(
+                "the pattern is not a regular expression: \(ended.text.trimmingCharacters(in: .newlines))")
         }
         return gather(ended, lines)
     }

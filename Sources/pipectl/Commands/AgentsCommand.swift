@@ -3,26 +3,27 @@ import Foundation
 
 struct AgentsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "agents", abstract: "Tells the agents of a repository about pipectl.",
+        commandName: "agents", abstract: "Sets up coding agents to use pipectl.",
         subcommands: [AgentsInstall.self])
 }
 
 struct AgentsInstall: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "install", abstract: "Writes the configuration and a short text for agents into a repository.",
+        commandName: "install",
+        abstract: "Writes the MCP configuration and a short instruction for coding agents into a repository.",
         discussion: """
-            Shows what would change, and asks. A file that can't be read is left alone, and so is everything in a file \
-            that is not about pipectl. A second time it changes nothing.
+            Shows the changes and asks before it writes. It leaves files alone that it can't read, and everything in a file \
+            that is not about pipectl. Running it again changes nothing.
             """)
 
     @Option(help: "The repository.") var folder = "."
     @Option(
         name: .customLong("host"),
         help: ArgumentHelp(
-            "Only for this: claude, cursor, vscode, codex, gemini, skills or agents (AGENTS.md); may be repeated.",
+            "Set up only this agent: claude, cursor, vscode, codex, gemini, skills or agents (AGENTS.md); may be repeated.",
             valueName: "host"))
     var hosts: [AgentHost] = []
-    @Option(help: "How agents call pipectl.") var command = "pipectl"
+    @Option(help: "The command with which agents start pipectl.") var command = "pipectl"
     @Flag(help: "Write without asking.") var yes = false
 
     func validate() throws {
@@ -41,7 +42,8 @@ struct AgentsInstall: ParsableCommand {
         guard plan.skipped.isEmpty else {
             throw CommandEnd(
                 code: 3,
-                message: "\(plan.skipped.count) files are left alone; add what they lack by hand: docs/agents.md")
+                message:
+                    "\(Count.text(plan.skipped.count, "file")) not changed; edit by hand as docs/agents.md describes")
         }
     }
 
@@ -51,11 +53,13 @@ struct AgentsInstall: ParsableCommand {
             guard isatty(0) == 1, Terminal.errorIsTerminal else {
                 throw CommandEnd(
                     code: 2,
-                    message: "nothing is written: here nobody can be asked. `pipectl agents install --yes` writes it")
+                    message:
+                        "nothing was written: standard input is not a terminal, so pipectl can't ask. Use `pipectl agents install --yes`"
+                )
             }
             Terminal.write("Write \(plan.changes.count) files? [y/N] ", to: 2)
             guard let answer = readLine(), ["y", "yes"].contains(answer.lowercased()) else {
-                throw CommandEnd(code: 2, message: "nothing is written")
+                throw CommandEnd(code: 2, message: "nothing was written")
             }
         }
         try plan.write()

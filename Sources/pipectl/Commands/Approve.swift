@@ -4,22 +4,22 @@ import TerminalText
 
 struct Approve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "approve", abstract: "Lets a run or step go on that needs approval, or rejects it.",
+        commandName: "approve", abstract: "Approves or rejects a run or step that needs approval.",
         discussion: """
-            The box asks before it runs a release of a commit that is not merged, a change by an author who is not among \
-            --allow-authors, one that touches --protect-paths, and what a workflow says itself. `pipectl status` lists \
-            what waits. The answer holds for exactly this commit and workflow definition; a newer push is asked about \
-            anew. Your login name, as the system knows it, and the time are kept with the run.
+            These need approval: a release of a commit that is not merged, a change by an author who is not among \
+            --allow-authors, a change to --protect-paths, and what a workflow declares itself. `pipectl status` lists \
+            what waits. The decision applies to exactly this commit and workflow definition; a newer push needs a new \
+            one. The report records your login name and the time.
             """)
 
     @OptionGroup var state: StateOptions
     @Argument(help: RunArgument.help)
     var run: RunArgument
-    @Option(help: "A step of the run that waits, by its name.")
+    @Option(help: "The name of the waiting step.")
     var step: String?
-    @Flag(help: "Say no: the run ends as cancelled, a step fails.")
+    @Flag(help: "Reject it: the run is cancelled; a rejected step fails.")
     var reject = false
-    @Option(help: "Why, for the report.")
+    @Option(help: "The reason, shown in the report.")
     var reason: String?
 
     mutating func run() async throws {
@@ -31,7 +31,7 @@ struct Approve: AsyncParsableCommand {
                 if case .done(let sentence) = reply { Terminal.say(TerminalText.name(sentence, limit: 2_000)) }
             }
             if case .own = access, !reject {
-                Terminal.say("no daemon is running: it goes on with the next `pipectl watch`")
+                Terminal.say("no daemon is running: the run continues when `pipectl watch` starts")
             }
         } catch {
             await access.close()

@@ -21,15 +21,17 @@ struct ArchiveCommand: AsyncParsableCommand {
             for problem in problems { Terminal.print(problem) }
             guard problems.isEmpty else {
                 throw CommandEnd(
-                    code: 1, message: "\(problems.count) problems; `pipectl archive reindex` mends the index")
+                    code: 1,
+                    message: "\(Count.text(problems.count, "problem")); `pipectl archive reindex` rebuilds the index")
             }
-            Terminal.say("the archive is sound")
+            Terminal.say("the archive is intact")
         }
     }
 
     struct Reindex: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "reindex", abstract: "Rebuilds the index from archive.git; a damaged one is kept beside it.",
+            commandName: "reindex",
+            abstract: "Rebuilds the index from archive.git; keeps a damaged index under another name.",
             discussion: "Stop the daemon first.")
         @OptionGroup var state: StateOptions
 
@@ -43,7 +45,7 @@ struct ArchiveCommand: AsyncParsableCommand {
             let store = try ArchiveStore(home: folder.path)
             _ = try await store.recover()
             let outcome = try await store.reindex(into: index)
-            if let kept { Terminal.say("the old index is kept as \(kept)") }
+            if let kept { Terminal.say("the old index was kept as \(kept)") }
             Terminal.print("\(outcome)")
         }
     }
@@ -51,10 +53,10 @@ struct ArchiveCommand: AsyncParsableCommand {
     struct Restore: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "restore",
-            abstract: "Puts the daemon's copy of the index in its place, and adds what archive.git has since.",
+            abstract: "Restores the index from the daemon's daily copy, and adds newer runs from archive.git.",
             discussion: """
-                Stop the daemon first. The index that is there is kept beside it. The next look at each repository starts \
-                nothing; runs that act on the world and had not ended need a person.
+                Stop the daemon first. The current index is kept under another name. The next look at each repository starts \
+                nothing. Check unfinished releases by hand before you run them again.
                 """)
         @OptionGroup var state: StateOptions
 
@@ -64,12 +66,12 @@ struct ArchiveCommand: AsyncParsableCommand {
             let lock = try StateLock.acquire(folder, purpose: "archive restore")
             defer { lock.release() }
             let restored = try await IndexRestore.run(folder)
-            if let kept = restored.kept { Terminal.say("the old index is kept as \(kept)") }
+            if let kept = restored.kept { Terminal.say("the old index was kept as \(kept)") }
             Terminal.print(
-                "the copy of \(restored.date.formatted(.iso8601)) is in place, with \(restored.added) runs from archive.git added and \(restored.finished) ended"
+                "restored the copy of \(restored.date.formatted(.iso8601)); added \(Count.text(restored.added, "run")) from archive.git and ended \(restored.finished)"
             )
             Terminal.say(
-                "the next look starts nothing; `pipectl watch --since \(restored.date.formatted(.iso8601)) …` also tests changes from since then"
+                "the next look at each repository starts nothing; `pipectl watch --since \(restored.date.formatted(.iso8601)) …` also tests changes pushed since then"
             )
         }
     }

@@ -9,20 +9,21 @@ struct Bisect: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "bisect", abstract: "Finds the commit, and the change, that broke a test.",
         discussion: """
-            It follows what landed on the branch (first parents), takes from the archive what it knows, runs only commits \
-            that are missing, and only the step with the test; with a daemon in its idle slots. Commits that can't be \
-            tested are gone around. Exit code 0 when a cause is named, 7 when there is none to name.
+            Follows the branch's first parents. Uses results from the archive and runs only commits without one, \
+            and only the step with the test; a daemon uses idle slots for this. Skips commits that can't be \
+            tested. Exit code 0: the cause was found; 7: there is none to find.
             """)
 
     @OptionGroup var state: StateOptions
     @OptionGroup(title: HelpText.daemon) var box: BoxOptionGroup
-    @Argument(help: "The test as a report names it, or a part of that which only one has.") var test: String
-    @Option(help: "A commit in which it passes. Default: the newest one that can be found.") var good: String?
-    @Option(help: "A commit in which it fails. Default: the branch's tip.") var bad: String?
-    @Option(help: "The workflow that runs it. Default: the one in which it ran last.") var workflow: String?
-    @Option(help: "The branch. Default: the one that changes want into.") var branch: String?
+    @Argument(help: "The test's name in a report, or a part of the name that is unique.") var test: String
+    @Option(help: "A commit where the test passes. Default: the newest one found.") var good: String?
+    @Option(help: "A commit where the test fails. Default: the branch's tip.") var bad: String?
+    @Option(help: "The workflow that runs the test. Default: the one that ran it last.") var workflow: String?
+    @Option(help: "The branch. Default: the repository's target branch.") var branch: String?
     @Option(help: "The repository's path, URL or name.") var repository = "."
-    @Flag(inversion: .prefixedNo, help: "Run both sides of the answer once more.") var verify = true
+    @Flag(inversion: .prefixedNo, help: "Run the first bad and the last good commit again to confirm.") var verify =
+        true
     @Flag(help: "Print the answer as JSON.") var json = false
 
     func run() async throws {
@@ -95,7 +96,9 @@ struct Bisect: AsyncParsableCommand {
             row("passes ", answer.good)
             let verified =
                 answer.isVerified.map { $0 ? "; confirmed by a second run of both" : "; NOT confirmed" } ?? ""
-            Terminal.print("  \(answer.fromArchive) commits known from the archive, \(answer.runs) runs\(verified)")
+            Terminal.print(
+                "  \(Count.text(answer.fromArchive, "commit")) known from the archive, \(Count.text(answer.runs, "run"))\(verified)"
+            )
         case .nothing(let why): throw CommandEnd(code: 7, message: TerminalText.name(why, limit: 2_000))
         case .note, nil: throw CommandEnd(code: 3, message: "the bisection ended without an answer")
         }

@@ -6,11 +6,11 @@ import Foundation
 
 struct Notify: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "notify", abstract: "Asks the daemon to look now; for a post-receive hook.",
+        commandName: "notify", abstract: "Tells the daemon to check repositories now; for a post-receive hook.",
         discussion: "In a hook: pipectl notify . >/dev/null 2>&1 || true")
 
     @OptionGroup var state: StateOptions
-    @Argument(help: "The repository's path, URL or name; without one, all are looked at.")
+    @Argument(help: "The repository's path, URL or name. Default: all repositories.")
     var repository: String?
 
     func run() async throws {
@@ -27,10 +27,10 @@ struct Notify: AsyncParsableCommand {
 
 struct Status: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "status", abstract: "Shows what the box watches, runs and has waiting.")
+        commandName: "status", abstract: "Shows watched repositories, and running, waiting and queued runs.")
 
     @OptionGroup var state: StateOptions
-    @Flag(help: "Also list repositories that are not watched: folders in which runs were started by hand.")
+    @Flag(help: "Also list repositories that are not watched: folders where runs were started by hand.")
     var all = false
     @Flag(help: "Print JSON.")
     var json = false
@@ -39,7 +39,7 @@ struct Status: AsyncParsableCommand {
         let path = try state.folder().socket
         let client = try await DaemonClient<BoxRequest, BoxReply>.connect(path: path)
         guard case .status(let status) = try await client.ask(.status) else {
-            throw CommandEnd(code: 3, message: "the daemon gave no status")
+            throw CommandEnd(code: 3, message: "the daemon did not report its status")
         }
         if json { return try JSONOutput.print(status) }
         Terminal.print(
@@ -93,7 +93,7 @@ struct Cancel: AsyncParsableCommand {
     @OptionGroup var state: StateOptions
     @Argument(help: RunArgument.help)
     var run: RunArgument
-    @Option(help: "Why, for the report.")
+    @Option(help: "The reason, shown in the report.")
     var reason = "cancelled by hand"
 
     mutating func run() async throws {
@@ -107,21 +107,23 @@ struct Cancel: AsyncParsableCommand {
 
 struct Rerun: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "rerun", abstract: "Runs a finished run again: the same commit and definition, as a new run.")
+        commandName: "rerun", abstract: "Repeats a finished run as a new run of the same commit and definition.")
 
     @OptionGroup var state: StateOptions
     @OptionGroup(title: HelpText.daemon) var box: BoxOptionGroup
     @Argument(help: RunArgument.help)
     var run: RunArgument
-    @Flag(help: "Go on in the workspace that the run left: steps that passed are not repeated.")
+    @Flag(help: "Repeat only steps that did not pass, in the run's retained workspace.")
     var failed = false
-    @Option(name: .customLong("step"), help: "Only this step and what it needs; may be repeated.")
+    @Option(name: .customLong("step"), help: "Run only this step and the steps it needs; may be repeated.")
     var steps: [String] = []
-    @Flag(inversion: .prefixedNo, help: "Leave out steps that other runs have proved; without it all are run.")
+    @Flag(
+        inversion: .prefixedNo,
+        help: "Skip steps that are proved by an earlier run with the same inputs. Default: run all.")
     var proofs = false
-    @Flag(help: "Begin from nothing, although there is a warm workspace to begin from.")
+    @Flag(help: "Start from a fresh workspace instead of a warm one.")
     var clean = false
-    @Flag(help: "Print the new run's number and return at once; needs a running daemon.")
+    @Flag(help: "Print the new run's number and return at once; needs a daemon.")
     var detach = false
     @Flag(help: "Print the report as JSON.")
     var json = false
@@ -143,7 +145,9 @@ struct Rerun: AsyncParsableCommand {
             try await access.ask(.rerun(request)) { reply in
                 if case .accepted(let id, _) = reply { await accepted.set(id) }
             }
-            guard let id = await accepted.id else { throw CommandEnd(code: 3, message: "the daemon accepted no run") }
+            guard let id = await accepted.id else {
+                throw CommandEnd(code: 3, message: "the daemon did not accept the run")
+            }
             if detach { return Terminal.print("\(id)") }
             let following = Following(access: access, state: folder)
             try await following.conclude(id, following.follow(id), json: json)

@@ -7,21 +7,22 @@ struct Collect: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "gc", abstract: "Removes old runs by age, count and size.",
         discussion: """
-            These stay whatever the limits say: runs that wait for a person, are queued or running; of each workflow \
-            the newest verdict of each open change, of each branch and so of the target; and the newest run of all. \
-            Artifacts that no run names any more are removed an hour after they were last needed.
+            Never removed: queued and running runs, runs that need approval, for each workflow \
+            the newest verdict of each open change and each branch, and the newest run of all. \
+            An artifact that no run refers to is removed one hour after its last use.
 
             Example: pipectl gc --max-age 90 --max-size 20480 --dry-run
             """)
 
     @OptionGroup var state: StateOptions
-    @Option(help: ArgumentHelp("Remove runs that ended longer ago.", valueName: "days")) var maxAge: Double?
+    @Option(help: ArgumentHelp("Remove runs that ended more than N days ago.", valueName: "days")) var maxAge: Double?
     @Option(help: ArgumentHelp("Keep at most N runs.", valueName: "n")) var maxRuns: Int?
     @Option(help: ArgumentHelp("Keep at most N MiB.", valueName: "n")) var maxSize: Int?
-    @Option(help: ArgumentHelp("Of each workflow on each branch, keep the newest N runs, at least 1.", valueName: "n"))
+    @Option(
+        help: ArgumentHelp("Keep the newest N runs of each workflow on each branch; N is at least 1.", valueName: "n"))
     var keep = 1
-    @Flag(help: "Show what would be removed, and remove nothing.") var dryRun = false
-    @Flag(help: "Print a line for each run.") var verbose = false
+    @Flag(help: "Show what would be removed; remove nothing.") var dryRun = false
+    @Flag(help: "Print one line per run, kept runs included.") var verbose = false
     @Flag(help: "Print JSON.") var json = false
 
     func validate() throws {

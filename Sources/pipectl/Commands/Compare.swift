@@ -4,16 +4,16 @@ import BuildBox
 struct Compare: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "compare",
-        abstract: "Holds a run's tests and findings against its target's, or against another run.",
+        abstract: "Compares a run's tests and findings with its target's, or with another run.",
         discussion: """
-            Newly failing, still failing, fixed, added, removed, newly skipped and renamed tests, tests that are slower \
-            than their own past explains, and new findings. A test is renamed where its body is there again under \
-            another name.
+            Lists newly failing, still failing, fixed, added, removed, newly skipped, renamed and slower tests, and new \
+            findings. A test counts as slower if it exceeds its usual range, and as renamed if the same body has \
+            another name now.
             """)
 
     @OptionGroup var state: StateOptions
     @Argument(help: RunArgument.help) var run: RunArgument
-    @Argument(help: "The run to compare with, named in the same ways. Default: the newest of the target.")
+    @Argument(help: "The run to compare with, named in the same way. Default: the target's newest run.")
     var against: RunArgument?
     @Flag(help: "Print JSON.") var json = false
 

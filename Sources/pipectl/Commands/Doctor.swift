@@ -11,7 +11,7 @@ import Pipeline
 struct Doctor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Checks what pipectl needs on this machine, and says how to mend what is missing.")
+        abstract: "Checks what pipectl needs on this machine, and how to fix what is missing.")
 
     @OptionGroup var state: StateOptions
     @Flag(help: "Print JSON.") var json = false
@@ -49,10 +49,10 @@ struct Doctor: AsyncParsableCommand {
         await check("sandbox") {
             guard let machine else { return try await BoxDoctor.sandbox(state.folder()) }
             if let obstacle = machine.sandboxObstacle { throw CommandEnd(code: 3, message: obstacle) }
-            return "\(machine.sandbox ?? "none"), says the daemon"
+            return "\(machine.sandbox ?? "none") (reported by the daemon)"
         }
         await check("limits") {
-            if let machine { return "\(machine.limits), says the daemon" }
+            if let machine { return "\(machine.limits) (reported by the daemon)" }
             return await BoxDoctor.limits()
         }
         await check("libgit2") {
@@ -72,12 +72,12 @@ struct Doctor: AsyncParsableCommand {
             return folder.path
         }
         await check("workspaces") {
-            if let machine { return "\(machine.workspaces), says the daemon" }
+            if let machine { return "\(machine.workspaces) (reported by the daemon)" }
             return try await BoxDoctor.workspaces(state.folder())
         }
         await check("free space") {
             guard let free = try BoxDoctor.freeBytes(state.folder().path) else {
-                throw CommandEnd(code: 3, message: "can't be found out")
+                throw CommandEnd(code: 3, message: "it can't be determined")
             }
             guard free > 1 << 30 else {
                 throw CommandEnd(
@@ -89,7 +89,7 @@ struct Doctor: AsyncParsableCommand {
         await check("copy of the index") {
             let index = try state.folder().index
             guard let made = Store.Index.backupDate(of: index) else {
-                return "none yet; `pipectl watch` makes one a day"
+                return "none yet; `pipectl watch` writes one a day"
             }
             let age = Duration.seconds(max(Date().timeIntervalSince(made), 0).rounded())
             return "\(age.inWords) old, \(Store.Index.backupPath(of: index))"
@@ -117,34 +117,41 @@ struct Doctor: AsyncParsableCommand {
         await check("proofs") {
             do {
                 let client = try await DaemonClient<BoxRequest, BoxReply>.connect(path: state.folder().socket)
-                guard case .proofs(let status) = try await client.ask(.proofs) else { return "no answer" }
-                guard let first = status.distrusted.first else { return "none was wrong" }
+                guard case .proofs(let status) = try await client.ask(.proofs) else {
+                    return "the daemon did not answer"
+                }
+                guard let first = status.distrusted.first else { return "all proofs were right" }
                 let name = TerminalText.name(first.step)
                 throw CommandEnd(
                     code: 3,
-                    message: "steps that are not believed: \(status.distrusted.count). \"\(name)\" of "
+                    message: "steps with wrong proofs: \(status.distrusted.count). \"\(name)\" of "
                         + "\(TerminalText.name(first.repository)) failed in run \(first.run) although run \(first.provedBy) had "
-                        + "proved it: declare what it reads, or say `pipectl proofs trust \(name.shellQuoted)`")
+                        + "proved it: declare its inputs, or use its proofs again with `pipectl proofs trust \(name.shellQuoted)`"
+                )
             } catch let error as DaemonError where error.code == .notRunning {
-                return "the daemon is not running; `pipectl proofs` lists them"
+                return "not known: no daemon is running; `pipectl proofs` lists them"
             }
         }
         await check("daemon") {
             do {
                 let client = try await DaemonClient<BoxRequest, BoxReply>.connect(path: state.folder().socket)
-                guard case .status(let status) = try await client.ask(.status) else { return "no answer" }
+                guard case .status(let status) = try await client.ask(.status) else {
+                    return "the daemon did not answer"
+                }
                 if let obstacle = status.obstacle {
                     throw CommandEnd(code: 3, message: "process \(status.processID): nothing starts: \(obstacle)")
                 }
                 return "version \(status.version), process \(status.processID)"
             } catch let error as DaemonError where error.code == .notRunning {
-                return "not running; `pipectl watch` starts it"
+                return "not running; start it with `pipectl watch`"
             }
         }
         await check("protected branches") {
             do {
                 let client = try await DaemonClient<BoxRequest, BoxReply>.connect(path: state.folder().socket)
-                guard case .status(let status) = try await client.ask(.status) else { return "no answer" }
+                guard case .status(let status) = try await client.ask(.status) else {
+                    return "the daemon did not answer"
+                }
                 let advice = status.repositories.compactMap(\.advice)
                 guard advice.isEmpty else {
                     throw CommandEnd(
@@ -153,16 +160,16 @@ struct Doctor: AsyncParsableCommand {
                 let known = status.repositories.compactMap { repository in
                     repository.target.map { TerminalText.name("\($0) of \(repository.name)") }
                 }
-                return known.isEmpty ? "none is known yet" : known.joined(separator: ", ")
+                return known.isEmpty ? "not known yet" : known.joined(separator: ", ")
             } catch let error as DaemonError where error.code == .notRunning {
-                return "the daemon is not running; `pipectl status` shows them when it does"
+                return "not known: no daemon is running"
             }
         }
         if json {
             try JSONOutput.print(checks)
         } else {
             for check in checks {
-                Terminal.print("\(check.isGood ? "✔" : "✘") \(check.name): \(check.isGood ? check.found : check.found)")
+                Terminal.print("\(check.isGood ? "✓" : "✗") \(check.name): \(check.found)")
             }
         }
         let bad = checks.count { !$0.isGood }

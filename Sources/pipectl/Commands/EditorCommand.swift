@@ -8,7 +8,7 @@ struct EditorCommand: ParsableCommand {
         discussion: """
             Writes the compiler flags that SourceKit-LSP needs for `import Pipeline`: workflows/compile_flags.txt, or \
             workflows/.sourcekit-lsp/config.json where workflows/ is a package (then open workflows/ itself in the editor). The file holds a path of this machine, so \
-            Git is told to ignore it. `pipectl init` does this, too; after a clone, or when pipectl has moved, run it again.
+            Git is told to ignore it. `pipectl init` runs this, too. Run it again after a clone, or when pipectl has moved.
             """)
 
     @OptionGroup var folder: FolderOption
@@ -27,6 +27,6 @@ struct EditorCommand: ParsableCommand {
             throw CommandEnd(code: 2, message: "\(directory)/\(files.path) can't be written: \(error.plainReason)")
         }
         Terminal.print("wrote \(files.path)")
-        Terminal.say("Restart the language server of your editor to have it read.")
+        Terminal.say("Restart your editor's language server to load it.")
     }
 }

@@ -10,23 +10,23 @@ struct FixCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "fix",
         abstract:
-            "Has a failed run of a change mended by the fixer that its workflow names, or shows what came of that.",
+            "Runs the workflow's fixer on a failed run of a change, or shows earlier fix attempts.",
         discussion: """
-            Without an option it begins a new series of attempts and waits for its end; exit code 0 when a fix passed, 1 \
-            when none did, 4 when it was stopped, 5 when a person must allow it. While a daemon runs, Ctrl-C ends the \
-            waiting only.
+            Without an option it starts a new series of attempts and waits for the end. Exit code 0: a fix passed; 1: \
+            none passed; 4: the series was stopped; 5: the fix needs approval. While a daemon runs, Ctrl-C ends only the \
+            waiting.
             """)
 
     @OptionGroup var state: StateOptions
     @OptionGroup(title: HelpText.daemon) var box: BoxOptionGroup
     @Argument(help: RunArgument.help) var run: RunArgument
-    @Flag(help: "Show what was tried so far, and begin nothing.") var show = false
-    @Flag(help: "Print the fix as a patch for `git am`, and begin nothing.") var patch = false
-    @Option(help: "With --patch: the attempt. Default: the one that passed.") var attempt: Int?
-    @Flag(help: "Print what came of it as JSON.") var json = false
+    @Flag(help: "Show the attempts so far; start nothing.") var show = false
+    @Flag(help: "Print the fix as a patch for `git am`; start nothing.") var patch = false
+    @Option(help: "With --patch: the attempt's number. Default: the one that passed.") var attempt: Int?
+    @Flag(help: "Print the attempts as JSON.") var json = false
 
     func validate() throws {
-        if show && patch { throw ValidationError("--show and --patch are two things; name one") }
+        if show && patch { throw ValidationError("--show and --patch exclude each other") }
         if attempt != nil && !patch { throw ValidationError("--attempt goes with --patch") }
     }
 
@@ -96,7 +96,8 @@ struct FixCommand: AsyncParsableCommand {
         guard let series = try await ArchiveStore(home: folder.path).report(run.id).fixes else {
             throw CommandEnd(
                 code: 2,
-                message: "nobody tried to mend run \(run); `pipectl fix \(run)` does, if its workflow names a fixer"
+                message:
+                    "run \(run) has no fix attempts; `pipectl fix \(run)` starts one if the workflow declares a fixer"
             )
         }
         return series
@@ -108,13 +109,15 @@ struct FixCommand: AsyncParsableCommand {
         guard let wanted else {
             throw CommandEnd(
                 code: 2,
-                message: "run \(run) has no fix that passed (\(series.state.title)); --attempt N prints what was tried")
+                message:
+                    "run \(run) has no fix that passed (\(series.state.title)); --attempt N prints the patch of an attempt"
+            )
         }
         let store = try ArchiveStore(home: state.folder().path)
         guard let digest = wanted.patch, let path = store.artifact(digest),
             let bytes = FileManager.default.contents(atPath: path)
         else {
-            throw CommandEnd(code: 2, message: "attempt \(wanted.number) of run \(run) made no patch")
+            throw CommandEnd(code: 2, message: "attempt \(wanted.number) of run \(run) has no patch")
         }
         guard Terminal.outputIsTerminal else {
             // For a pipe to `git am`: a patch that was cleaned for a terminal would be another one.

@@ -2,14 +2,24 @@ import Reports
 import Results
 import BuildBox
 import Foundation
+import UnixSignals
 
 /// Waits for a run while showing it, and ends the command with its verdict.
 struct Following {
     let access: BoxAccess
     let state: StateFolder
 
+    /// How a run ended that was followed.
+    struct Ending: Sendable {
+        var verdict: Verdict
+        /// Whether the command was told to stop, and cancelled the run for that.
+        var isInterrupted: Bool
+    }
+
     /// Follows the run to its end; an own box does the work meanwhile.
-    func follow(_ id: RunID) async throws -> Verdict {
+    ///
+    /// SIGINT and SIGTERM cancel the run, whoever does its work; a second one ends this process at once.
+    func follow(_ id: RunID) async throws -> Ending {
         let outcome = VerdictBox()
         if case .own(let box) = access {
             await box.startOnly([id])
@@ -21,18 +31,19 @@ struct Following {
         } else {
             try await show(id, outcome)
         }
-        guard let verdict = await outcome.verdict else {
+        guard let ending = await outcome.ending else {
             throw CommandEnd(
                 code: 8,
-                message: "run \(id) goes on, but the daemon is gone; `pipectl show \(id)` tells when it has ended")
+                message: "lost the connection to the daemon; run \(id) may still be running: `pipectl show \(id)`")
         }
-        return verdict
+        return ending
     }
 
     private func show(_ id: RunID, _ outcome: VerdictBox) async throws {
         let view = RunView()
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await view.animate() }
+            group.addTask { await cancelWhenInterrupted(id, outcome) }
             try await access.ask(.follow(id)) { reply in
                 guard case .progress(let progress) = reply else { return }
                 await view.take(progress)
@@ -42,8 +53,26 @@ struct Following {
         }
     }
 
-    /// Prints the report and ends with the verdict's exit code.
-    func conclude(_ id: RunID, _ verdict: Verdict, json: Bool) async throws {
+    private func cancelWhenInterrupted(_ id: RunID, _ outcome: VerdictBox) async {
+        await withTaskGroup(of: Void.self) { group in
+            for await _ in await UnixSignalsSequence(trapping: .sigint, .sigterm) {
+                guard await outcome.interrupt() else { Foundation.exit(130) }
+                Terminal.say("interrupted: run \(id) is being cancelled; a second signal ends this command at once")
+                group.addTask {
+                    do {
+                        try await access.ask(.cancel(id, reason: "interrupted where it was started")) { _ in }
+                    } catch {
+                        Terminal.say("run \(id) could not be cancelled: \(error); `pipectl cancel \(id)` tries again")
+                    }
+                }
+            }
+            group.cancelAll()
+        }
+    }
+
+    /// Prints the report and ends with the verdict's exit code, or with 130 where the command was interrupted.
+    func conclude(_ id: RunID, _ ending: Ending, json: Bool) async throws {
+        let verdict = ending.verdict
         let held = verdict == .needsApproval ? try? await Self.held(id, access) : nil
         let known = if case .own(let box) = access { await box.archivedReport(of: id) } else { Report?.none }
         await access.close()
@@ -57,6 +86,7 @@ struct Following {
         } else {
             Terminal.print("run \(id): \(verdict.title)")
         }
+        if ending.isInterrupted, verdict == .cancelled { throw CommandEnd(code: 130, message: nil) }
         if verdict.exitCode != 0 { throw CommandEnd(code: verdict.exitCode, message: nil) }
     }
 
@@ -76,6 +106,16 @@ private actor HeldReport {
 }
 
 private actor VerdictBox {
-    private(set) var verdict: Verdict?
+    private var verdict: Verdict?
+    private var isInterrupted = false
+
+    var ending: Following.Ending? { verdict.map { .init(verdict: $0, isInterrupted: isInterrupted) } }
+
     func set(_ verdict: Verdict) { self.verdict = verdict }
+
+    /// Whether this is the first interruption.
+    func interrupt() -> Bool {
+        defer { isInterrupted = true }
+        return !isInterrupted
+    }
 }

@@ -6,20 +6,21 @@ import Foundation
 struct Init: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "init",
-        abstract: "Writes the first two workflows of a repository: test and release.",
+        abstract: "Writes a repository's first two workflows: test and release.",
         discussion: """
-            Looks at what is in the repository (Swift packages, Xcode, CMake, Meson, Autotools, Make, Cargo, Go, npm, \
-            Python, Gradle, Maven; also several of them) and writes workflows that build and test it. Where it finds no \
-            tests it writes nothing and says what is missing.
+            Detects the projects in the repository (Swift packages, Xcode, CMake, Meson, Autotools, Make, Cargo, Go, npm, \
+            Python, Gradle, Maven; also several of them) and writes workflows that build and test them. If it finds no \
+            tests, it writes nothing and names what is missing.
             """)
 
     @Argument(help: .hidden) var path: String?
     @OptionGroup var folder: FolderOption
-    @Option(help: "The branch that changes go into. Default: what the repository's refs say.")
+    @Option(help: "The target branch of changes. Default: found from the repository's refs.")
     var branch: String?
-    @Option(help: ArgumentHelp("The command that tests, for /bin/sh. Default: what is found.", valueName: "command"))
+    @Option(
+        help: ArgumentHelp("The test command, run by /bin/sh. Default: found from the project.", valueName: "command"))
     var test: String?
-    @Flag(help: "Where no tests are found, write a step that fails until you have filled it in.")
+    @Flag(help: "If no tests are found, write a step that fails until you fill it in.")
     var placeholder = false
     @OptionGroup var state: StateOptions
 

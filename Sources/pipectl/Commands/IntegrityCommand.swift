@@ -9,16 +9,20 @@ import Pipeline
 
 struct IntegrityCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "integrity", abstract: "Says how a change weakens its tests, before anybody runs it.",
+        commandName: "integrity", abstract: "Reports tests that a change weakens, without running it.",
         discussion: """
-            Holds the tests of a commit against those of the commit that it would land on, by the rules that \
-            .testIntegrity() sets, without running anything. Ends with 5 where a person would be asked. \
-            docs/integrity.md says what is seen and what is not.
+            Compares the tests of a commit with those of its first parent, or with --against with those of the \
+            newest commit that both have, by the standard rules of .testIntegrity(). \
+            Exit code 5: the change would need approval. \
+            docs/integrity.md lists what is detected and what is not.
             """)
 
-    @Argument(help: "The commit to look at.") var commit = "HEAD"
+    @Argument(help: "The commit to check.") var commit = "HEAD"
     @Option(help: "The repository.") var repository = "."
-    @Option(help: "The commit or branch that it is held against; its parent if there is no other.") var against: String?
+    @Option(
+        help:
+            "The branch or commit to compare with, at the newest commit it shares with COMMIT. Default: the first parent."
+    ) var against: String?
     @Flag(help: "Print JSON.") var json = false
 
     private struct Output: Encodable {
@@ -57,15 +61,15 @@ struct IntegrityCommand: AsyncParsableCommand {
             }
         }
         guard !outcome.breaches.isEmpty else {
-            return Terminal.say("nothing is weaker than in \(old.hex.prefix(10))")
+            return Terminal.say("no test is weaker than in \(old.hex.prefix(10))")
         }
         let count = outcome.breaches.count
         throw CommandEnd(
             code: Verdict.needsApproval.exitCode,
-            message: "\(count) finding\(count == 1 ? "" : "s") that a person would be asked about")
+            message: "\(Count.text(count, "finding")) would need approval")
     }
 
-    /// Beside the branch that it wants into, a commit is held against where the two parted.
+    /// With --against, the base is the merge base, so that newer commits of the target do not count as the change's.
     private func look() async throws -> (new: OID, old: OID, IntegrityOutcome) {
         let (commit, against) = (commit, against)
         return try await withRepository(at: repository) { store in
@@ -76,7 +80,7 @@ struct IntegrityCommand: AsyncParsableCommand {
                 old = try store.mergeBase(other, new) ?? other
             } else {
                 guard let parent = try store.commit(new).parents.first else {
-                    throw ValidationError("\(commit) has no parent; name what it is held against: --against main")
+                    throw ValidationError("\(commit) has no parent; name the commit to compare with: --against main")
                 }
                 old = parent
             }

@@ -5,14 +5,15 @@ import Git
 
 struct Landed: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "landed", abstract: "Lists which changes landed in the target, and how each was recognised.",
+        commandName: "landed", abstract: "Lists the changes that landed in the target, and how each was recognised.",
         discussion: """
-            RANGE is OLD..NEW, or one revision for its whole history; default: the default branch.
+            RANGE is OLD..NEW, or one revision for its whole history. Default: the target branch of the watched \
+            repository, else origin's default branch, else HEAD.
 
             Examples:
               pipectl landed v1.0..v1.1 --notes     release notes between two tags
-              pipectl landed main~1..main           what the newest commit brought
-              pipectl landed --changes 'agent/*'    branches count as changes, too
+              pipectl landed main~1..main           changes in the newest commit
+              pipectl landed --changes 'agent/*'    count branches as changes, too
 
             How a change was recognised: merge, fastForward, squash (one commit has its effect), rebase (a row of \
             commits repeats its own), inside (its head is part of another change that landed).
@@ -24,7 +25,7 @@ struct Landed: AsyncParsableCommand {
     @Option(
         name: .customLong("changes"),
         help: ArgumentHelp(
-            "Branches that are changes. Default: those that the daemon was given for this repository.",
+            "Branches that count as changes. Default: as the daemon was told for this repository.",
             valueName: "glob")
     )
     var changes: [String] = []
@@ -45,9 +46,9 @@ struct Landed: AsyncParsableCommand {
         LibGit2.trustStoredObjects()
         let known = await watched()
         let rules = try ChangeRefs(branchPatterns: changes.isEmpty ? known?.changePatterns ?? [] : changes)
-        let named = try RevisionRange(self.range ?? "HEAD")
-        let range = await LandedPlace.commits(named, in: self.folder)
-        let folder = await LandedPlace.folder(self.folder, watchedAt: known?.gitDirectory, rules)
+        let place = LandedPlace(folder: self.folder, watched: known, rules: rules)
+        let (folder, range) = try await place.find(self.range)
+        let memory = (try? state.folder()).flatMap { LandedMemory($0) }
         let facts = try await withRepository(at: folder) { repository in
             let new = try repository.resolve(range.new)
             let old = try range.old.map { try repository.resolve($0) }
@@ -61,7 +62,8 @@ struct Landed: AsyncParsableCommand {
                         "no pull request refs found in \(folder). Fetch them: "
                         + "git fetch origin '+refs/pull/*/head:refs/pull/*/head', or name branches with --changes")
             }
-            let draft = try Landings.draft(heads, in: repository, from: old, to: new)
+            let draft = try Landings.draft(
+                heads, in: repository, from: old, to: new, keeping: memory?.file(of: repository.gitDirectory))
             return Facts(draft: draft, objects: repository.gitDirectory)
         }
         let landings = try await landings(facts)

@@ -5,10 +5,33 @@ import Git
 /// Where changes that landed are looked for.
 ///
 /// A clone has the commits and seldom the refs of changes; the repository that is watched has both.
-enum LandedPlace {
+struct LandedPlace {
+    let folder: String
+    /// What a running daemon knows of the repository that `folder` is, or is a clone of.
+    let watched: RepositoryFacts?
+    let rules: ChangeRefs
+
+    /// The repository to read, and the range as commits.
+    ///
+    /// - Parameter text: OLD..NEW or a revision, as `folder` names them; nil for the target branch, never for the
+    ///   branch that happens to be checked out: that one may itself be a change.
+    func find(_ text: String?) async throws -> (folder: String, range: RevisionRange) {
+        if let text {
+            return (await place(), await Self.commits(try RevisionRange(text), in: folder))
+        }
+        if let watched, let target = watched.target, await Self.hasChanges(watched.gitDirectory, rules) {
+            return (watched.gitDirectory, try RevisionRange("refs/heads/\(target)"))
+        }
+        let place = await place()
+        let origin = try? await withRepository(at: place) { try $0.resolve("refs/remotes/origin/HEAD^{commit}").hex }
+        return (place, try RevisionRange(origin ?? "HEAD"))
+    }
+
     /// The folder itself where it knows of changes, else the watched repository where that does.
-    static func folder(_ folder: String, watchedAt watched: String?, _ rules: ChangeRefs) async -> String {
-        guard let watched, await !hasChanges(folder, rules), await hasChanges(watched, rules) else { return folder }
+    private func place() async -> String {
+        guard let watched = watched?.gitDirectory, await !Self.hasChanges(folder, rules),
+            await Self.hasChanges(watched, rules)
+        else { return folder }
         return watched
     }
 
@@ -22,7 +45,7 @@ enum LandedPlace {
     }
 
     /// A range with the commits that its names mean here: another repository may have other branches under them.
-    static func commits(_ range: RevisionRange, in folder: String) async -> RevisionRange {
+    private static func commits(_ range: RevisionRange, in folder: String) async -> RevisionRange {
         func commit(_ name: String) async -> String {
             let found = try? await withRepository(at: folder) { try $0.resolve("\(name)^{commit}").hex }
             return found ?? name

@@ -9,20 +9,22 @@ import Pipeline
 
 struct Logs: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "logs", abstract: "Prints what the steps of a run printed.",
-        discussion: "On a terminal only colours are kept of what a step printed; into a file or pipe goes every byte.")
+        commandName: "logs", abstract: "Prints the logs of a run's steps.",
+        discussion: "On a terminal, control sequences other than colours are removed; a file or pipe gets every byte.")
 
     @OptionGroup var state: StateOptions
     @Argument(help: RunArgument.help) var run: RunArgument
-    @Argument(help: "The step; without one, all steps.") var step: String?
-    @Option(help: "Only this attempt; default: the last.") var attempt: Int?
-    @Flag(name: .shortAndLong, help: "Go on until the run has ended.") var follow = false
-    @Flag(help: "Only steps that failed.") var failed = false
-    @Option(help: "Only the last lines, so many.") var tail: Int?
-    @Option(help: "Only lines that match this regular expression.") var grep: String?
-    @Option(name: [.customShort("C"), .customLong("context")], help: "With --grep, lines before and after each.")
+    @Argument(help: "The step. Default: all steps.") var step: String?
+    @Option(help: "The attempt's number. Default: the last.") var attempt: Int?
+    @Flag(name: .shortAndLong, help: "Print new lines until the run has ended.") var follow = false
+    @Flag(help: "Print only steps that failed.") var failed = false
+    @Option(help: "Print only the last N lines.") var tail: Int?
+    @Option(help: "Print only lines that match this regular expression.") var grep: String?
+    @Option(
+        name: [.customShort("C"), .customLong("context")],
+        help: "With --grep: also print N lines before and after each match.")
     var context = 0
-    @Flag(help: "With the time of each line after the attempt's start.") var times = false
+    @Flag(help: "Print each line's time since the start of the attempt.") var times = false
 
     mutating func run() async throws {
         try await state.resolve(&run)
@@ -122,7 +124,7 @@ struct Logs: AsyncParsableCommand {
 
     private func pattern(_ text: String) throws -> Regex<AnyRegexOutput> {
         do { return try Regex(text) } catch {
-            throw ValidationError("--grep \"\(text)\" is no regular expression: \(error)")
+            throw ValidationError("--grep \"\(text)\" is not a regular expression: \(error)")
         }
     }
 

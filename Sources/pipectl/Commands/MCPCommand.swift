@@ -11,15 +11,15 @@ import MCP
 
 struct MCPCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "mcp", abstract: "Serves an agent over standard input and output (Model Context Protocol).",
+        commandName: "mcp", abstract: "Serves coding agents over standard input and output (Model Context Protocol).",
         discussion: """
-            Tools to wait for a verdict, to read what must change, logs and tests, to rerun and cancel, and to run the \
-            working tree; reports as resources. Approving, secrets and releases are not among them. \
-            `pipectl agents install` tells the agents of a repository about it.
+            Offers tools to wait for a verdict, read bundles, logs and tests, rerun and cancel runs, and run the \
+            working tree, and reports as resources. Agents can't approve, read secrets or start releases. \
+            `pipectl agents install` sets up the agents of a repository.
             """)
 
     @OptionGroup var state: StateOptions
-    @Option(help: "The repository that tools without a folder of their own mean.") var folder = "."
+    @Option(help: "The repository for tools that name no folder.") var folder = "."
 
     func run() async throws {
         let desk = AgentDesk(state: try state.folder(), folder: folder)

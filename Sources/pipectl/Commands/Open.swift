@@ -8,19 +8,19 @@ import Pipeline
 struct Open: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "open",
-        abstract: "Opens a shell in a copy of the workspace that a failed run left, in the sandbox of its step.",
+        abstract: "Opens a shell in a copy of a failed run's workspace, in its step's sandbox.",
         discussion: """
-            It has the step's variables and rights, and not its secrets. What is changed there is gone at the end; the \
-            workspace stays for `pipectl rerun RUN --failed`. The exit code is the command's.
+            The shell has the step's variables and permissions, but no secrets. Changes are discarded at the end; the \
+            retained workspace stays for `pipectl rerun RUN --failed`. The exit code is the command's.
             """)
 
     @OptionGroup var state: StateOptions
     @OptionGroup(title: HelpText.daemon) var box: BoxOptionGroup
     @Argument(help: RunArgument.help)
     var run: RunArgument
-    @Option(help: "As this step saw it. Default: the first that failed.")
+    @Option(help: "The step whose environment to use. Default: the first that failed.")
     var step: String?
-    @Argument(parsing: .postTerminator, help: "What is run instead of a shell, after --.")
+    @Argument(parsing: .postTerminator, help: "A command to run instead of a shell, after --.")
     var command: [String] = []
 
     mutating func run() async throws {
@@ -31,8 +31,9 @@ struct Open: AsyncParsableCommand {
         ) { shell in
             if command.isEmpty {
                 let name = TerminalText.name(shell.step.name)
-                Terminal.say("a copy of the workspace of run \(run), as step \"\(name)\" saw it, without its secrets")
-                Terminal.say("its command: \(TerminalText.name(shell.step.commandLine, limit: 2_000))")
+                Terminal.say(
+                    "a copy of run \(run)'s workspace with the environment of step \"\(name)\", without secrets")
+                Terminal.say("the step's command: \(TerminalText.name(shell.step.commandLine, limit: 2_000))")
             }
             return try TerminalSession(shell.opened).run()
         }

@@ -6,26 +6,26 @@ import Pipeline
 
 struct PlanCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "plan", abstract: "Shows the graph of a workflow of the working tree, without running it.")
+        commandName: "plan", abstract: "Shows the steps of a workflow of the working tree, without running it.")
 
     enum Format: String, ExpressibleByArgument, CaseIterable { case text, dot }
 
     @OptionGroup var state: StateOptions
-    @Argument(help: "The workflow's name; without one, all workflows are listed.")
+    @Argument(help: "The workflow's name. Default: list all workflows.")
     var workflow: String?
     @Option(help: "The top folder of the repository.")
     var folder = "."
-    @Option(help: "text or dot (for Graphviz).")
+    @Option(help: "The format: text, or dot for Graphviz.")
     var format = Format.text
     @Flag(help: "Print the plan as JSON.")
     var json = false
     @Option(name: .customLong("param"), help: ArgumentHelp("A parameter's value.", valueName: "name=value"))
     var parameters: [String] = []
-    @Flag(help: "Say for each step which run proves it, or what has changed since one did.")
+    @Flag(help: "Show for each step which run proves it, or what changed since the last proof.")
     var why = false
-    @Option(help: "With --why: for this branch, tag or commit instead of the working tree.")
+    @Option(help: "With --why: use this branch, tag or commit instead of the working tree.")
     var ref: String?
-    @Option(help: "With --why: for this change, merged with its target.")
+    @Option(help: "With --why: use this change, merged with its target.")
     var change: String?
 
     func validate() throws {

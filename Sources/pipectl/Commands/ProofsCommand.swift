@@ -5,13 +5,13 @@ import Foundation
 
 struct ProofsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "proofs", abstract: "Lists what is proved, and believes a step again whose proof was wrong.",
+        commandName: "proofs", abstract: "Lists proved steps, and trusts a step's proofs again after a wrong one.",
         subcommands: [ProofsList.self, ProofsTrust.self], defaultSubcommand: ProofsList.self)
 }
 
 struct ProofsList: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "Lists steps with proofs, and steps whose proofs are not believed.")
+        commandName: "list", abstract: "Lists steps with proofs, and steps whose proofs are not trusted.")
 
     @OptionGroup var state: StateOptions
     @Flag(help: "Print JSON.") var json = false
@@ -23,24 +23,24 @@ struct ProofsList: AsyncParsableCommand {
             Terminal.print(
                 TerminalNames.row([
                     count.repository, count.workflow, count.step, "\(count.merged) merged",
-                    "\(count.own) of changes", "newest: run \(count.newest)",
+                    "\(count.own) from changes", "newest: run \(count.newest)",
                 ]))
         }
         for step in status.distrusted {
             Terminal.print(
                 TerminalNames.row([
                     step.repository, step.workflow, step.step,
-                    "not believed: failed in run \(step.run), though proved by run \(step.provedBy)",
+                    "not trusted: failed in run \(step.run) although run \(step.provedBy) had proved it",
                 ]))
         }
-        if status.counts.isEmpty && status.distrusted.isEmpty { Terminal.say("nothing is proved yet") }
+        if status.counts.isEmpty && status.distrusted.isEmpty { Terminal.say("no step is proved yet") }
     }
 }
 
 struct ProofsTrust: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "trust", abstract: "Believes the proofs of a step again, beginning with its next run.",
-        discussion: "The proofs from before are gone. A step that is declared in another way is believed without this.")
+        commandName: "trust", abstract: "Trusts the proofs of a step again, starting with its next run.",
+        discussion: "Earlier proofs stay removed. A step whose declaration changed is trusted again without this.")
 
     @OptionGroup var state: StateOptions
     @Argument(help: "The step's name.") var step: String

@@ -4,10 +4,10 @@ import TerminalText
 
 struct Protect: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "protect", abstract: "Sets the branch whose commits count as merged and may use secrets.",
+        commandName: "protect", abstract: "Sets a repository's protected branch: its commits may use secrets.",
         discussion: """
-            The box takes the branch that a repository's HEAD names when it first looks at it, and stays with that one: \
-            a push can create branches of any name. `pipectl status` and `pipectl doctor` say where a person must decide.
+            By default the protected branch is the one that HEAD names at the daemon's first look. It does not change later, \
+            because a push can create branches of any name. `pipectl status` and `pipectl doctor` show where you must decide.
 
             Example: pipectl protect develop --repository shop
             """)
@@ -15,7 +15,7 @@ struct Protect: AsyncParsableCommand {
     @OptionGroup var state: StateOptions
     @Argument(help: "The branch, without refs/heads/.")
     var branch: String
-    @Option(help: "The repository's name, as `pipectl status` shows it. Default: the only one.")
+    @Option(help: "The repository's name in `pipectl status`. Default: the only one.")
     var repository: String?
 
     func run() async throws {

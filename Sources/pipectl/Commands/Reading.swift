@@ -11,18 +11,18 @@ struct Runs: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "runs", abstract: "Lists runs, newest first.")
 
     @OptionGroup var state: StateOptions
-    @Option(help: "Only of this repository: its name, path or URL, or a clone of it.") var repository: String?
-    @Option(help: "Only of this workflow.") var workflow: String?
-    @Option(help: "Only of this change.") var change: String?
-    @Option(help: "Only of this branch, or of changes into it.") var branch: String?
-    @Option(help: "Only of commits that begin so.") var commit: String?
-    @Option(help: "Only with this verdict; may be repeated.") var verdict: [Verdict] = []
-    @Option(name: .customLong("in"), help: "Only queued, running or ended ones; may be repeated.") var states:
-        [RunState] = []
-    @Option(help: "Only since then: 2d, 6h, or 2026-01-31.") var since: String?
-    @Flag(help: "Leave out what the daemon runs of its own accord: warm-ups, clean builds, retries of failing tests.")
+    @Option(help: "Only runs of this repository: its name, path or URL, or a clone of it.") var repository: String?
+    @Option(help: "Only runs of this workflow.") var workflow: String?
+    @Option(help: "Only runs of this change.") var change: String?
+    @Option(help: "Only runs of this branch, or of changes into it.") var branch: String?
+    @Option(help: "Only runs of commits whose id starts with this.") var commit: String?
+    @Option(help: "Only runs with this verdict; may be repeated.") var verdict: [Verdict] = []
+    @Option(name: .customLong("in"), help: "Only runs in this state: queued, running or ended; may be repeated.")
+    var states: [RunState] = []
+    @Option(help: "Only runs since then: 2d, 6h, or 2026-01-31.") var since: String?
+    @Flag(help: "Hide runs that the daemon starts by itself: warm-ups, clean builds, retries of failing tests.")
     var noBackground = false
-    @Option(name: [.customShort("n"), .long], help: "At most so many.") var limit = 20
+    @Option(name: [.customShort("n"), .long], help: "Show at most N runs.") var limit = 20
     @Flag(help: "Print JSON.") var json = false
 
     func run() async throws {
@@ -34,7 +34,7 @@ struct Runs: AsyncParsableCommand {
         let runs = try await state.ask(.runs(query), "runs") { if case .runs(let runs) = $0 { runs } else { nil } }
         if json { return try JSONOutput.print(runs) }
         if runs.isEmpty {
-            Terminal.say("no runs; `pipectl run WORKFLOW` makes one, `pipectl watch` makes them as changes come")
+            Terminal.say("no runs; start one with `pipectl run WORKFLOW`, or let `pipectl watch` test changes")
         }
         Terminal.put(
             RunTable.text(
@@ -47,7 +47,7 @@ extension RunState: ExpressibleByArgument {}
 
 struct Show: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "show", abstract: "Shows one run: where it is, or its report.")
+        commandName: "show", abstract: "Shows one run: its progress, or its report.")
 
     @OptionGroup var state: StateOptions
     @Argument(help: RunArgument.help) var run: RunArgument
@@ -83,26 +83,27 @@ struct Show: AsyncParsableCommand {
 
 struct ReportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "report", abstract: "Renders the report of a finished run.")
+        commandName: "report", abstract: "Prints or writes the report of a finished run.")
 
     @OptionGroup var state: StateOptions
     @Argument(help: RunArgument.help) var run: RunArgument
     @Option(
         help: ArgumentHelp(
-            "text, markdown, html, json or junit; with --bundle, markdown or json. Default: what the extension of --output says, else text."
+            "text, markdown, html, json or junit; with --bundle, markdown or json. Default: by the extension of --output, else text."
         ))
     var format: ReportFormat?
     @Option(name: [.short, .long], help: "Write to this file instead of standard output.") var output: String?
-    @Flag(help: "What must change before it passes, in one bounded document; also of a run that goes on.")
+    @Flag(help: "Print what must change before the run passes, in one bounded document; works for a running run, too.")
     var bundle = false
-    @Option(help: "With --bundle: at most so many bytes, 3072 or more.") var bytes = BundleDraft.defaultBytes
+    @Option(help: "With --bundle: print at most N bytes; N is at least 3072.") var bytes = BundleDraft.defaultBytes
 
     func validate() throws {
         if bundle, let format = wantedFormat, ![.markdown, .json].contains(format) {
             throw ValidationError("--bundle takes --format markdown or json, not \(format.rawValue)")
         }
         if bytes < BundleDraft.minimumBytes {
-            throw ValidationError("--bytes takes \(BundleDraft.minimumBytes) or more; \(bytes) would hold no bundle")
+            throw ValidationError(
+                "--bytes takes \(BundleDraft.minimumBytes) or more; a bundle does not fit in \(bytes)")
         }
     }
 
@@ -159,14 +160,14 @@ extension ReportFormat: ExpressibleByArgument {}
 
 struct Results: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "results", abstract: "Shows what is read in test result files.",
+        commandName: "results", abstract: "Shows the test results that pipectl reads from files.",
         discussion: """
-            The format is found by the content: JUnit XML, Swift Testing's event stream, what `swift test` prints, TRX, \
+            Detects the format by its content: JUnit XML, Swift Testing's event stream, the output of `swift test`, TRX, \
             NUnit 2 and 3, xUnit.net, `go test -json`, Dart's and Flutter's JSON, Mocha's, Jest's and RSpec's JSON, TAP, \
             CTRF.
 
-            Exit codes: 0 all files were read, whatever the tests in them came to; 2 nothing could be read in one of \
-            the files, or it can't be opened.
+            Exit codes: 0 all files were read, even if tests failed; 2 a file can't be opened or has no readable test \
+            results.
 
             Examples:
               pipectl results build/junit.xml
@@ -174,7 +175,7 @@ struct Results: ParsableCommand {
               pipectl results --json TestResults/*.trx
             """)
 
-    @Argument(help: "Test result files, in any of the formats.") var files: [String]
+    @Argument(help: "Test result files.") var files: [String]
     @Flag(help: "Print JSON.") var json = false
 
     func run() throws {
@@ -200,7 +201,7 @@ struct Results: ParsableCommand {
         if let first = unread.first {
             let more = unread.count > 1 ? " and \(unread.count - 1) more" : ""
             throw CommandEnd(
-                code: 2, message: "no test result could be read in \(TerminalText.name(first, limit: 400))\(more)")
+                code: 2, message: "no test results could be read from \(TerminalText.name(first, limit: 400))\(more)")
         }
     }
 
@@ -208,7 +209,7 @@ struct Results: ParsableCommand {
         for test in all.tests {
             let place = test.file.map { "  \($0)" + (test.line.map { ":\($0)" } ?? "") } ?? ""
             let time = test.duration.map { "  \(Duration.seconds($0).inWords)" } ?? ""
-            let attempt = test.attempt > 1 ? "  (try \(test.attempt))" : ""
+            let attempt = test.attempt > 1 ? "  (attempt \(test.attempt))" : ""
             Terminal.print(
                 TerminalText.name("\(test.status.rawValue)  \(test.id)\(attempt)\(time)\(place)", limit: 1_000))
             if let message = test.message, test.status.isFailure {
@@ -223,7 +224,7 @@ struct Results: ParsableCommand {
         }
         // Each test once, by its last try, as a report counts them.
         let counts = all.counts
-        let flaky = counts.flaky > 0 ? " (\(counts.flaky) after a failed try)" : ""
+        let flaky = counts.flaky > 0 ? " (\(counts.flaky) after a failed attempt)" : ""
         Terminal.print(
             "\(counts.passed) passed\(flaky), \(counts.failed + counts.errored) failed, \(counts.skipped) skipped, "
                 + "\(counts.expectedFailure) expected failures")

@@ -7,11 +7,11 @@ import Pipeline
 
 struct Run: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "run", abstract: "Runs a workflow by hand: on the working tree, a ref, or a change.",
+        commandName: "run", abstract: "Runs a workflow on the working tree, a ref, or a change.",
         discussion: """
-            Without --ref or --change the working tree is run as it is, uncommitted work included, in a workspace of \
-            its own. The same engine as the daemon's does the work; without a daemon, in this process. Ends with the \
-            verdict's exit code.
+            Without --ref or --change it runs a copy of the working tree, uncommitted changes included. \
+            A running daemon runs it; otherwise this process does, with the same engine. Exits with the \
+            verdict's exit code. On a terminal it asks for parameters without a value.
 
             Examples: pipectl run test
                       pipectl run test --change 7
@@ -26,7 +26,7 @@ struct Run: AsyncParsableCommand {
     var folder = "."
     @Option(
         help: ArgumentHelp(
-            "A repository that the daemon watches, by its name or URL, instead of the one here; with --ref or --change.",
+            "A watched repository, by its name or URL, instead of the one here; with --ref or --change.",
             valueName: "name"))
     var repository: String?
     @Option(help: "Run this branch, tag or commit instead of the working tree.")
@@ -35,19 +35,20 @@ struct Run: AsyncParsableCommand {
     var change: String?
     @Option(name: .customLong("param"), help: ArgumentHelp("A parameter's value.", valueName: "name=value"))
     var parameters: [String] = []
-    @Option(name: .customLong("step"), help: "Only this step and what it needs; may be repeated.")
+    @Option(name: .customLong("step"), help: "Run only this step and the steps it needs; may be repeated.")
     var steps: [String] = []
     @Option(
         name: .customLong("tests"),
         help: ArgumentHelp(
-            "Of a step that can be told, only this test, by its name in a report or a part of it; may be repeated.",
+            "Run only this test, by its name in a report or a part of it, in a step with a test filter; may be repeated.",
             valueName: "suite/name"))
     var tests: [String] = []
-    @Flag(inversion: .prefixedNo, help: "Leave out steps that earlier runs have proved, or run all.")
+    @Flag(
+        inversion: .prefixedNo, help: "Skip steps that are proved by an earlier run with the same inputs, or run all.")
     var proofs = true
-    @Flag(help: "Begin from nothing, although there is a warm workspace to begin from.")
+    @Flag(help: "Start from a fresh workspace instead of a warm one.")
     var clean = false
-    @Flag(help: "Print the run's number and return at once; needs a running daemon.")
+    @Flag(help: "Print the run's number and return at once; needs a daemon.")
     var detach = false
     @Flag(help: "Print the report as JSON.")
     var json = false
@@ -83,7 +84,9 @@ struct Run: AsyncParsableCommand {
             try await access.ask(.start(request)) { reply in
                 if case .accepted(let id, _) = reply { await accepted.set(id) }
             }
-            guard let id = await accepted.id else { throw CommandEnd(code: 3, message: "the daemon accepted no run") }
+            guard let id = await accepted.id else {
+                throw CommandEnd(code: 3, message: "the daemon did not accept the run")
+            }
             if detach {
                 Terminal.print("\(id)")
                 return
@@ -104,60 +107,63 @@ actor RunNumber {
 
 /// How the box of this process works.
 struct BoxOptionGroup: ParsableArguments {
-    @Option(help: "Steps that run at a time. Default: the processors.")
+    @Option(help: "How many steps run at the same time. Default: the number of processors.")
     var slots: Int?
     @Option(
         name: .customLong("resource"),
-        help: ArgumentHelp("The box's capacity of a named resource.", valueName: "name=count"))
+        help: ArgumentHelp("The build box's capacity of a named resource.", valueName: "name=count"))
     var resources: [String] = []
-    @Option(help: "Seconds that a step may take to end after SIGTERM.")
+    @Option(help: "How many seconds a step may take to end after SIGTERM.")
     var grace = 10
     @Option(
         help: ArgumentHelp(
-            "Start no run while less, or less than 8, is free on the state's disk.", valueName: "MiB"))
+            "Start no run while less than N MiB (at least 8) are free on the disk of the state folder.",
+            valueName: "MiB"))
     var minimumFree = 1024
     @Option(
         help: ArgumentHelp(
-            "For the workspaces of merged code that runs begin from, all together; with 0 every run begins from nothing.",
+            "Disk space for all warm workspaces together; with 0 every run starts from a fresh workspace.",
             valueName: "GiB"))
     var baseLimit = 20
-    @Option(help: ArgumentHelp("Kept of each log: so much from its start and from its end.", valueName: "MiB"))
+    @Option(help: ArgumentHelp("Keep the first and the last N MiB of each log.", valueName: "MiB"))
     var logLimit = 16
     @OptionGroup(title: HelpText.daemon) var trust: TrustOptions
 
-    @Flag(help: "Run changes also where no sandbox is possible, with all rights of this user.")
+    @Flag(help: "Where no sandbox is possible, run changes without one, with all rights of this user.")
     var allowUnsandboxed = false
-    @Option(help: ArgumentHelp("A folder that steps may read, at the same path; may be repeated.", valueName: "path"))
+    @Option(help: ArgumentHelp("A folder that steps may read; may be repeated.", valueName: "path"))
     var readable: [String] = []
     @Option(
         help: ArgumentHelp(
-            "A folder that steps of merged code may write, and others read; may be repeated.", valueName: "path"))
+            "A folder that steps of merged code may write and other steps may read; may be repeated.", valueName: "path"
+        ))
     var writable: [String] = []
     @Option(
         help: ArgumentHelp(
-            "A folder that all steps may write, those of unread changes too; may be repeated.", valueName: "path"))
+            "A folder that all steps may write, also those of unmerged changes; may be repeated.", valueName: "path"))
     var shared: [String] = []
     @Option(
         name: .customLong("limit"),
         help: ArgumentHelp(
-            "What each step may use at most: memory, file-size, output or workspace in MiB, cpu-time in seconds, processes, open-files; 0 for no limit.",
+            "A limit for each step: memory, file-size, output or workspace in MiB, cpu-time in seconds, processes, open-files; 0 means no limit.",
             valueName: "name=number"))
     var stepLimits: [String] = []
     @Option(
         name: .customLong("run-limit"),
-        help: ArgumentHelp("The same for each run as a whole, and wall-time in seconds.", valueName: "name=number"))
+        help: ArgumentHelp(
+            "A limit for each run as a whole: as --limit, and wall-time in seconds.", valueName: "name=number"))
     var runLimits: [String] = []
     @Option(
         name: .customLong("tree-limit"),
         help: ArgumentHelp(
-            "What a commit's files may come to before any is checked out: entries (files and folders), size or file-size in MiB.",
+            "A limit for a commit's files, checked before the checkout: entries (files and folders), size or file-size in MiB.",
             valueName: "name=number"))
     var treeLimits: [String] = []
 
     func validate() throws {
         for path in readable + writable + shared {
             guard path.hasPrefix("/"), path != "/", FileManager.default.fileExists(atPath: path) else {
-                throw ValidationError("\"\(path)\" is no absolute path of an existing folder that steps could be shown")
+                throw ValidationError("\"\(path)\" is not the absolute path of an existing folder that steps could see")
             }
         }
         if let slots, !(1...1024).contains(slots) { throw ValidationError("--slots takes 1 to 1024") }

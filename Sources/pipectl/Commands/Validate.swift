@@ -7,7 +7,7 @@ import Pipeline
 struct Validate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "validate",
-        abstract: "Compiles the workflows of a working tree and reports everything that is wrong with them.")
+        abstract: "Compiles the workflows of a working tree and reports all mistakes.")
 
     @OptionGroup var state: StateOptions
     @Argument(help: .hidden) var path: String?
@@ -22,14 +22,16 @@ struct Validate: AsyncParsableCommand {
             try JSONOutput.print(findings)
         } else if findings.isEmpty {
             let program = try await workflows.program()
-            Terminal.print("\(program.names.count) workflows are valid: \(program.names.joined(separator: ", "))")
+            Terminal.print(
+                "\(Count.text(program.names.count, "workflow")) \(program.names.count == 1 ? "is" : "are") valid: \(program.names.joined(separator: ", "))"
+            )
         } else {
             for finding in findings { Terminal.print("\(finding)") }
         }
         if !findings.isEmpty {
             throw CommandEnd(
                 code: 2,
-                message: "\(findings.count) mistake\(findings.count == 1 ? "" : "s"); mend workflows/ and try again")
+                message: "\(findings.count) mistake\(findings.count == 1 ? "" : "s"); fix workflows/ and try again")
         }
     }
 }

@@ -5,13 +5,13 @@ import UnixSignals
 
 struct Wait: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "wait", abstract: "Blocks until there is a verdict, and prints what an agent needs to act on it.",
+        commandName: "wait", abstract: "Waits for a verdict, and prints what must change before the change may land.",
         discussion: """
-            WHAT is a run's number, #7 for a change, a branch, a tag or a commit; without it, the commit that is checked \
-            out here. It need not have been seen by the daemon, nor need the daemon run yet. All workflows of a commit \
-            count. A branch or change is followed when a newer push takes the place of a run. Progress goes to standard \
-            error, the bundle to standard output, the verdict into the exit code. Without a daemon it ends after 20 \
-            seconds with 8 (60 where it went away); for a branch, tag or change that does not exist, after 10 seconds \
+            WHAT is a run's number, #7 for a change, a branch, a tag or a commit. Default: the commit that is checked \
+            out here. The daemon need not have seen it yet, and need not run yet. All workflows of a commit \
+            count. When a newer push supersedes a run, the wait continues with the newer run. Progress goes to standard \
+            error, the bundle to standard output; the exit code is the verdict's. Without a daemon the wait ends after 20 \
+            seconds with 8 (60 if the daemon stopped meanwhile); for a branch, tag or change that does not exist, after 10 seconds \
             with 7.
 
             Examples: git push && pipectl wait
@@ -21,17 +21,17 @@ struct Wait: AsyncParsableCommand {
     @OptionGroup var state: StateOptions
     @Argument(help: ArgumentHelp("A run, #change, branch, tag or commit; default: HEAD.", valueName: "what"))
     var what: String?
-    @Option(help: "The same as #change, for a name that is no number.") var change: String?
-    @Option(help: "End at the first step that failed for good (failure), or when all is said (verdict).")
+    @Option(help: "The change's name, if it is not a number.") var change: String?
+    @Option(help: "When to end: at the first step that has failed for good (failure), or at the verdict (verdict).")
     var until = WaitRequest.End.failure
     @Option(
         help: ArgumentHelp(
-            "End with code 8 when there is no verdict by then; 0 waits for ever, also for a daemon and for a name that does not exist yet.",
+            "End with exit code 8 after N seconds without a verdict; 0 waits for ever, also for a daemon and for a name that does not exist yet.",
             valueName: "seconds"))
     var timeout: Double?
-    @Option(help: "Only this repository, by its name in `pipectl status`.") var repository: String?
-    @Option(help: "The repository that you stand in.") var folder = "."
-    @Option(help: "Of the bundle, at most so many.") var bytes = 16_384
+    @Option(help: "The repository, by its name in `pipectl status`.") var repository: String?
+    @Option(help: "The folder of the repository.") var folder = "."
+    @Option(help: "Print at most N bytes of the bundle.") var bytes = 16_384
     @Flag(help: "Print JSON.") var json = false
 
     func validate() throws {

@@ -13,8 +13,8 @@ struct Watch: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch", abstract: "Watches repositories: tests every change, releases on merge.",
         discussion: """
-            The first look at a repository starts nothing. SIGTERM or Ctrl-C lets running runs end and then stops; a \
-            second one cancels them; a third ends at once. SIGHUP looks at once.
+            The first look at a repository starts no runs. SIGTERM or Ctrl-C lets running runs end and then stops; a \
+            second one cancels them; a third ends at once. SIGHUP checks the repositories at once.
             """)
 
     @OptionGroup var state: StateOptions
@@ -23,55 +23,57 @@ struct Watch: AsyncParsableCommand {
     var repositories: [String]
     @Option(
         help: ArgumentHelp(
-            "Seconds between looks. Default: 30; 180 for a local repository whose file events tell of everything.",
+            "Seconds between looks at a repository. Default: 30; 180 for a local repository whose file events are complete.",
             valueName: "seconds"))
     var interval: Double?
     @Option(
         name: .customLong("changes"),
-        help: ArgumentHelp("Branches that are changes, as a glob like 'agent/*'.", valueName: "glob"))
+        help: ArgumentHelp("Branches that count as changes, as a glob like 'agent/*'.", valueName: "glob"))
     var changes: [String] = []
     @Option(
         help: """
-            The branch that changes want into, whose commits count as merged. Default: what the repository's HEAD named \
-            at the first look, or `pipectl protect` since.
+            The target branch, whose commits count as merged. Default: what the repository's HEAD named \
+            at the first look, or what `pipectl protect` has set since.
             """)
     var target: String?
     @Option(
-        help: ArgumentHelp("At the first look, also take changes since then: 2d, 6h, or 2026-01-31.", valueName: "when")
+        help: ArgumentHelp(
+            "At the first look, also test changes pushed since then: 2d, 6h, or 2026-01-31.", valueName: "when")
     )
     var since: String?
-    @Option(help: ArgumentHelp("Seconds that a fetch may take.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("How many seconds a fetch may take.", valueName: "seconds"))
     var fetchDeadline = 300.0
     @Option(
         help: ArgumentHelp(
-            "How long the workspace of a failed run is kept for `rerun --failed` and `open`: 24h, 90m, 2d; 0h for none.",
+            "How long a failed run's workspace is retained for `rerun --failed` and `open`: 24h, 90m, 2d; 0h for not at all.",
             valueName: "time"))
     var keepFailed = "24h"
-    @Option(help: ArgumentHelp("GiB on disk of all such workspaces together.", valueName: "GiB"))
+    @Option(help: ArgumentHelp("Disk space for all retained workspaces together, in GiB.", valueName: "GiB"))
     var keepFailedLimit = 10
-    @Flag(help: "Look once, run what that started, end with the worst verdict.")
+    @Flag(help: "Look once, run what is due, and exit with the worst verdict.")
     var once = false
     @Flag(help: "Also write a summary of each run to refs/notes/pipectl of the watched repository.")
     var notes = false
-    @Flag(inversion: .prefixedNo, help: "Leave out steps that earlier runs have proved, or run all.")
+    @Flag(
+        inversion: .prefixedNo, help: "Skip steps that are proved by an earlier run with the same inputs, or run all.")
     var proofs = true
     @Option(
         help: ArgumentHelp(
-            "The part of proved steps that is run all the same, to catch proofs that are wrong: 0 to 1.",
+            "The share of proved steps that is run anyway, to find wrong proofs: 0 to 1.",
             valueName: "rate"))
     var proofSampling = 0.02
     @Flag(
         inversion: .prefixedNo,
         help:
-            "Use idle time to keep warm workspaces of the branches that changes want into, and to test them from nothing."
+            "Use idle time to keep warm workspaces of target branches, and to test these branches in fresh ones."
     )
     var refresh = true
     @Option(
         help: ArgumentHelp(
-            "Hours after which what passes in a warm workspace is tested from nothing.", valueName: "hours"))
+            "Hours after which a branch that passes in a warm workspace is tested in a fresh one.", valueName: "hours"))
     var cleanRoom = 24.0
     @OptionGroup(title: "Notifications") var notify: NotifyOptionGroup
-    @Flag(help: "Say more.")
+    @Flag(help: "Write more to the log.")
     var verbose = false
 
     func validate() throws {
@@ -109,10 +111,13 @@ struct Watch: AsyncParsableCommand {
         watching.fetchDeadline = .seconds(fetchDeadline)
         let logger = Log.daemon(verbose ? .debug : .info)
         let shutdown = ShutdownNotice {
-            logger.notice("steps were told to end, too: their runs begin again at the next start")
+            logger.notice("the steps got the signal, too: their runs start again at the next start")
             Foundation.exit(0)
         }
-        if !once { options.shutdown = shutdown }
+        if !once {
+            ShutdownNotice.heedScope()
+            options.shutdown = shutdown
+        }
         let folder = try state.folder()
         let box = try await Box(state: folder, purpose: "watch", options: options, log: logger)
         do {
@@ -133,14 +138,15 @@ struct Watch: AsyncParsableCommand {
                 "run \(report.id)  \(report.workflow)  \(report.verdict.title)  \(TerminalText.name(report.reason))")
         }
         if let first = look.waiting.first {
-            let others = look.waiting.count > 1 ? " and \(look.waiting.count - 1) more wait" : " waits"
+            let others =
+                look.waiting.count > 1 ? " and \(Count.text(look.waiting.count - 1, "more run")) waiting" : " waits"
             Terminal.say("run \(first)\(others)" + (look.obstacle.map { ": \($0)" } ?? ""))
         } else if reports.isEmpty {
             Terminal.say("nothing to run")
         }
         guard let worst = reports.map(\.verdict).max(by: { $0.severity < $1.severity }), worst.exitCode != 0 else {
             if look.waiting.isEmpty { return }
-            throw CommandEnd(code: 8, message: "the next look runs what waits, and `pipectl watch` as soon as it can")
+            throw CommandEnd(code: 8, message: "runs are waiting; start `pipectl watch` to run them")
         }
         let first = reports.first { $0.verdict == worst }
         throw CommandEnd(code: worst.exitCode, message: first.map { "\(worst.title): see `pipectl report \($0.id)`" })
@@ -174,7 +180,7 @@ struct BoxService: Service {
     }
 }
 
-/// SIGTERM and SIGINT: drain, then cancel, then end; SIGHUP: look.
+/// SIGTERM and SIGINT: drain, then cancel, then end; SIGHUP: look; the stop of the box's scope: drain.
 struct SignalService: Service {
     let box: Box
     let shutdown: ShutdownNotice
@@ -182,23 +188,32 @@ struct SignalService: Service {
 
     func run() async throws {
         var count = 0
-        for await signal in await UnixSignalsSequence(trapping: .sigterm, .sigint, .sighup).cancelOnGracefulShutdown() {
+        let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint, .sighup, .sigusr2)
+        for await signal in signals.cancelOnGracefulShutdown() {
             if signal == .sighup {
                 await box.lookAtAll()
                 continue
             }
-            count += 1
             shutdown.tell()
+            // The machine stops the scope, and may send SIGTERM beside it: only what people repeat cancels runs.
+            if signal == .sigusr2 {
+                await drain()
+                continue
+            }
+            count += 1
             switch count {
-            case 1:
-                log.notice("shutting down: running runs end first; a second signal cancels them")
-                await box.drain()
+            case 1: await drain()
             case 2:
                 log.notice("cancelling what runs; a third signal ends at once")
-                await box.cancelAll("the box was shut down")
+                await box.cancelAll("the daemon was shut down")
             default: Foundation.exit(130)
             }
         }
+    }
+
+    private func drain() async {
+        log.notice("shutting down: running runs end first; a second signal cancels them")
+        await box.drain()
     }
 }
 
@@ -215,7 +230,7 @@ enum PastTime {
 
     static func duration(_ text: String) throws -> Duration {
         guard let seconds = seconds(text) else {
-            throw ValidationError("\"\(text)\" is no length of time: write 90m, 24h, 2d or 1w")
+            throw ValidationError("\"\(text)\" is not a duration: write 90m, 24h, 2d or 1w")
         }
         return .seconds(seconds)
     }
@@ -224,6 +239,6 @@ enum PastTime {
         if let seconds = seconds(text) { return Date(timeIntervalSinceNow: -seconds) }
         if let date = try? Date(text, strategy: .iso8601.year().month().day()) { return date }
         if let date = try? Date(text, strategy: .iso8601) { return date }
-        throw ValidationError("\"\(text)\" is no time: write 30m, 6h, 2d, 1w, or a date like 2026-01-31")
+        throw ValidationError("\"\(text)\" is not a time: write 30m, 6h, 2d, 1w, or a date like 2026-01-31")
     }
 }

@@ -55,8 +55,8 @@ struct EditorFiles {
         // An index that can't be read, such as one of SHA-256, says nothing; then the file itself must show whose it is.
         if let index = project.indexFile, (try? GitIndexFile.tracks(path, in: index)) == true {
             throw EditorFileProblem(
-                path: path, reason: "Git tracks it, and it would hold a path of this machine",
-                remedy: "take it out of Git with `git rm --cached \(path)` and remove it, then run `pipectl editor`")
+                path: path, reason: "Git tracks it, but it would contain a path of this machine",
+                remedy: "untrack it with `git rm --cached \(path)` and remove it, then run `pipectl editor`")
         }
         try checkIsOwn()
         if let git = project.sharedGitFolder { try exclude(in: "\(git)/info") }
@@ -79,7 +79,7 @@ struct EditorFiles {
             return
         }
         throw EditorFileProblem(
-            path: path, reason: "it is there already, and pipectl did not write it",
+            path: path, reason: "it exists, and pipectl did not write it",
             remedy: "move it away and run `pipectl editor`, or add this to it yourself: -I \(modules)")
     }
 
@@ -103,7 +103,7 @@ struct EditorFiles {
         func problem(_ what: String) -> EditorFileProblem {
             EditorFileProblem(
                 path: file, reason: "it can't be \(what): \(String(cString: strerror(errno)))",
-                remedy: "mend that and run `pipectl editor`; nothing was written")
+                remedy: "correct that and run `pipectl editor`; nothing was written")
         }
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         let descriptor = open(file, O_RDWR | O_APPEND | O_CREAT | O_NONBLOCK | O_CLOEXEC, 0o666)
@@ -127,5 +127,5 @@ struct EditorFileProblem: Error, Sendable, Equatable, CustomStringConvertible {
     /// What a person can do.
     let remedy: String
 
-    var description: String { "\(path) was left as it is: \(reason). To go on, \(remedy)" }
+    var description: String { "\(path) was not changed: \(reason). Next: \(remedy)" }
 }

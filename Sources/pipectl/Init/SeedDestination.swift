@@ -68,7 +68,8 @@ struct SeedObstacle: Error, Sendable, Equatable, CustomStringConvertible {
 
     var description: String {
         guard let reason else {
-            return "\(path) is a link, which is not written through; put a folder in its place. Nothing was written."
+            return
+                "\(path) is a symbolic link, and pipectl does not follow it; replace it by a folder. Nothing was written."
         }
         return "\(path) can't be written: \(reason). Nothing was written."
     }

@@ -38,8 +38,8 @@ struct SeedError: Error, Sendable, Equatable, CustomStringConvertible {
             : doubts.map { "\n  \($0)" }.joined()
         return SeedError(
             .untestable,
-            "it can't be told how this repository is tested, so nothing was written: \(found)\n"
-                + "Say how: `pipectl init --test 'COMMAND'`. Or write a step that fails until you have filled it in: "
+            "pipectl found no way to test this repository, so nothing was written: \(found)\n"
+                + "Give the command: `pipectl init --test 'COMMAND'`. Or write a step that fails until you fill it in: "
                 + "`pipectl init --placeholder`.")
     }
 }

@@ -8,7 +8,7 @@ struct FolderOption: ParsableArguments {
 
     /// The folder's absolute path.
     func path(or argument: String?) throws -> String {
-        if folder != nil && argument != nil { throw ValidationError("name the folder once: --folder FOLDER") }
+        if folder != nil && argument != nil { throw ValidationError("give the folder only once: --folder FOLDER") }
         return URL(fileURLWithPath: folder ?? argument ?? ".").standardizedFileURL.path
     }
 }

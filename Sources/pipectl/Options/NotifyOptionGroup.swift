@@ -5,12 +5,12 @@ public import BuildBox
 struct NotifyOptionGroup: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Run this command line for each event, with the event as JSON on standard input; retried until it ends with 0.",
+            "Run this command line for each event, with the event as JSON on standard input; retried until it exits with 0.",
             valueName: "command"))
     var notifyCommand: String?
     @Option(
         help: ArgumentHelp(
-            "POST each event as JSON to this URL, by curl; retried until it answers with success.", valueName: "url"))
+            "POST each event as JSON to this URL with curl; retried until it succeeds.", valueName: "url"))
     var notifyUrl: String?
     @Option(
         help: ArgumentHelp(

@@ -9,7 +9,7 @@ struct RevisionRange: Equatable {
         guard !text.contains("...") else {
             throw CommandEnd(
                 code: 2,
-                message: "\"\(text)\": with three dots Git means what only one side has. Write OLD..NEW with two dots.")
+                message: "\"\(text)\": three dots mean a symmetric difference in Git. Write OLD..NEW with two dots.")
         }
         let parts = text.split(separator: "..", omittingEmptySubsequences: false).map(String.init)
         switch parts.count {
@@ -18,7 +18,7 @@ struct RevisionRange: Equatable {
             (old, new) = (parts[0].isEmpty ? "HEAD" : parts[0], parts[1].isEmpty ? "HEAD" : parts[1])
         default:
             throw CommandEnd(
-                code: 2, message: "\"\(text)\" is no range. Write OLD..NEW, as v1.0..v1.1, or one revision.")
+                code: 2, message: "\"\(text)\" is not a range. Write OLD..NEW, as v1.0..v1.1, or one revision.")
         }
     }
 }

@@ -6,7 +6,9 @@ import Logging
 
 /// Where the state is; shared by all commands that look at runs.
 struct StateOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The state folder. Default: $PIPECTL_HOME, else the platform's.", valueName: "folder"))
+    @Option(
+        help: ArgumentHelp(
+            "The state folder. Default: $PIPECTL_HOME, else the platform's state folder.", valueName: "folder"))
     var state: String?
 
     func folder() throws -> StateFolder {
@@ -35,7 +37,7 @@ struct StateOptions: ParsableArguments {
         await access.close()
         guard let answer = await box.answer else {
             throw CommandEnd(
-                code: 3, message: "the daemon gave another answer than expected; is it of another version?")
+                code: 3, message: "the daemon gave an unexpected answer; is it another version of pipectl?")
         }
         return answer
     }

@@ -7,17 +7,17 @@ struct TrustOptions: ParsableArguments {
     @Option(
         name: .customLong("protected"),
         help: ArgumentHelp(
-            "Branches whose commits count as merged, besides the default branch; may be repeated.", valueName: "glob"))
+            "Further protected branches: their commits count as merged; may be repeated.", valueName: "glob"))
     var protected: [String] = []
     @Option(
         name: .customLong("allow-authors"),
         help: ArgumentHelp(
-            "Changes whose head has another author need approval: name or e-mail, like '*@example.com'; may be repeated.",
+            "Changes by other authors need approval: a name or e-mail, like '*@example.com'; may be repeated.",
             valueName: "glob"))
     var allowedAuthors: [String] = []
     @Option(
         name: .customLong("protect-paths"),
-        help: ArgumentHelp("Changes that touch such a path need approval; may be repeated.", valueName: "glob"))
+        help: ArgumentHelp("Changes to matching paths need approval; may be repeated.", valueName: "glob"))
     var protectedPaths: [String] = []
 
     func validate() throws { _ = try policy() }

@@ -36,10 +36,10 @@ enum CollectText {
 
     private static func words(_ reason: RetentionProtection.Reason) -> String {
         switch reason {
-        case .waitsForPerson: "waiting for a person"
+        case .waitsForPerson: "needs approval"
         case .newestOfOpenChange: "newest verdict of an open change"
         case .newestOfBranch: "newest of its branch"
-        case .fixOfKeptRun: "attempt to fix a run that is kept"
+        case .fixOfKeptRun: "fix attempt of a run that is kept"
         case .newestOfAll: "newest run of all"
         }
     }

@@ -43,7 +43,7 @@ enum PlanText {
                 if !step.testResults.isEmpty { facts.append("test results") }
                 if !step.artifacts.isEmpty { facts.append("artifacts \(step.artifacts.joined(separator: ", "))") }
                 if step.network == .allowed { facts.append("network") }
-                if step.action == .approval { facts.append("waits for a person") }
+                if step.action == .approval { facts.append("waits for approval") }
                 if !step.secrets.isEmpty {
                     let names = step.secrets.map { $0.delivery == .file ? $0.name : "\($0.name) as a variable" }
                     facts.append("\(names.count == 1 ? "secret" : "secrets") \(names.joined(separator: ", "))")

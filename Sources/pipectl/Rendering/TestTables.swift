@@ -9,7 +9,7 @@ enum TestTables {
         let rows = appearances.map { one in
             [
                 "\(one.run)",
-                one.result.status.rawValue + (one.result.attempt > 1 ? ", try \(one.result.attempt)" : ""),
+                one.result.status.rawValue + (one.result.attempt > 1 ? ", attempt \(one.result.attempt)" : ""),
                 one.workflow, what(one), String(one.head.prefix(10)),
                 one.result.duration.map { Duration.seconds($0).inWords } ?? "", one.result.message ?? "",
             ]
@@ -27,14 +27,14 @@ enum TestTables {
         let learnt = appearances.filter { $0.upkeep == .learn }
         if !learnt.isEmpty {
             let passed = learnt.count { $0.result.status == .passed }
-            text += "once more in idle time, on trees where it had failed: \(passed) of \(learnt.count) passed\n"
+            text += "retried in idle time on trees where it had failed: \(passed) of \(learnt.count) passed\n"
         }
         return text + "\n" + table
     }
 
     private static func what(_ one: TestAppearance) -> String {
         let subject = one.change.map { "change \($0)" } ?? one.branch ?? "working tree"
-        return one.upkeep == .learn ? "\(subject), once more" : subject
+        return one.upkeep == .learn ? "\(subject), retry" : subject
     }
 
     static func flaky(_ tests: [FlakyTest]) -> String {
@@ -60,10 +60,10 @@ enum TestTables {
     }
 
     static func comparison(_ comparison: Comparison, of run: RunID) -> String {
-        let beside = "in run \(run) beside run \(comparison.against)"
+        let runs = "between run \(run) and run \(comparison.against)"
         let slower = (comparison.slower ?? []).map { "\($0.test)  \($0.inWords)" }
         let renamed = (comparison.renamed ?? []).map { rename in
-            "\(rename.from) → \(rename.to)\(rename.hasSameBody ? "" : " (its body differs, too)")"
+            "\(rename.from) → \(rename.to)\(rename.hasSameBody ? "" : " (with another body)")"
         }
         // A fingerprint is rule, file and words: what a person needs of it are all three.
         let findings = (comparison.newFindings ?? []).map { $0.replacing("|", with: "  ") }
@@ -73,10 +73,10 @@ enum TestTables {
             ("new findings", findings), ("renamed", renamed), ("fixed", comparison.fixed ?? []),
             ("added", comparison.added ?? []),
         ].filter { !$0.1.isEmpty }
-        if parts.isEmpty { return "nothing differs \(beside)\n" }
+        if parts.isEmpty { return "no difference \(runs)\n" }
         return parts.map { title, lines in
             let more = lines.count > 200 ? "  … and \(lines.count - 200) more: --json\n" : ""
-            return "\(lines.count) \(title) \(beside)\n"
+            return "\(lines.count) \(title) \(runs)\n"
                 + lines.prefix(200).map { "  " + TerminalText.name($0, limit: 1_000) + "\n" }.joined() + more
         }.joined(separator: "\n")
     }

@@ -12,10 +12,10 @@ enum WhyText {
             text +=
                 "\(mark(reason.standing)) \(name)\(padding)  \(word(reason)): \(TerminalText.name(reason.reason, limit: 600))\n"
             for path in reason.paths { text += "    \(TerminalText.name(path, limit: 400))\n" }
-            if reason.paths.count == 20 { text += "    … the first 20\n" }
+            if reason.paths.count == 20 { text += "    … (first 20 shown)\n" }
         }
         let left = reasons.count { $0.standing == .proved || $0.standing == .restored }
-        return text + "\(left) of \(reasons.count) steps would not be run\n"
+        return text + "\(reasons.count - left) of \(reasons.count) steps would run\n"
     }
 
     private static func mark(_ standing: StepReasoning.Standing) -> String {
@@ -29,7 +29,7 @@ enum WhyText {
         switch reason.standing {
         case .proved, .restored: "not run"
         case .runForItsOutputs, .changed, .unproved: "run"
-        case .never: "always run"
+        case .never: "always runs"
         }
     }
 }

@@ -21,7 +21,7 @@ struct BundleSource {
         }
         await access.close()
         guard let text = await found.text else {
-            throw CommandEnd(code: 3, message: "the daemon gave no bundle; is it of another version?")
+            throw CommandEnd(code: 3, message: "the daemon gave no bundle; is it another version of pipectl?")
         }
         return text
     }

@@ -76,7 +76,7 @@ struct VerdictClient {
                 let isGone = error.code == .disconnected || error.code == .stopping
                 if isGone, !isAway, end != nil { end = ContinuousClock.now + Self.restartGrace }
                 if let end, ContinuousClock.now > end { return .pending(await last.state, why: Self.advice(error)) }
-                if !isAway { try await each(.away(isGone ? "The daemon went away." : error.message)) }
+                if !isAway { try await each(.away(isGone ? "The daemon has stopped." : error.message)) }
                 isAway = true
             }
             try await Task.sleep(for: pause * Double.random(in: 0.8...1.2))

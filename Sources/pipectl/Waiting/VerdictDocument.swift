@@ -41,8 +41,8 @@ struct VerdictDocument {
                 text += "- run \(run.id) \(escaped(run.workflow)): \(escaped(run.inWords(at: Date())))\n"
             }
         }
-        if let next = conclusion.next { text += "\nTo start one by hand: \(MarkdownText.code(next))\n" }
-        if conclusion.verdict == .needsApproval { text += "\nA person decides. \(reason)" }
+        if let next = conclusion.next { text += "\nStart one by hand: \(MarkdownText.code(next))\n" }
+        if conclusion.verdict == .needsApproval { text += "\nThis needs a person's approval. \(reason)" }
         for note in end.notes { text += "\nNote: \(escaped(note))\n" }
         return text
     }

@@ -25,7 +25,8 @@ struct WaitSubject {
             guard let top else {
                 throw CommandEnd(
                     code: 2,
-                    message: "\(folder) is in no Git repository: name a run, a change, a branch or a commit to wait for"
+                    message:
+                        "\(folder) is not in a Git repository: name a run, a change, a branch or a commit to wait for"
                 )
             }
             return .commit(try await Self.commit("HEAD", at: top).hex)

@@ -21,8 +21,8 @@ actor WaitView {
             state = newer
             if isLive { draw() } else { sayWhatIsNew(newer) }
         case .away(let why):
-            line("no verdict yet; the daemon is asked as soon as it is there. \(why)")
-        case .back: line("the daemon is there again")
+            line("no verdict yet; waiting for the daemon. \(why)")
+        case .back: line("the daemon is running again")
         }
     }
 

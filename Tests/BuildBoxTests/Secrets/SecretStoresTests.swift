@@ -105,7 +105,7 @@ struct SecretStoresTests {
             try room.withSystemd.remove("TOKEN", repository: "repo")
             try room.withSystemd.remove("TOKEN")
             let error = #expect(throws: SecretError.self) { try room.withSystemd.remove("TOKEN") }
-            #expect(error?.description.contains("systemd gives it") == true)
+            #expect(error?.description.contains("systemd provides it") == true)
         }
     }
 
@@ -191,7 +191,7 @@ struct SecretStoresTests {
 
             let aside = room.root + "/aside"
             #expect(rename(room.folder, aside) == 0 && symlink(aside, room.folder) == 0)
-            #expect(room.refusal(room.stores).contains("is a link or no folder"))
+            #expect(room.refusal(room.stores).contains("is a link or not a folder"))
         }
     }
 

@@ -70,14 +70,14 @@ struct TrustDecisionTests {
             policy: policy(authors: ["Ada"]), trust: .merged),
         Row(
             testDescription: "a protected path", facts: facts(paths: ["Sources/a.swift", "Package.swift"]),
-            policy: policy(paths: ["Package.swift"]), trust: .change, asks: "it touches Package.swift, which"),
+            policy: policy(paths: ["Package.swift"]), trust: .change, asks: "it changes Package.swift, which"),
         Row(
             testDescription: "a path that the definition protects", facts: facts(paths: ["workflows/x.swift"]),
             policy: policy(), trust: .change, asks: "workflows/x.swift"),
         Row(
             testDescription: "attributes of a protected path",
             facts: facts(paths: [".gitattributes", "docs/.gitattributes"]),
-            policy: policy(paths: ["deploy/**"]), trust: .change, asks: "it touches .gitattributes, which decides"),
+            policy: policy(paths: ["deploy/**"]), trust: .change, asks: "it changes .gitattributes, which controls"),
         Row(
             testDescription: "attributes beside a protected path", facts: facts(paths: ["deploy/live/.gitattributes"]),
             policy: policy(paths: ["deploy/**/*.sh"]), trust: .change, asks: "deploy/live/.gitattributes"),
@@ -96,7 +96,7 @@ struct TrustDecisionTests {
         Row(
             testDescription: "a workflow that always asks, merged",
             facts: facts(merged: "main", rule: ApprovalRule(isAlways: true)), policy: policy(), trust: .merged,
-            asks: "every run of the workflow", isForThisRun: true),
+            asks: "approval for every run", isForThisRun: true),
         Row(
             testDescription: "two reasons at once", facts: facts(release: true, name: "Mallory", mail: "m@x"),
             policy: policy(authors: ["Ada"]), trust: .change, asks: "; its author Mallory", isForThisRun: true),
@@ -132,7 +132,7 @@ struct TrustDecisionTests {
             Issue.record("\(path): \(decision.ruling)")
             return
         }
-        #expect(why.contains("it touches \(path), which agents or forges obey") && !isForThisRun)
+        #expect(why.contains("it changes \(path), which configures agents or forges") && !isForThisRun)
     }
 
     @Test(arguments: [

@@ -56,7 +56,7 @@ struct LayerHolderTests {
             try await eventually("the end is noticed") { !mount.isThere() }
             let lost = await runner.run(plan("true"), stop: StopSignal())
             #expect(lost.verdict == .infrastructure)
-            #expect(lost.steps.first?.reason?.contains("holds the run's workspace together was killed") == true)
+            #expect(lost.steps.first?.reason?.contains("holds the run's workspace was killed") == true)
             // What is open stays: results of steps that had ended are still read.
             #expect(try String(contentsOfFile: "\(space.view)/made", encoding: .utf8) == "2\n")
             await space.close()

@@ -109,7 +109,7 @@ struct AgentsInstallTests {
             try FileManager.default.createSymbolicLink(
                 atPath: "\(bench.repository)/AGENTS.md", withDestinationPath: "\(bench.root)/nowhere.md")
             let ended = try await bench.pipectl("agents", "install", "--yes")
-            #expect(ended.code == 3 && ended.errors.contains("leads out"), "\(ended.errors)")
+            #expect(ended.code == 3 && ended.errors.contains("outside the repository"), "\(ended.errors)")
             #expect(try FileManager.default.contentsOfDirectory(atPath: outside).isEmpty)
             #expect(!FileManager.default.fileExists(atPath: "\(bench.root)/nowhere.md"))
         }

@@ -64,12 +64,12 @@ struct GreedyAttempt: Sendable {
             name: "output", script: "yes pwned", prints: "pwned", says: ["output: 4.0 MiB limit reached by step check"]),
         GreedyAttempt(
             name: "kill-all", script: "echo killing; kill -KILL -1; sleep 40", prints: "killing",
-            says: ["stepinit, which watched over it, was killed", "ended by signal 9"]),
+            says: ["its supervisor stepinit was killed", "ended by signal 9"]),
         GreedyAttempt(
             name: "kill-watcher",
             script: "grep -q stepinit /proc/$PPID/comm && echo killing; kill -KILL $PPID; sleep 40",
             prints: "killing",
-            says: ["stepinit, which watched over it, was killed"]),
+            says: ["its supervisor stepinit was killed"]),
         GreedyAttempt(
             name: "trace-me", script: "echo tracing; exec @PROBE@ traceme", prints: "tracing",
             says: ["signal", "exit code"]),

@@ -12,18 +12,18 @@ struct OutputAttempt: Sendable {
             name: "link-file", modifiers: ".artifacts(\"link-file/*\")",
             script:
                 "mkdir link-file; ln -s @ROOT@/outside/secret.txt link-file/secret.txt; ln -s /etc/shadow link-file/s",
-            says: ["link-file/secret.txt is a link and was left out", "link-file/s is a link and was left out"]),
+            says: ["link-file/secret.txt is a link and was skipped", "link-file/s is a link and was skipped"]),
         OutputAttempt(
             name: "link-folder", modifiers: ".artifacts(\"link-folder/*.txt\")",
-            script: "ln -s @ROOT@/outside link-folder", says: ["link-folder is a link and was not entered"]),
+            script: "ln -s @ROOT@/outside link-folder", says: ["link-folder is a link and was skipped"]),
         OutputAttempt(
             name: "link-inside", modifiers: ".artifacts(\"link-inside/**\")",
             script: "mkdir -p link-inside/a; ln -s @ROOT@/outside link-inside/a/b; ln -s / link-inside/a/root",
-            says: ["link-inside/a/b is a link and was left out"]),
+            says: ["link-inside/a/b is a link and was skipped"]),
         OutputAttempt(
             name: "dots", modifiers: ".artifacts(\"dots/*.txt\")",
             script: "mkdir dots; ln -s ../../../../../../..@ROOT@/outside/secret.txt dots/s.txt",
-            says: ["dots/s.txt is a link and was left out"]),
+            says: ["dots/s.txt is a link and was skipped"]),
         OutputAttempt(
             name: "pipe", modifiers: ".artifacts(\"pipe/*\").testResults(.junit(\"pipe/*\"))",
             script: "mkdir pipe; mkfifo pipe/results.xml", says: ["pipe/results.xml is not a regular file"]),
@@ -35,7 +35,7 @@ struct OutputAttempt: Sendable {
             script: "@PROBE@ many many 100000", says: ["more than 1,000 files match"]),
         OutputAttempt(
             name: "deep", modifiers: ".artifacts(\"deep/**/*.txt\")",
-            script: "@PROBE@ deep deep 200", says: ["is deeper than 32 folders and was not entered"]),
+            script: "@PROBE@ deep deep 200", says: ["is more than 32 folders deep and was skipped"]),
         OutputAttempt(
             name: "closed", modifiers: ".artifacts(\"closed/*.txt\")",
             script: "mkdir -p closed/a/b; echo x > closed/a/b/c; chmod 0 closed/a/b closed/a closed",

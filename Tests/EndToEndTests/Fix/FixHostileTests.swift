@@ -97,7 +97,7 @@ struct FixHostileTests {
             let series = try await Fixing.series(bench)
             #expect(series.state == .givenUp, "\(series)")
             #expect(
-                series.attempts.first?.reason.contains("C/sums ran in run 1 and is not there any more") == true,
+                series.attempts.first?.reason.contains("C/sums ran in run 1 and is missing here") == true,
                 "\(series)")
         }
     }

@@ -20,7 +20,7 @@ struct FixHostility: Sendable, CustomTestStringConvertible {
             outcome: .noChange, words: "changed nothing"),
         FixHostility(
             name: "it changes what steps had left only", script: "echo x > out/left.txt; echo y > out/more.txt",
-            outcome: .noChange, words: "untracked files aside"),
+            outcome: .noChange, words: "untracked files)"),
         FixHostility(name: "it fails", script: "\(good); exit 3", outcome: .failed, words: "exit code 3"),
         FixHostility(name: "it never ends", script: "\(good); sleep 600", outcome: .failed, words: "longer than 5 s"),
         FixHostility(
@@ -39,10 +39,10 @@ struct FixHostility: Sendable, CustomTestStringConvertible {
                 """, outcome: nil, words: ""),
         FixHostility(
             name: "a link to the box", script: "\(good); ln -s /etc/passwd link", outcome: .refused,
-            words: "no regular file"),
+            words: "not a regular file"),
         FixHostility(
             name: "a link in a folder's place", script: "\(good); mv Tests T; ln -s T Tests", outcome: .refused,
-            words: "\"Tests\": it is no regular file"),
+            words: "\"Tests\": it is not a regular file"),
         FixHostility(
             name: "a file too large", script: "\(good); head -c 20000000 /dev/zero > big.bin", outcome: .refused,
             words: "16 MiB"),
@@ -54,35 +54,35 @@ struct FixHostility: Sendable, CustomTestStringConvertible {
             words: "more than 500 files"),
         FixHostility(
             name: "the definition", script: "\(good); sed -i s/check.sh/true/ workflows/x.swift", outcome: .refused,
-            words: "may not change what decides about it"),
+            words: "may not change the workflows that test it"),
         FixHostility(
             name: "a definition as other systems spell it",
             script: "\(good); mkdir WorkFlows; echo x > WorkFlows/y.swift",
-            outcome: .refused, words: "may not change what decides about it"),
+            outcome: .refused, words: "may not change the workflows that test it"),
         FixHostility(
             name: "submodules",
             script: "\(good); printf '[submodule \"x\"]\\n\\tpath = x\\n\\turl = ../x\\n' > .gitmodules",
             outcome: .refused, words: "submodules"),
         FixHostility(
             name: "a repository inside", script: "\(good); mkdir sub; cd sub; git init -q; echo x > y",
-            outcome: .refused, words: "take it for .git"),
+            outcome: .refused, words: "treat it as .git"),
         FixHostility(
             name: "another .git", script: "\(good); mkdir .GIT; echo x > .GIT/config", outcome: .refused,
-            words: "take it for .git"),
+            words: "treat it as .git"),
         FixHostility(
             name: ".git with a space", script: "\(good); mkdir '.git '; echo x > '.git /config'", outcome: .refused,
-            words: "take it for .git"),
+            words: "treat it as .git"),
         FixHostility(
             name: "its short name", script: "\(good); mkdir sub; echo x > sub/GIT~1", outcome: .refused,
-            words: "take it for .git"),
+            words: "treat it as .git"),
         FixHostility(
             name: "a stream of it", script: "\(good); echo x > '.git::$INDEX_ALLOCATION'", outcome: .refused,
-            words: "take it for .git"),
+            words: "treat it as .git"),
         FixHostility(
             name: "hidden letters",
             script:
                 "\(good); mkdir \"$(printf '.g\\342\\200\\214it')\"; echo x > \"$(printf '.g\\342\\200\\214it')/config\"",
-            outcome: .refused, words: "take it for .git"),
+            outcome: .refused, words: "treat it as .git"),
         FixHostility(
             name: "a line feed in a name", script: "\(good); echo x > \"$(printf 'a\\nb')\"", outcome: .refused,
             words: "control character"),

@@ -75,7 +75,8 @@ struct FixPushTests {
             try await Fixing.begin(bench, "echo good > value.txt", ", push: .ownBranch")
             let series = try await Fixing.series(bench)
             #expect(
-                series.state == .offered && series.reason.contains("not pushed: the branch behind refs/pull/1/head"))
+                series.state == .offered
+                    && series.reason.contains("not pushed: the build box does not know the branch of refs/pull/1/head"))
             let refs = try await bench.git(["for-each-ref", "--format=%(refname)"])
             #expect(refs.split(separator: "\n").sorted() == ["refs/heads/main", "refs/pull/1/head"])
         }

@@ -22,7 +22,7 @@ struct FixTests {
             #expect(try await Fixing.changes(bench, attempt) == ["A new.txt", "M value.txt"])
 
             let prompt = try String(contentsOfFile: "\(bench.meet)/prompt", encoding: .utf8)
-            #expect(prompt.contains("the value is bad") && prompt.contains("Mend the cause"), "\(prompt)")
+            #expect(prompt.contains("the value is bad") && prompt.contains("Fix the cause"), "\(prompt)")
             #expect(!prompt.contains("Earlier attempts"))
             let bundle = try String(contentsOfFile: "\(bench.meet)/bundle.json", encoding: .utf8)
             #expect(try JSONSerialization.jsonObject(with: Data(bundle.utf8)) is [String: Any])
@@ -132,7 +132,7 @@ struct FixTests {
             _ = try await bench.look()
             #expect(try await bench.runs().count == 1)
             let refused = try await bench.pipectl("fix", "1")
-            #expect(refused.code == 2 && refused.errors.contains("names no fixer"), "\(refused)")
+            #expect(refused.code == 2 && refused.errors.contains("declares no fixer"), "\(refused)")
 
             try await Fixing.begin(bench, "echo good > value.txt")
             _ = try await bench.look()

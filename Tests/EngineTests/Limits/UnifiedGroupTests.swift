@@ -1,4 +1,5 @@
 #if os(Linux)
+    import Glibc
     import Testing
 
     @testable import Engine
@@ -57,6 +58,16 @@
         @Test func rootAsksTheSystemdOfTheMachine() throws {
             let scope = try #require(asked("/user.slice/user-0.slice/session-1.scope", user: 0))
             #expect(!scope.isOfUser && scope.words(for: 77).first == "--system")
+        }
+
+        /// A step that ended by the signal that stops the scope would fail its run.
+        @Test func aScopeIsStoppedByWhatStepsIgnore() throws {
+            var scope = try #require(asked("/user.slice/user-0.slice/session-1.scope", user: 0))
+            #expect(!scope.words(for: 77).contains("KillSignal"))
+            scope.stopSignal = SIGURG
+            let words = scope.words(for: 77).joined(separator: " ")
+            #expect(words.contains("KillSignal i \(SIGURG)"))
+            #expect(words.contains(" 5 PIDs"), "systemd is told how many properties follow")
         }
 
         /// systemd knows a service by its main process, which must not leave.

@@ -260,9 +260,9 @@ import Testing
     @Test(arguments: [
         Obstacle("secrets") { $0.secrets = [SecretUse("TOKEN")] }, Obstacle("network") { $0.network = .allowed },
         Obstacle(".neverProved()") { $0.isNeverProved = true },
-        Obstacle("for what others") { $0.condition = .always },
-        Obstacle("for what others") { $0.condition = .onFailure },
-        Obstacle("waits for a person") { $0.action = .approval },
+        Obstacle("depends on the results of other steps") { $0.condition = .always },
+        Obstacle("depends on the results of other steps") { $0.condition = .onFailure },
+        Obstacle("waits for approval") { $0.action = .approval },
         Obstacle("no file matches") { $0.inputs = ["none/**"] },
         Obstacle("could not be read") { $0.inputs = ["unknown"] },
     ])

@@ -53,7 +53,7 @@ import Testing
         let outcome = await run([.shell("publish", "touch published")], setting: setting)
         #expect(outcome.verdict == .infrastructure)
         let reason = outcome["publish"].reason ?? ""
-        #expect(reason == "it was not started: what it is about to do could not be recorded: the disk is full")
+        #expect(reason == "it was not started: its start could not be recorded: the disk is full")
         #expect(RunFolder.current.text("published") == nil)
     }
 }

@@ -29,11 +29,11 @@ import Testing
 
     @Test(arguments: [
         ("missing/*", "true", "no file matches the artifact pattern \"missing/*\""),
-        ("a", "ln -s /etc/hostname a", "a is a link and was left out"),
-        ("d/*", "ln -s /etc d", "d is a link and was not entered"),
-        ("a", "mkfifo a", "a is not a regular file and was left out"),
-        ("*.bin", "head -c 2000 /dev/zero > a.bin", "a.bin can't be taken: it is larger than 1,000 bytes"),
-        ("*.b", "for i in 1 2 3; do head -c 900 /dev/zero > $i.b; done", "with 3.b the artifacts go beyond 2,000"),
+        ("a", "ln -s /etc/hostname a", "a is a link and was skipped"),
+        ("d/*", "ln -s /etc d", "d is a link and was skipped"),
+        ("a", "mkfifo a", "a is not a regular file and was skipped"),
+        ("*.bin", "head -c 2000 /dev/zero > a.bin", "a.bin can't be collected: it is larger than 1,000 bytes"),
+        ("*.b", "for i in 1 2 3; do head -c 900 /dev/zero > $i.b; done", "with 3.b the step's artifacts exceed 2,000"),
         ("f*", "touch f1 f2 f3 f4 f5 f6", "more than 4 files match"),
     ])
     func anArtifactThatCannotBeTakenFailsTheStep(pattern: String, line: String, reason: String) async throws {
@@ -63,7 +63,7 @@ import Testing
         ])
         #expect(outcome.resultFiles.isEmpty)
         let finding = try #require(outcome.findings.first { $0.rule == "no-results" })
-        #expect(finding.message.contains("1 from before it started are not counted"))
+        #expect(finding.message.contains("1 older files are ignored"))
         #expect(outcome.verdict == .passed)
     }
 

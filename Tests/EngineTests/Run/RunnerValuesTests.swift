@@ -71,7 +71,7 @@ import Testing
         #expect(outcome.verdict == .failed)
         #expect(
             outcome["s"].reason
-                == "its working directory \"not/there\" can't be entered: No such file or directory; it must be there when the step starts"
+                == "its working directory \"not/there\" can't be entered: No such file or directory; it must exist when the step starts"
         )
     }
 
@@ -114,15 +114,15 @@ import Testing
     }
 
     @Test(arguments: [
-        ("true", "it declares .publishes(\"v\") but published nothing: write $PIPECTL_VALUES_OUT/v.json"),
+        ("true", "it declares .publishes(\"v\") but did not publish it: write $PIPECTL_VALUES_OUT/v.json"),
         ("echo 1.2.3 > $PIPECTL_VALUES_OUT/v.json", "what it published as \"v\" is not JSON; a text needs quotes"),
         (
             "ln -s /etc/hostname $PIPECTL_VALUES_OUT/v.json",
-            "what it published as \"v\" can't be read: v.json can't be taken: it is a link"
+            "what it published as \"v\" can't be read: v.json can't be collected: it is a link"
         ),
         (
             "mkfifo $PIPECTL_VALUES_OUT/v.json",
-            "what it published as \"v\" can't be read: v.json can't be taken: it is not a regular file"
+            "what it published as \"v\" can't be read: v.json can't be collected: it is not a regular file"
         ),
     ])
     func aValueThatIsNotThereFailsTheStep(line: String, reason: String) async {
@@ -139,7 +139,7 @@ import Testing
             }
         ])
         #expect(outcome["s"].attempts.map(\.status) == [.failed, .failed])
-        #expect(outcome["s"].reason?.contains("published nothing") ?? false)
+        #expect(outcome["s"].reason?.contains("did not publish it") ?? false)
     }
 
     @Test func linesOfOutputAreEvents() async {

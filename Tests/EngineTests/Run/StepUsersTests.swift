@@ -14,7 +14,7 @@ struct StepUsersTests {
         #expect(Set(taken.map(\.user)) == Self.all, "each once, never 0")
         #expect(taken.allSatisfy { $0.user == $0.group })
         let problem = #expect(throws: SandboxProblem.self) { try users.take() }
-        #expect(problem?.description == "all 4336 users for steps are taken; let some runs end first")
+        #expect(problem?.description == "all 4336 users for steps are in use; wait for runs to end")
         users.giveBack(taken[7])
         #expect(try users.take()?.user == taken[7].user)
         #expect(throws: SandboxProblem.self) { try users.take() }

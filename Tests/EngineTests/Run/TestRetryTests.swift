@@ -59,7 +59,7 @@ import Testing
         let (outcome, ran) = try await tries(["shaky": 1, "broken": 9])
         #expect(outcome.verdict == .failed)
         #expect(ran == ["S/steady S/shaky S/broken", "S/shaky S/broken"])
-        #expect(outcome.steps.first?.reason == "failed again when tried alone: S/broken")
+        #expect(outcome.steps.first?.reason == "1 test failed, and again when retried alone: S/broken")
     }
 
     @Test func onlyWhatStillFailsIsTriedOnceMore() async throws {
@@ -94,7 +94,7 @@ import Testing
         let (outcome, ran) = try await tries(["shaky": 1], line: line)
         #expect(ran.count == 1)
         #expect(outcome.verdict == .failed)
-        #expect(outcome.steps.first?.reason == "failed, and the second try did not run S/shaky")
+        #expect(outcome.steps.first?.reason == "failed, and the retry did not run S/shaky")
     }
 
     /// Names are words of the shell, never what it reads.

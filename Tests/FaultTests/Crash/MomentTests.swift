@@ -39,7 +39,7 @@ struct MomentTests {
             let hit = try await bench.look(killedAt: Machine.firstProcess, shim)
             #expect(hit?.hasPrefix("spawn ") == true, "\(hit ?? "nothing was hit")")
             let after = try await bench.look()
-            #expect(after.errors.contains("run 1 was interrupted and waits for attempt 2"), "\(after.errors)")
+            #expect(after.errors.contains("run 1 was interrupted and is queued for attempt 2"), "\(after.errors)")
             #expect(!after.errors.contains("run 2"))
             let found = try await Invariants(bench: bench, expected: ["test \(head)"], accepted: [1]).check()
             #expect(found.isClean, "\(found.problems)")
@@ -68,11 +68,11 @@ struct MomentTests {
                 #expect(try await marker.isGone(within: .seconds(1)), "\(marker.processes) live on")
             }
             let after = try await bench.look()
-            #expect(after.errors.contains("run 1 was interrupted and waits for attempt 2"), "\(after.errors)")
+            #expect(after.errors.contains("run 1 was interrupted and is queued for attempt 2"), "\(after.errors)")
             let found = try await Invariants(bench: bench, accepted: [1], marker: marker).check()
             #expect(found.isClean, "\(found.problems)")
             #expect(found.runs.map(\.verdict) == [.passed])
-            #expect(try await bench.report(1).contains("the box went down during attempt 1"))
+            #expect(try await bench.report(1).contains("the daemon ended during attempt 1"))
         }
     }
 
@@ -104,7 +104,7 @@ struct MomentTests {
             #expect(found.isClean, "\(found.problems)")
             #expect(found.runs.map(\.verdict) == [verdict])
             let reason = found.runs.first?.reason ?? ""
-            #expect(reason.contains("needs a person") == (verdict == .infrastructure), "\(reason)")
+            #expect(reason.contains("by hand") == (verdict == .infrastructure), "\(reason)")
         }
     }
 
@@ -163,8 +163,8 @@ struct MomentTests {
             let found = try await Invariants(bench: bench, accepted: [1]).check()
             #expect(found.isClean, "\(found.problems)")
             let reason = found.runs.first?.reason ?? ""
-            #expect(reason.contains("its artifact dist/a.bin could not be kept"), "\(reason)")
-            #expect(reason.contains("needs a person"), "\(reason)")
+            #expect(reason.contains("its artifact dist/a.bin could not be stored"), "\(reason)")
+            #expect(reason.contains("by hand"), "\(reason)")
             #expect(reason.contains("disk full") == (code == ENOSPC), "\(reason)")
         }
     }
@@ -195,7 +195,7 @@ struct MomentTests {
             }
             #expect(expected.prefix(text.count) == text, "the log is the exact start of the output")
             _ = try await bench.look()
-            #expect(try await bench.report(1).contains("the box went down during attempt 1"))
+            #expect(try await bench.report(1).contains("the daemon ended during attempt 1"))
             let found = try await Invariants(bench: bench, accepted: [1]).check()
             #expect(found.isClean, "\(found.problems)")
         }

@@ -30,7 +30,7 @@ struct DiskFullTests {
                     try await eventually(within: .seconds(20)) { bench.effects == ["through"] },
                     "the step is not blocked by a log that can't be written")
                 // The verdict has the ballast's room: nobody else has made any yet.
-                _ = try await daemon.line("run 1 (infrastructure) is archived after all")
+                _ = try await daemon.line("run 1 (infrastructure) is archived now")
                 try disk.makeRoom()
                 try await bench.follow(1)
                 let report = try await bench.report(1)
@@ -73,7 +73,7 @@ struct DiskFullTests {
                 let head = try await bench.change(1, ["check.sh": bench.effect("tested")])
                 // Where the write-ahead log has room left the run is recorded and waits; else it is found again later.
                 let isSaid = try await eventually(within: .seconds(30)) {
-                    daemon.text.contains("can't be looked at") || daemon.text.contains("no run is started")
+                    daemon.text.contains("can't be read") || daemon.text.contains("no run can start")
                 }
                 #expect(isSaid, "it says what it waits for: \(daemon.text)")
                 #expect(bench.effects.isEmpty)
@@ -81,7 +81,7 @@ struct DiskFullTests {
                 _ = try await daemon.line("run 1 test")
                 try await bench.follow(1)
                 #expect(bench.effects == ["tested"])
-                let errors = daemon.text.split(separator: "\n").count { $0.contains("can't be looked at") }
+                let errors = daemon.text.split(separator: "\n").count { $0.contains("can't be read") }
                 #expect(errors <= 3, "a full disk does not fill the log")
                 #expect(await daemon.stop() == 0)
                 let found = try await Invariants(bench: bench, expected: ["test \(head)"], accepted: [1]).check()
@@ -113,13 +113,13 @@ struct DiskFullTests {
                 try await bench.arrival(at: "started")
                 try await disk.fill(hasBallast: false)
                 try await bench.release("go")
-                _ = try await daemon.line("are not kept for later runs, which make them again")
+                _ = try await daemon.line("were not stored, so later runs build them again")
                 try await bench.follow(1)
                 #expect(await daemon.stop() == 0)
             }
             try disk.makeRoom()
             #expect(bench.effects == ["tested"])
-            #expect(try await bench.report(1).contains("the outputs of its steps (9 MiB) are not kept"))
+            #expect(try await bench.report(1).contains("the outputs of its steps (9 MiB) were not stored"))
             let found = try await Invariants(bench: bench, accepted: [1]).check()
             #expect(found.isClean, "\(found.problems)")
             #expect(found.runs.map(\.verdict) == [.passed])
@@ -145,11 +145,11 @@ struct DiskFullTests {
                 kill(daemon.child.id, SIGTERM)
                 _ = try await daemon.line("shutting down")
                 #expect(await daemon.stop() == 0)
-                #expect(daemon.text.contains("is left without its verdict"), "\(daemon.text)")
+                #expect(daemon.text.contains("has no recorded verdict"), "\(daemon.text)")
             }
             try disk.makeRoom()
             let after = try await bench.look()
-            #expect(after.errors.contains("run 1 was interrupted and waits for attempt 2"), "\(after.errors)")
+            #expect(after.errors.contains("run 1 was interrupted and is queued for attempt 2"), "\(after.errors)")
             let found = try await Invariants(bench: bench, accepted: [1]).check()
             #expect(found.isClean, "\(found.problems)")
             #expect(found.runs.map(\.verdict) == [.passed])
@@ -168,7 +168,7 @@ struct DiskFullTests {
                 try await disk.fill(hasBallast: false)
                 try await bench.release("go")
                 let line = try await daemon.line("can't be archived")
-                #expect(line.contains("it is tried again until it can"), "\(line)")
+                #expect(line.contains("can't be archived yet; retrying"), "\(line)")
                 try disk.makeRoom()
                 try await bench.follow(1)
                 #expect(await daemon.stop() == 0)

@@ -23,8 +23,8 @@ struct SparseFileTests {
                 #expect(try await bench.run(1).verdict == .failed)
                 let report = try await bench.pipectl("report", "1").output
                 for words in [
-                    "with out/b the artifacts go beyond 8,589,934,592 bytes for a step; pack or leave out some",
-                    "results.xml can't be taken: it is larger than 2,147,483,648 bytes, the limit for one file",
+                    "with out/b the step's artifacts exceed 8,589,934,592 bytes; compress or remove some",
+                    "results.xml can't be collected: it is larger than 2,147,483,648 bytes, the limit for one file",
                     "out/a  2 bytes",
                 ] {
                     #expect(report.contains(words), "\(report)")

@@ -23,7 +23,7 @@ struct RemoteTests {
         try await Bench.faults { bench in
             let url = "\(scheme)://127.0.0.1:\(server.port)/away.git"
             try await bench.withDaemon("--fetch-deadline", "1", "--interval", "0.5", url) { daemon in
-                let line = try await daemon.line("away can't be looked at (1 times now)")
+                let line = try await daemon.line("away can't be read (1 times in a row)")
                 #expect(line.contains("took longer than 1 s"), "\(line)")
                 #expect(server.visits >= 1)
                 for number in 1...3 {
@@ -33,7 +33,7 @@ struct RemoteTests {
                 }
                 #expect(try await eventually(within: .seconds(30)) { server.visits >= 3 }, "it is tried again")
                 #expect(await daemon.stop() == 0)
-                let lines = daemon.text.split(separator: "\n").count { $0.contains("can't be looked at") }
+                let lines = daemon.text.split(separator: "\n").count { $0.contains("can't be read") }
                 #expect(lines == 1, "a remote that is away does not fill the log: \(daemon.text)")
             }
             #expect(try await fetching(bench).isEmpty, "no fetch lives on")

@@ -71,6 +71,45 @@ import Testing
         #expect(large.exitCode == 1 && large.comparison?.removed == 1)
     }
 
+    /// Failures of a whole suite must not take the room that the first of them needs to be understood.
+    @Test(arguments: BundleFormat.allCases) func theFirstProblemsAreShownWithTheChange(format: BundleFormat) {
+        let bundle = draft(150).fit(as: format)
+        #expect(bundle.problems.count > 20)
+        for problem in bundle.problems.prefix(3) where problem.standing == .newHere {
+            #expect(problem.message?.contains("second line") == true)
+            #expect(problem.excerpt?.hasPrefix("detail 0") == true)
+        }
+        #expect(bundle.problems.first?.hunks?.first?.file == "Tests/A2.swift")
+    }
+
+    @Test func testsThatFailForOneReasonAreOneProblem() throws {
+        func failed(_ name: String, _ message: String = "ValueError: out of range", line: Int? = 43) -> TestResult {
+            TestResult(
+                suite: "S", name: name, status: .failed, message: message, file: line == nil ? nil : "src/timed.py",
+                line: line)
+        }
+        let tests =
+            (0..<100).map { failed("t\($0)") }
+            + [
+                failed("line", line: 44), failed("message", "KeyError: a"), failed("p1", line: nil),
+                failed("p2", line: nil),
+            ]
+        var report = Fixture.report(text: "unit")
+        (report.conflicts, report.findings, report.comparison) = ([], [], nil)
+        report.steps = [Fixture.step("unit", from: 0, to: 9, .failed)]
+        report.steps[0].tests = TestSpan(first: 0, count: tests.count)
+        var evidence = BundleEvidence()
+        evidence.flaky = ["S/t7": "failed and passed on one tree in 3 of its last 50 runs"]
+        let bundle = BundleDraft(ReportDocument(report: report, tests: tests), evidence).fit(as: .markdown)
+        let shown = bundle.problems.filter { $0.kind == .test }
+        #expect(shown.map(\.name) == ["S/t0", "S/line", "S/message", "S/p1", "S/p2", "S/t7"])
+        let alike = try #require(shown.first?.alike)
+        #expect(alike.count == 98 && alike.names.first == "S/t1" && !alike.names.contains("S/t7"))
+        #expect(shown.dropFirst().allSatisfy { $0.alike == nil })
+        let text = BundleText.render(bundle, as: .markdown)
+        #expect(text.contains("98 further tests") && text.utf8.count <= BundleDraft.defaultBytes)
+    }
+
     @Test func textsEndAtLines() {
         for bytes in stride(from: 3_100, to: 14_000, by: 700) {
             for problem in draft(12).fit(bytes: bytes, as: .markdown).problems {
@@ -109,6 +148,10 @@ import Testing
         let top = try #require(schema as? [String: Any])
         let bundle = try JSONSerialization.jsonObject(with: Data(draft(3).render(bytes: 32_000, as: .json).utf8))
         #expect(SchemaCheck(root: top).problems(bundle, top) == [])
+        var alike = draft(1).fit(as: .json)
+        alike.problems[0].alike = .init(count: 3, names: ["a"])
+        let whole = try JSONSerialization.jsonObject(with: JSONEncoder().encode(alike))
+        #expect(SchemaCheck(root: top).problems(whole, top) == [])
         var broken = try #require(bundle as? [String: Any])
         broken["verdict"] = "maybe"
         broken["run"] = "18"

@@ -96,8 +96,8 @@ def measure(bench):
     first(ours)  # compiles the workflows
     first(warm)  # and asks for a base
     bench.wait_until(
-        "a base of main",
-        lambda: b"base of main" in bench.run(
+        "a warm workspace of main",
+        lambda: b"warm-up of main" in bench.run(
             [bench.pipectl, "runs", "--verdict", "passed"], home="hook-warm-state").stdout)
     found = bench.trials(
         file=lambda: bench.new_file(),

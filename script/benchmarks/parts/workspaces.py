@@ -61,10 +61,10 @@ class Daemon:
         limit = time.monotonic() + seconds
         while time.monotonic() < limit:
             with open(self.log) as file:
-                if "leaves a base of" in file.read():
+                if "left a warm workspace of" in file.read():
                     return
             time.sleep(0.1)
-        raise Problem(f"no base was made within {seconds} s; the end of the log: {open(self.log).read()[-500:]}")
+        raise Problem(f"no warm workspace was made within {seconds} s; the end of the log: {open(self.log).read()[-500:]}")
 
     def workspace(self, over_base, seconds=120):
         """The next one that is said to be made, in seconds."""

@@ -54,7 +54,7 @@ extension WorkflowDeclaration {
         if declarations.isEmpty {
             findings.append(
                 PlanFinding(
-                    rule: "no-workflows", workflow: "", message: "no workflow is listed: add one to `workflows`"))
+                    rule: "no-workflows", workflow: "", message: "no workflow is listed; add one to `workflows`"))
         }
         for declaration in declarations {
             func report(_ rule: String, _ message: String) {
@@ -69,12 +69,12 @@ extension WorkflowDeclaration {
                     do throws(GlobProblem) { _ = try Glob(glob) } catch { report("glob", error.description) }
                 }
                 if trigger.branches.isEmpty && trigger.event != .manual {
-                    report("trigger", "its \(trigger.event) trigger names no branch; write for example into: \"main\"")
+                    report("trigger", "its \(trigger.event) trigger names no branch; for example, write into: \"main\"")
                 }
                 if let cron = trigger.cron {
                     do throws(CronProblem) {
                         if try CronSchedule(cron).next(after: 0) == nil {
-                            report("schedule", "\"\(cron)\" never comes")
+                            report("schedule", "\"\(cron)\" never matches")
                         }
                     } catch { report("schedule", error.description) }
                 }
@@ -90,7 +90,8 @@ extension WorkflowDeclaration {
                 }
                 if case .atMost(let lines, let files) = rule, lines < 1 || (files ?? 1) < 1 {
                     report(
-                        "integrity", "a change of at most \(min(lines, files ?? lines)) is none; name a number above 0")
+                        "integrity",
+                        "a change of at most \(min(lines, files ?? lines)) can't be large; use a limit above 0")
                 }
             }
             var parameters: Set<String> = []
@@ -115,10 +116,13 @@ extension WorkflowDeclaration {
             }
             for problem in declaration.fix?.problems ?? [] { report("fix", problem) }
             if declaration.fix != nil, !declaration.triggers.contains(where: { $0.event == .pullRequest }) {
-                report("fix", "only changes are fixed, and no change starts it; add on: .pullRequest(into: \"main\")")
+                report(
+                    "fix",
+                    "only changes can be fixed, but no change starts this workflow; add on: .pullRequest(into: \"main\")"
+                )
             }
             if case .queue(let max) = declaration.concurrency, max < 1 {
-                report("concurrency", "a queue of \(max) holds nothing; write .queue(max: 1) or more")
+                report("concurrency", "a queue of \(max) can't hold a run; write .queue(max: 1) or more")
             }
         }
         return findings
@@ -130,7 +134,7 @@ func nameProblem(_ name: String) -> String? {
     if name.isEmpty { return "a name is empty" }
     if name.utf8.count > 200 { return "the name \"\(name.prefix(40))…\" is longer than 200 bytes" }
     if name.first == " " || name.last == " " || name.first == "-" || name.first == "." {
-        return "the name \"\(name)\" starts or ends with a character that is hard to see or type"
+        return "the name \"\(name)\" starts or ends with an invisible character or a space"
     }
     let refused = name.unicodeScalars.first { scalar in
         scalar.value < 0x20 || scalar.value == 0x7f || scalar == "/" || scalar == "\\"

@@ -4,27 +4,27 @@ struct UsableProofs: PlanRule {
     func check(_ plan: Plan, _ report: (String?, String) -> Void) {
         for step in plan.steps {
             if step.isNeverProved, !step.inputs.isEmpty {
-                report(step.name, "it declares inputs and is never proved; remove .inputs(…) or .neverProved()")
+                report(step.name, "it declares inputs but is never proved; remove .inputs(…) or .neverProved()")
             }
             if step.leavesNothing, !step.outputs.isEmpty {
-                report(step.name, "it declares outputs and says that it leaves nothing; keep one of the two")
+                report(step.name, "it declares outputs and also that it has none; keep one of the two")
             }
             if step.inputsCoverNeeds {
                 if !step.reads.isEmpty || step.commandLine.contains(StepVariable.valuesIn) {
                     report(
                         step.name,
-                        "it reads values that other steps make of their inputs, which its .inputs(only: …) would leave out; "
+                        "it reads values of other steps, which .inputs(only: …) would ignore; "
                             + "use .inputs(…)")
                 }
                 if !step.outputs.isEmpty {
                     report(
                         step.name,
-                        ".inputs(only: …) is for steps that leave nothing, such as tests: what it made beside one build "
-                            + "need not fit another; use .inputs(…), or .outputs() without patterns")
+                        ".inputs(only: …) is for steps without outputs, such as tests: outputs made with one build "
+                            + "may not fit another; use .inputs(…), or .outputs() without patterns")
                 }
             }
             for pattern in step.inputs + step.outputs where isInGit(pattern) {
-                report(step.name, "\"\(pattern)\" is in .git, which is no part of the tree and no output; remove it")
+                report(step.name, "\"\(pattern)\" is in .git, which can't be an input or output; remove it")
             }
         }
     }

@@ -49,26 +49,27 @@ struct UsableLimits: PlanRule {
                 report(step.name, "its time-out is \(step.timeout) seconds; it takes more than 0 and at most 7 days")
             }
             if !(0...100).contains(step.retry.count) {
-                report(step.name, "it is retried \(step.retry.count) times; 0 to 100 are possible")
+                report(step.name, "it is retried \(step.retry.count) times; allowed: 0 to 100")
             }
             if let retry = step.testRetry {
                 let times = max(retry.times, retry.timesKnown ?? 0)
                 if retry.times < 1 || times > 10 || !(1...200).contains(retry.maximum) {
                     report(
                         step.name,
-                        "its failed tests are tried again \(times) times, \(retry.maximum) of them; 1 to 10 and 1 to 200 are possible"
+                        "at most \(retry.maximum) failed tests are retried, \(times) times; allowed: 1 to 200 tests, 1 to 10 times"
                     )
                 }
                 if step.testResults.isEmpty {
-                    report(step.name, "it retries failed tests and names no .testResults(…) to know them by")
+                    report(step.name, "it retries failed tests but declares no .testResults(…) to find them")
                 }
                 switch step.action {
                 case .shell, .command: break
-                case .closure, .approval: report(step.name, "it retries failed tests, which only a command can be told")
+                case .closure, .approval:
+                    report(step.name, "it retries failed tests; only a step with a command can do that")
                 }
             }
             if step.testFilter != nil, step.action == .closure || step.action == .approval {
-                report(step.name, "it says how it is told which tests to run, which only a command can be")
+                report(step.name, "it declares a test filter; only a step with a command can have one")
             }
             let backoff = step.retry.backoff
             if !(backoff.first >= 0 && backoff.limit >= 0 && backoff.limit <= 86_400 && backoff.factor >= 1) {
@@ -87,7 +88,7 @@ struct UsableLimits: PlanRule {
             guard let value else { return nil }
             if value > most { return "its limit of \(name) is \(value) \(unit); it takes at most \(most)" }
             guard value < least else { return nil }
-            return "its limit of \(name) is \(value) \(unit); \(least) is the least that a program can start with"
+            return "its limit of \(name) is \(value) \(unit); a program needs at least \(least) to start"
         }
         func problem(_ name: String, _ seconds: Double?) -> String? {
             guard let seconds, !(seconds > 0 && seconds <= 7 * 86_400) else { return nil }
@@ -123,7 +124,7 @@ struct UsableCaches: PlanRule {
                     )
                 }
                 if step.caches.count(where: { $0.name == cache.name || $0.path == cache.path }) > 1 {
-                    report(step.name, "the cache \"\(cache.name)\" or its place is there twice")
+                    report(step.name, "the cache \"\(cache.name)\" or its path is declared twice")
                 }
             }
         }
@@ -152,7 +153,7 @@ struct UsableEnvironment: PlanRule {
             for (name, value) in step.environment.sorted(by: { $0.key < $1.key }) {
                 let usable = !name.isEmpty && name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: "=") }
                 if !usable || value.utf8.contains(0) { report(step.name, "the variable \"\(name)\" can't be set") }
-                if name.hasPrefix("PIPECTL_") { report(step.name, "\(name) is pipectl's own; use another name") }
+                if name.hasPrefix("PIPECTL_") { report(step.name, "\(name) is reserved for pipectl; use another name") }
             }
         }
     }
@@ -197,13 +198,13 @@ struct ConsistentResources: PlanRule {
                         "\"\(resource.name)\" has a capacity of \(known) and of \(resource.capacity); declare it once")
                 }
                 capacities[resource.name] = resource.capacity
-                if use.units < 1 { report(step.name, "it uses \(use.units) of \"\(resource.name)\"; 1 is the least") }
+                if use.units < 1 { report(step.name, "it uses \(use.units) of \"\(resource.name)\"; the minimum is 1") }
                 let (sum, isTooLarge) = units[resource.name, default: 0].addingReportingOverflow(use.units)
                 units[resource.name] = isTooLarge ? .max : sum
                 if isTooLarge || sum > resource.capacity {
                     report(
                         step.name,
-                        "it uses \(units[resource.name, default: 0]) of \"\(resource.name)\", more than there are (\(resource.capacity)): it could never start"
+                        "it uses \(units[resource.name, default: 0]) of \"\(resource.name)\" but the capacity is \(resource.capacity): it could never start"
                     )
                 }
             }
@@ -221,12 +222,12 @@ struct UsableApprovals: PlanRule {
             if plain != step {
                 report(
                     step.name,
-                    "it waits for a person and runs nothing; of all modifiers only .timeout(…) means something")
+                    "an approval step runs no command; the only modifier it can have is .timeout(…)")
             }
             if step.condition != .onSuccess {
                 report(
                     step.name,
-                    "nobody can be asked when the run has failed or was cancelled; remove .always() or .onFailure()")
+                    "approval is not possible after a run failed or was cancelled; remove .always() or .onFailure()")
             }
         }
     }

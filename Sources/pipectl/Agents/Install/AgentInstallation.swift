@@ -27,7 +27,7 @@ struct AgentInstallation {
             let url = root.appendingPathComponent(file.path)
             let target = Self.resolved(url)
             guard target.path.hasPrefix(root.path + "/") else {
-                skipped.append((file.path, "it leads out of the repository, to \(target.path)"))
+                skipped.append((file.path, "it is a link to \(target.path), outside the repository"))
                 continue
             }
             do {
@@ -51,7 +51,7 @@ struct AgentInstallation {
                 at: change.target.deletingLastPathComponent(), withIntermediateDirectories: true)
             let known = try Self.read(change.target)
             guard known == change.old else {
-                throw CommandEnd(code: 3, message: "\(change.path) was changed meanwhile; run the command again")
+                throw CommandEnd(code: 3, message: "\(change.path) was changed in the meantime; run the command again")
             }
             let mode = try? FileManager.default.attributesOfItem(atPath: change.target.path)[.posixPermissions]
             try Data(change.new.utf8).write(to: change.target, options: .atomic)
@@ -75,13 +75,13 @@ struct AgentInstallation {
     private static func read(_ url: URL) throws(JSONEdit.Problem) -> String? {
         guard let facts = try? FileManager.default.attributesOfItem(atPath: url.path) else { return nil }
         guard facts[.type] as? FileAttributeType == .typeRegular else {
-            throw JSONEdit.Problem(description: "it is no file")
+            throw JSONEdit.Problem(description: "it is not a file")
         }
         guard let bytes = FileManager.default.contents(atPath: url.path), bytes.count <= most else {
             throw JSONEdit.Problem(description: "it can't be read, or has more than \(most) bytes")
         }
         guard let text = String(data: bytes, encoding: .utf8) else {
-            throw JSONEdit.Problem(description: "it is no UTF-8")
+            throw JSONEdit.Problem(description: "it is not UTF-8")
         }
         return text
     }

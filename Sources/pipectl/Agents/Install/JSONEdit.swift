@@ -16,13 +16,13 @@ struct JSONEdit {
             return "{\n  \"\(outer)\": {\n    \"\(name)\": \(indented(value, by: 4))\n  }\n}\n"
         }
         let root = try JSONOutline.read(text)
-        guard case .object(let members) = root.kind else { throw Problem(description: "its value is no object") }
+        guard case .object(let members) = root.kind else { throw Problem(description: "its value is not an object") }
         guard let place = members.last(where: { $0.name == outer }) else {
             let member = "\"\(outer)\": {\n    \"\(name)\": \(indented(value, by: 4))\n  }"
             return insert(member, into: root, level: 2, text)
         }
         guard case .object(let entries) = place.value.kind else {
-            throw Problem(description: "\"\(outer)\" in it is no object")
+            throw Problem(description: "\"\(outer)\" in it is not an object")
         }
         if let known = entries.last(where: { $0.name == name }) {
             let wanted = try JSONOutline.read(value)

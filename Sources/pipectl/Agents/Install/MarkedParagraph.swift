@@ -17,7 +17,7 @@ enum MarkedParagraph {
         guard starts.count == 1, ends.count == 1, starts[0].upperBound <= ends[0].lowerBound else {
             throw JSONEdit.Problem(
                 description:
-                    "it has \(starts.count) lines \"\(begin)\" and \(ends.count) lines \"\(end)\", and one of each in this order is understood"
+                    "it has \(starts.count) lines \"\(begin)\" and \(ends.count) lines \"\(end)\"; pipectl expects one of each, in this order"
             )
         }
         return text.replacingCharacters(starts[0].lowerBound..<ends[0].upperBound, with: block)

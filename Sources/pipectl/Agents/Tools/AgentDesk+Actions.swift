@@ -20,8 +20,8 @@ extension AgentDesk {
         AgentTool(
             name: "rerun_failed", title: "Rerun what failed",
             summary: """
-                Runs the steps of an ended run that did not pass once more: the same commit, as a new run. \
-                A person repeats releases and runs that were given secrets.
+                Repeats the steps of an ended run that did not pass, as a new run of the same commit. \
+                Only a person can repeat releases and runs with secrets.
                 """,
             effect: .adds, parameters: [Self.run], output: Self.started
         ) { arguments, _ in
@@ -36,17 +36,17 @@ extension AgentDesk {
         AgentTool(
             name: "run_working_tree", title: "Run a workflow on the working tree",
             summary: """
-                Runs a workflow on the files as they are now, uncommitted work included, in a workspace of its own: a \
-                way to know before a push. Returns the run at once. A person starts releases.
+                Runs a workflow on a copy of the working tree, uncommitted changes included: a \
+                check before a push. Returns the run at once. Only a person can start releases.
                 """, effect: .adds,
             parameters: [
                 AgentTool.Parameter(
                     "workflow", JSONSchema.string("The workflow's name, mostly \"test\"."), isRequired: true),
                 AgentTool.Parameter("folder", JSONSchema.string("The repository that you work in.")),
-                AgentTool.Parameter("steps", JSONSchema.strings("Only these steps and what they need.")),
+                AgentTool.Parameter("steps", JSONSchema.strings("Run only these steps and the steps they need.")),
                 AgentTool.Parameter(
                     "tests",
-                    JSONSchema.strings("Of a step that can be told, only these tests, by their names in a bundle.")),
+                    JSONSchema.strings("Only these tests, by their names in a bundle, in a step with a test filter.")),
                 AgentTool.Parameter("parameters", JSONSchema.texts("Values of the workflow's parameters.")),
             ], output: Self.started
         ) { arguments, _ in
@@ -65,8 +65,10 @@ extension AgentDesk {
 
     var cancelRun: AgentTool {
         AgentTool(
-            name: "cancel_run", title: "Cancel a run", summary: "Ends a run that waits or goes on.", effect: .changes,
-            parameters: [Self.run, AgentTool.Parameter("reason", JSONSchema.string("Why, for the report."))],
+            name: "cancel_run", title: "Cancel a run", summary: "Ends a queued or running run.", effect: .changes,
+            parameters: [
+                Self.run, AgentTool.Parameter("reason", JSONSchema.string("The reason, shown in the report.")),
+            ],
             output: JSONSchema.answer(["outcome": ["type": "string"]], required: ["outcome"])
         ) { arguments, _ in
             let reason = try arguments.string("reason", atMost: 500) ?? "cancelled by an agent"
@@ -80,7 +82,7 @@ extension AgentDesk {
     var validateWorkflows: AgentTool {
         AgentTool(
             name: "validate_workflows", title: "Validate the workflows",
-            summary: "Compiles workflows/ of the working tree and names everything that is wrong with them.",
+            summary: "Compiles workflows/ of the working tree and reports all mistakes.",
             effect: .reads,
             parameters: [
                 AgentTool.Parameter("folder", JSONSchema.string("The top folder of the repository.")), Self.budget,

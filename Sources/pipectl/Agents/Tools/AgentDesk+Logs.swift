@@ -17,11 +17,12 @@ extension AgentDesk {
     var tailLog: AgentTool {
         AgentTool(
             name: "tail_log", title: "Read the end of a log",
-            summary: "The last lines of what a step printed, also while it runs; `before_line` pages backwards.",
+            summary: "The last lines of a step's log, also while it runs; `before_line` pages backwards.",
             effect: .reads,
             parameters: [
                 Self.run, Self.step, Self.attempt,
-                AgentTool.Parameter("lines", JSONSchema.integer(1...10_000, "At most so many.", standard: 100)),
+                AgentTool.Parameter(
+                    "lines", JSONSchema.integer(1...10_000, "The most lines to return.", standard: 100)),
                 AgentTool.Parameter(
                     "before_line", JSONSchema.integer(1...Int.max, "Only lines before this one, from 1.")),
                 Self.budget,
@@ -63,7 +64,7 @@ extension AgentDesk {
             name: "search_log", title: "Search a log",
             summary: """
                 Lines of a step's log that match a regular expression (Swift's, which is close to PCRE), with lines \
-                around them. The search has a limit of time; how far it came is said.
+                around them. The search has a time limit; the answer says how far it came.
                 """, effect: .reads,
             parameters: [
                 Self.run,

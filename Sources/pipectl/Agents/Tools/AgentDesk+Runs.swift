@@ -8,20 +8,20 @@ import MCP
 extension AgentDesk {
     var listRuns: AgentTool {
         AgentTool(
-            name: "list_runs", title: "List runs", summary: "Runs of the box, newest first, with filters.",
+            name: "list_runs", title: "List runs", summary: "Runs of the build box, newest first, with filters.",
             effect: .reads,
             parameters: [
-                Self.repository, AgentTool.Parameter("workflow", JSONSchema.string("Only of this workflow.")),
-                AgentTool.Parameter("change", JSONSchema.string("Only of this change.")),
-                AgentTool.Parameter("branch", JSONSchema.string("Only of this branch, or of changes into it.")),
-                AgentTool.Parameter("commit", JSONSchema.string("Only of commits that begin so.")),
+                Self.repository, AgentTool.Parameter("workflow", JSONSchema.string("Only runs of this workflow.")),
+                AgentTool.Parameter("change", JSONSchema.string("Only runs of this change.")),
+                AgentTool.Parameter("branch", JSONSchema.string("Only runs of this branch, or of changes into it.")),
+                AgentTool.Parameter("commit", JSONSchema.string("Only runs of commits whose id starts with this.")),
                 AgentTool.Parameter(
-                    "verdict", JSONSchema.choice(Verdict.allCases.map(\.rawValue), "Only with this verdict.")),
+                    "verdict", JSONSchema.choice(Verdict.allCases.map(\.rawValue), "Only runs with this verdict.")),
                 AgentTool.Parameter(
-                    "state", JSONSchema.choice(RunState.allCases.map(\.rawValue), "Only those that are there.")),
+                    "state", JSONSchema.choice(RunState.allCases.map(\.rawValue), "Only runs in this state.")),
                 AgentTool.Parameter(
                     "before", JSONSchema.integer(1...Int.max, "Only runs with a smaller number: the next page.")),
-                AgentTool.Parameter("limit", JSONSchema.integer(1...1_000, "At most so many.", standard: 20)),
+                AgentTool.Parameter("limit", JSONSchema.integer(1...1_000, "The most runs to return.", standard: 20)),
                 Self.budget,
             ], output: Self.listSchema("runs", ["type": "object"])
         ) { arguments, _ in
@@ -45,7 +45,7 @@ extension AgentDesk {
     var getRun: AgentTool {
         AgentTool(
             name: "get_run", title: "Get a run",
-            summary: "One run: where it is, its steps with their state and time, its counts of tests.", effect: .reads,
+            summary: "One run: its state, its steps with their state and time, and its test counts.", effect: .reads,
             parameters: [Self.run, Self.budget],
             output: Self.listSchema("steps", ["type": "object"], others: ["run": ["type": "object"]])
         ) { arguments, _ in

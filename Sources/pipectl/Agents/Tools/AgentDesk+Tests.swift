@@ -9,14 +9,16 @@ extension AgentDesk {
     var listTests: AgentTool {
         AgentTool(
             name: "list_tests", title: "List the tests of a run",
-            summary: "Tests of a run with their state, place and message; failures first.", effect: .reads,
+            summary: "Tests of a run with their status, file and line, and message; failures first.", effect: .reads,
             parameters: [
                 Self.run,
                 AgentTool.Parameter(
-                    "status", JSONSchema.choice(TestResult.Status.allCases.map(\.rawValue), "Only these.")),
+                    "status",
+                    JSONSchema.choice(TestResult.Status.allCases.map(\.rawValue), "Only tests with this status.")),
                 AgentTool.Parameter("name", JSONSchema.string("Only tests that have this in their suite or name.")),
-                AgentTool.Parameter("offset", JSONSchema.integer(0...Int.max, "Leave out so many: the next page.")),
-                AgentTool.Parameter("limit", JSONSchema.integer(1...10_000, "At most so many.", standard: 200)),
+                AgentTool.Parameter("offset", JSONSchema.integer(0...Int.max, "Skip this many tests: the next page.")),
+                AgentTool.Parameter(
+                    "limit", JSONSchema.integer(1...10_000, "The most tests to return.", standard: 200)),
                 Self.budget,
             ], output: Self.listSchema("tests", ["type": "object"], others: ["total": ["type": "integer"]])
         ) { arguments, _ in
@@ -50,18 +52,19 @@ extension AgentDesk {
 
     var testHistory: AgentTool {
         AgentTool(
-            name: "test_history", title: "How a test came out before",
+            name: "test_history", title: "Show the history of a test",
             summary: """
-                How one test came out in earlier runs, newest first; shows whether it is flaky or broke lately. once_more: \
-                the box ran it again by itself, on a tree where it had failed.
+                The results of one test in earlier runs, newest first; shows whether it is flaky or broke recently. once_more: \
+                the build box retried it by itself, on a tree where it had failed.
                 """,
             effect: .reads,
             parameters: [
                 AgentTool.Parameter(
-                    "test", JSONSchema.string("The test as a report names it, or a part that only one has."),
+                    "test", JSONSchema.string("The test's name in a report, or a part of the name that is unique."),
                     isRequired: true), Self.repository,
                 AgentTool.Parameter("workflow", JSONSchema.string("Only runs of this workflow.")),
-                AgentTool.Parameter("limit", JSONSchema.integer(1...1_000, "At most so many.", standard: 30)),
+                AgentTool.Parameter(
+                    "limit", JSONSchema.integer(1...1_000, "The most results to return.", standard: 30)),
                 Self.budget,
             ], output: Self.listSchema("results", ["type": "object"])
         ) { arguments, _ in
@@ -91,8 +94,8 @@ extension AgentDesk {
         AgentTool(
             name: "compare_with_target", title: "Compare with the target",
             summary: """
-                The tests and findings of a change's run held against its target: what fails only here, what fails there \
-                too, what is fixed, added, gone, newly skipped, renamed or slower.
+                Compares the tests and findings of a change's run with its target: what fails only here, what fails there \
+                too, and what is fixed, added, removed, newly skipped, renamed or slower.
                 """, effect: .reads, parameters: [Self.run, Self.budget],
             output: JSONSchema.answer(
                 [

@@ -12,11 +12,11 @@ extension AgentDesk {
     static let verdictSchema = JSONSchema.answer(
         [
             "verdict": JSONSchema.choice(
-                Verdict.allCases.map(\.rawValue) + ["pending"], "`pending`: there is none within the time."),
+                Verdict.allCases.map(\.rawValue) + ["pending"], "`pending`: there was no verdict within the time."),
             "exitCode": ["type": "integer"], "reason": ["type": "string"], "subject": ["type": "string"],
             "commit": ["type": "string"],
             "run": JSONSchema.integer(1...Int.max, "The run that decided; its bundle is the text of the answer."),
-            "isEarly": JSONSchema.bool("Whether that run goes on: a step has failed, others have not ended."),
+            "isEarly": JSONSchema.bool("Whether that run is still running: a step has failed, others have not ended."),
             "runs": ["type": "array", "items": ["type": "object"]],
             "notes": ["type": "array", "items": ["type": "string"]],
         ], required: ["verdict", "exitCode", "reason", "subject", "isEarly", "runs", "notes"])
@@ -35,7 +35,7 @@ extension AgentDesk {
                     "what",
                     JSONSchema.string(
                         "A run's number, #7 for change 7, a branch, tag or commit. Default: HEAD of the folder.")),
-                AgentTool.Parameter("change", JSONSchema.string("A change by its name, where that is no number.")),
+                AgentTool.Parameter("change", JSONSchema.string("The change's name, if it is not a number.")),
                 AgentTool.Parameter(
                     "until", JSONSchema.choice(WaitRequest.End.allCases.map(\.rawValue), "When the wait ends.")),
                 AgentTool.Parameter(
@@ -88,7 +88,7 @@ extension AgentDesk {
             name: "get_bundle", title: "Get the bundle of a run",
             summary: """
                 The bounded document about one run: its verdict and why, each failing test or finding with file and \
-                line, and the command that reproduces it. Also for a run that still goes on.
+                line, and the command that reproduces it. Also for a running run.
                 """, effect: .reads,
             parameters: [
                 Self.run,
@@ -109,7 +109,7 @@ extension AgentDesk {
             if text.utf8.count > budget.bytes {
                 guard format == .markdown else {
                     throw ToolFailure(
-                        "the bundle of run \(id) as JSON has \(text.utf8.count) bytes; ask with maximum_bytes of so many, or for markdown."
+                        "the bundle of run \(id) as JSON has \(text.utf8.count) bytes; ask with maximum_bytes of at least that, or for markdown."
                     )
                 }
                 cut = budget.head(of: text, rest: "ask with a larger maximum_bytes for the whole.")

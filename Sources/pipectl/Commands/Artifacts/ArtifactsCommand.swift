@@ -7,7 +7,7 @@ import Foundation
 
 struct ArtifactsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "artifacts", abstract: "Lists and downloads the files that runs have kept.",
+        commandName: "artifacts", abstract: "Lists and downloads the artifacts of runs.",
         subcommands: [ArtifactsList.self, ArtifactsDownload.self])
 }
 
@@ -15,15 +15,15 @@ struct ArtifactsCommand: AsyncParsableCommand {
 struct ArtifactSource: ParsableArguments {
     @Argument(
         help: ArgumentHelp(
-            "\(RunArgument.help.abstract) With --branch, the first argument is the pattern.", valueName: "run"))
+            "\(RunArgument.help.abstract) With --branch, this argument is the pattern instead.", valueName: "run"))
     var first: String?
-    @Argument(help: ArgumentHelp("Only paths that this glob matches, or files of this name.", valueName: "pattern"))
+    @Argument(help: ArgumentHelp("Only paths that match this glob, or files of this name.", valueName: "pattern"))
     var second: String?
-    @Option(help: "The newest run of this branch that passed and has artifacts.") var branch: String?
-    @Flag(help: "With --branch: the newest one, which is the default.") var latest = false
-    @Option(help: "Only of this workflow.") var workflow: String?
-    @Option(help: "Only of this repository: its name, path or URL, or a clone of it.") var repository: String?
-    @Option(help: "Only of this step.") var step: String?
+    @Option(help: "Use the newest run of this branch that passed and has artifacts.") var branch: String?
+    @Flag(help: "With --branch: use the newest run (the default).") var latest = false
+    @Option(help: "Only runs of this workflow.") var workflow: String?
+    @Option(help: "Only runs of this repository: its name, path or URL, or a clone of it.") var repository: String?
+    @Option(help: "Only artifacts of this step.") var step: String?
 
     func validate() throws {
         if branch == nil {
@@ -90,16 +90,16 @@ struct ArtifactsList: AsyncParsableCommand {
 
 struct ArtifactsDownload: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "download", abstract: "Copies artifacts of a run to a folder, and checks their digests.",
+        commandName: "download", abstract: "Copies a run's artifacts to a folder, and checks their digests.",
         discussion: """
-            Each file keeps its path below the folder. A file that is there already and has other bytes is an error; \
-            nothing is written then without --force.
+            Each file keeps its path below the folder. If a file exists with other contents, nothing is written without \
+            --force.
             """)
 
     @OptionGroup var state: StateOptions
     @OptionGroup var source: ArtifactSource
     @Option(name: [.short, .long], help: ArgumentHelp("The folder to write to.", valueName: "folder")) var output = "."
-    @Flag(help: "Replace files that are there.") var force = false
+    @Flag(help: "Replace existing files.") var force = false
     @Flag(help: "Print JSON.") var json = false
 
     private struct Output: Encodable { var run: Int64; var files: [ArtifactExport.Copied] }
@@ -116,7 +116,7 @@ struct ArtifactsDownload: AsyncParsableCommand {
                 throw CommandEnd(
                     code: 3,
                     message:
-                        "the bytes of \(TerminalText.name(artifact.path)) of run \(run) are gone; `pipectl archive verify` tells what is broken"
+                        "the file of artifact \(TerminalText.name(artifact.path)) of run \(run) is missing; check with `pipectl archive verify`"
                 )
             }
             let copied = try export.copy(artifact, from: bytes)

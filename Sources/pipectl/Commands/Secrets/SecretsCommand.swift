@@ -3,10 +3,10 @@ import BuildBox
 
 struct SecretsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "secrets", abstract: "Keeps the secrets that steps name; never shows a value.",
+        commandName: "secrets", abstract: "Manages secrets for steps; values are never shown.",
         discussion: """
-            A step that says .secrets("DEPLOY_TOKEN") is given it, in runs of merged code only. For one name, the first \
-            of these counts: a secret set for the run's repository, systemd's credentials ($CREDENTIALS_DIRECTORY), one \
+            A step that declares .secrets("DEPLOY_TOKEN") gets it, in runs of merged code only. For one name, the first \
+            of these counts: a secret set for the run's repository, a systemd credential ($CREDENTIALS_DIRECTORY), one \
             set for all repositories, the keychain (macOS, service "pipectl").
             """,
         subcommands: [SecretsList.self, SecretsSet.self, SecretsRemove.self])
@@ -14,6 +14,6 @@ struct SecretsCommand: ParsableCommand {
 
 /// For which repository a secret is.
 struct SecretScope: ParsableArguments {
-    @Option(help: ArgumentHelp("For runs of this repository only, as `pipectl status` names it.", valueName: "name"))
+    @Option(help: ArgumentHelp("Only for runs of this repository, by its name in `pipectl status`.", valueName: "name"))
     var repository: String?
 }

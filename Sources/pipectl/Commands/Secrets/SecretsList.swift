@@ -4,7 +4,7 @@ import Foundation
 
 struct SecretsList: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "Lists which secrets are set, where, and since when.")
+        commandName: "list", abstract: "Lists the secrets that are set, where, and since when.")
 
     @OptionGroup var state: StateOptions
     @Flag(help: "Print JSON.") var json = false
@@ -17,17 +17,17 @@ struct SecretsList: ParsableCommand {
             for record in records {
                 let time = record.setAt?.formatted(.iso8601.year().month().day().dateSeparator(.dash))
                 var cells = [record.name, place(of: record), time.map { "set \($0)" } ?? ""].filter { !$0.isEmpty }
-                if record.isHidden { cells.append("not used: one of this name comes first") }
+                if record.isHidden { cells.append("not used: another secret of this name takes precedence") }
                 if let problem = record.problem { cells.append("can't be used: \(problem)") }
                 Terminal.print(TerminalNames.row(cells))
             }
             if records.isEmpty {
-                Terminal.say("no secret is set; `pipectl secrets set NAME` reads one from standard input")
+                Terminal.say("no secrets are set; `pipectl secrets set NAME` reads one from standard input")
             }
         }
         for problem in problems { Terminal.say("pipectl: \(TerminalNames.clean(problem))") }
         let bad = records.count { $0.problem != nil } + problems.count
-        if bad > 0 { throw CommandEnd(code: 3, message: "\(bad) of them can't be used") }
+        if bad > 0 { throw CommandEnd(code: 3, message: "\(Count.text(bad, "secret")) can't be used") }
     }
 
     private func place(of record: SecretRecord) -> String {

@@ -11,6 +11,6 @@ struct SecretsRemove: ParsableCommand {
 
     func run() throws {
         try SecretStores(state: state.folder()).remove(name, repository: scope.repository)
-        Terminal.say("\(name) is removed" + (scope.repository.map { " for repository \($0)" } ?? ""))
+        Terminal.say("removed \(name)" + (scope.repository.map { " for repository \($0)" } ?? ""))
     }
 }

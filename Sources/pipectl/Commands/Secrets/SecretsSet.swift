@@ -4,14 +4,14 @@ import Foundation
 
 struct SecretsSet: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "set", abstract: "Sets a secret to what standard input says, or to what is typed, unseen.",
+        commandName: "set", abstract: "Sets a secret from standard input; on a terminal, typing is hidden.",
         discussion: """
-            The value is kept as it is, line feeds included: `pipectl secrets set DEPLOY_KEY < key.pem`. It is never \
-            taken from the command line, which others can see.
+            The value is stored unchanged, line feeds included: `pipectl secrets set DEPLOY_KEY < key.pem`. It is never \
+            taken from the command line, because other users can see that.
             """)
 
     @OptionGroup var state: StateOptions
-    @Argument(help: "Capitals, digits and _, like DEPLOY_TOKEN.")
+    @Argument(help: "The secret's name: capitals, digits and _, like DEPLOY_TOKEN.")
     var name: String
     @OptionGroup var scope: SecretScope
 
@@ -20,6 +20,6 @@ struct SecretsSet: ParsableCommand {
         try stores.check(name, repository: scope.repository)
         let value = try HiddenInput.read(prompt: "Value of \(name): ", limit: SecretStores.longestValue + 1)
         try stores.set(name, to: value, repository: scope.repository)
-        Terminal.say("\(name) is set" + (scope.repository.map { " for repository \($0)" } ?? ""))
+        Terminal.say("set \(name)" + (scope.repository.map { " for repository \($0)" } ?? ""))
     }
 }

@@ -4,16 +4,16 @@ import BuildBox
 
 struct Flaky: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "flaky", abstract: "Tests that failed and passed on the same tree, worst rate first.",
+        commandName: "flaky", abstract: "Lists tests that failed and passed on the same tree, highest rate first.",
         discussion: """
-            Nothing that a test tests can have changed between two runs of one tree, so a test that came out both ways \
-            there is flaky, whatever the verdict of its run was. The rate is the part of its runs in which that happened. \
-            The plot has a sign for each of its newest runs: low passed, half passed at a further try, full failed.
+            Two runs of the same tree test the same code, so a test with both results is flaky, \
+            whatever the verdict of the run was. The rate is the share of its runs with both results. \
+            The plot has one bar per run, newest last: low passed, half passed on a later attempt, full failed.
             """)
 
     @OptionGroup var state: StateOptions
     @OptionGroup var scope: TestScope
-    @Option(help: "Among so many newest runs that had tests.") var runs = 1_000
+    @Option(help: "Look at the newest N runs that had tests.") var runs = 1_000
     @Flag(help: "Print JSON.") var json = false
 
     func validate() throws {
@@ -27,7 +27,7 @@ struct Flaky: AsyncParsableCommand {
         }
         if json { return try JSONOutput.print(tests) }
         guard !tests.isEmpty else {
-            return Terminal.say("no test came out both ways on one tree in the newest \(runs) runs")
+            return Terminal.say("no flaky tests in the newest \(runs) runs")
         }
         Terminal.put(TestTables.flaky(tests))
     }

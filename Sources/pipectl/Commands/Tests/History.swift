@@ -4,12 +4,12 @@ import BuildBox
 
 struct History: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "history", abstract: "How a test came out, newest run first, with a plot.")
+        commandName: "history", abstract: "Shows a test's results, newest run first, with a plot.")
 
     @OptionGroup var state: StateOptions
     @OptionGroup var scope: TestScope
-    @Argument(help: "The test as a report names it, or a part of that which only one has.") var test: String
-    @Option(name: [.customShort("n"), .long], help: "At most so many results.") var limit = 30
+    @Argument(help: "The test's name in a report, or a part of the name that is unique.") var test: String
+    @Option(name: [.customShort("n"), .long], help: "Show at most N results.") var limit = 30
     @Flag(help: "Print JSON.") var json = false
 
     func run() async throws {

@@ -4,12 +4,12 @@ import BuildBox
 
 struct Slowest: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "slowest", abstract: "The tests that take longest, by the middle of their durations, with a plot.")
+        commandName: "slowest", abstract: "Lists the slowest tests by median duration, with a plot.")
 
     @OptionGroup var state: StateOptions
     @OptionGroup var scope: TestScope
-    @Option(help: "Among so many newest runs that had tests.") var runs = 50
-    @Option(name: [.customShort("n"), .long], help: "At most so many tests.") var limit = 20
+    @Option(help: "Look at the newest N runs that had tests.") var runs = 50
+    @Option(name: [.customShort("n"), .long], help: "Show at most N tests.") var limit = 20
     @Flag(help: "Print JSON.") var json = false
 
     func validate() throws {
@@ -23,7 +23,7 @@ struct Slowest: AsyncParsableCommand {
             if case .slowest(let tests) = $0 { tests } else { nil }
         }
         if json { return try JSONOutput.print(tests) }
-        if tests.isEmpty { Terminal.say("no run has told how long its tests took") }
+        if tests.isEmpty { Terminal.say("no run has reported the duration of its tests") }
         Terminal.put(TestTables.slowest(tests))
     }
 }

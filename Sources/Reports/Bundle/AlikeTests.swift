@@ -1,0 +1,19 @@
+import Engine
+
+/// What tests have in common that failed for one reason.
+struct AlikeTests: Hashable {
+    let file: String
+    let line: Int
+    let message: String
+    let step: String?
+    let standing: ReportFacts.Standing
+
+    /// Nil for a test whose place or message is not known: nothing says then that another is like it.
+    init?(_ test: ReportFacts.Test, step: String?) {
+        guard let file = test.result.file, let line = test.result.line,
+            let message = test.result.message, !message.isEmpty
+        else { return nil }
+        (self.file, self.line, self.message) = (file, line, message)
+        (self.step, standing) = (step, test.standing)
+    }
+}
