@@ -62,7 +62,7 @@ struct WarmDifferenceContributor: ReportContributor {
             hides = false
             message =
                 "run \(id) failed with the same tree in a warm workspace but passes in a fresh one: something that an earlier run "
-                + "built stands in the way of \(steps.joined(separator: ", ")), or chance decides"
+                + "built breaks \(steps.joined(separator: ", ")), or the result is random"
         }
         log.log(level: hides ? .error : .warning, "run \(report.id) of \(report.workflow) on \(branch): \(message)")
         if report.trust == .merged {
