@@ -122,7 +122,9 @@ let package = Package(
         // What tests share: a repository, a state folder and a daemon of the built binary, numbers that come again.
         .target(
             name: "TestSupport",
-            dependencies: ["Pipeline", "Reports", "Results", "Store", .product(name: "GRDB", package: "GRDB.swift")],
+            dependencies: [
+                "Git", "Pipeline", "Reports", "Results", "Store", .product(name: "GRDB", package: "GRDB.swift"),
+            ],
             path: "Tests/Support", swiftSettings: settings),
         .testTarget(name: "MCPTests", dependencies: ["MCP"], swiftSettings: settings),
         .testTarget(name: "GitTests", dependencies: ["Git", "TestSupport"], swiftSettings: settings),

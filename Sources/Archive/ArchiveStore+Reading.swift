@@ -34,11 +34,6 @@ extension ArchiveStore {
         try await names(in: "results", of: id)
     }
 
-    /// A result file as the step wrote it.
-    public func resultFile(_ id: RunID, _ name: String) async throws -> [UInt8] {
-        try await file("results/" + name, of: id)
-    }
-
     private func file(_ path: String, of id: RunID) async throws -> [UInt8] {
         try await withArchive { repository in
             let content = try Self.read(path, id, Self.commit(id, repository), repository)

@@ -139,10 +139,9 @@ public actor Box {
         standbys = nil
     }
 
-    /// Removes what ended runs left when it disturbs none, until the task is cancelled.
+    /// Removes what ended runs left, until the task is cancelled.
     func keepSweeping() async {
-        let (path, board) = (state.path, board)
-        let made = Leftovers(freeBytes: { BoxTools.freeBytes(at: path) }, isQuiet: { board.isEmpty })
+        let made = Leftovers()
         leftovers = made
         await made.run()
     }

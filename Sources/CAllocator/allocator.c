@@ -1,10 +1,15 @@
+#define _GNU_SOURCE
 #include "allocator.h"
 
 // Says which C library this is.
 #include <stdlib.h>
 
 #if defined(__GLIBC__)
+#include <link.h>
 #include <malloc.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 void allocator_prepare(void) {
     // By default each thread gets an arena, up to eight for each core, and what was freed in one serves no other.
@@ -14,7 +19,27 @@ void allocator_prepare(void) {
     mallopt(M_TRIM_THRESHOLD, 512 * 1024);
 }
 
-void allocator_trim(void) { malloc_trim(0); }
+// Lets go of what a program or library has in memory just as it is in its file: the segments that nobody may write to. What
+// the linker relocates is in segments that may be written.
+static int drop_code(struct dl_phdr_info *object, size_t size, void *page_size) {
+    (void)size;
+    uintptr_t mask = *(uintptr_t *)page_size - 1;
+    for (int i = 0; i < object->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
+        if (segment->p_type != PT_LOAD || segment->p_flags & PF_W) continue;
+        uintptr_t start = object->dlpi_addr + segment->p_vaddr;
+        // Whole pages: at both ends a page may be a neighbour's.
+        uintptr_t first = (start + mask) & ~mask, end = (start + segment->p_memsz) & ~mask;
+        if (first < end) madvise((void *)first, end - first, MADV_DONTNEED);
+    }
+    return 0;
+}
+
+void allocator_trim(void) {
+    malloc_trim(0);
+    uintptr_t page_size = (uintptr_t)sysconf(_SC_PAGESIZE);
+    dl_iterate_phdr(drop_code, &page_size);
+}
 
 #elif defined(__APPLE__)
 #include <malloc/malloc.h>

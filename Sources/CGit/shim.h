@@ -32,10 +32,6 @@ static inline int cgit_allow_extension(const char *name) {
     return git_libgit2_opts(GIT_OPT_SET_EXTENSIONS, names, (size_t)1);
 }
 
-static inline int cgit_set_certificates(const char *file, const char *folder) {
-    return git_libgit2_opts(GIT_OPT_SET_SSL_CERT_LOCATIONS, file, folder);
-}
-
 // libgit2 1.8.0 declares `parents` with another const than 1.5 and 1.9; the cast fits all of them.
 static inline int cgit_commit_create(
     git_oid *out, git_repository *repository, const git_signature *author, const git_signature *committer,

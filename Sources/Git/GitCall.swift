@@ -77,12 +77,3 @@ func withPath(_ path: [UInt8], _ body: (UnsafePointer<CChar>?) -> Int32) -> Int3
         path.withMemoryRebound(to: CChar.self) { body($0.baseAddress) }
     }
 }
-
-/// Takes the text out of a `git_buf` that libgit2 filled, and frees it.
-func takeText(_ buffer: inout git_buf) -> String {
-    defer { git_buf_dispose(&buffer) }
-    guard let start = buffer.ptr else { return "" }
-    return start.withMemoryRebound(to: UInt8.self, capacity: buffer.size) { bytes in
-        String(decoding: UnsafeBufferPointer(start: bytes, count: buffer.size), as: UTF8.self)
-    }
-}

@@ -26,13 +26,6 @@ public enum LibGit2 {
     /// libgit2's options are unsynchronised globals, so they are all set here, before any other call of this process.
     static func start() { _ = started }
 
-    /// Trusts the certificate authorities in `file` (PEM) or in the hashed `folder`, beside the built-in choice.
-    ///
-    /// Call it before the first connection, while no other thread uses this library.
-    public static func trustCertificates(file: String?, folder: String?) throws(GitError) {
-        try git("git_libgit2_opts") { cgit_set_certificates(file, folder) }
-    }
-
     /// Reads objects without comparing their bytes with their names, from now on in this whole process.
     ///
     /// For a command of its own that reads what is on this machine and makes nothing of it that others rely on. Call it

@@ -14,11 +14,6 @@ extension Repository {
         return try git("git_graph_descendant_of") { git_graph_descendant_of(pointer, &other, &one) } == 1
     }
 
-    /// How many commits `head` has that `target` lacks.
-    public func aheadCount(of head: OID, over target: OID) throws(GitError) -> Int {
-        try divergence(of: head, from: target).ahead
-    }
-
     /// How many commits `head` has that `target` lacks, and the other way round.
     public func divergence(of head: OID, from target: OID) throws(GitError) -> (ahead: Int, behind: Int) {
         var (ahead, behind, head, target) = (0, 0, head.raw, target.raw)

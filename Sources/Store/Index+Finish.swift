@@ -4,20 +4,6 @@ internal import GRDB
 
 /// What a run tells while it goes and when it ends.
 extension Index {
-    /// Records a step's end, so that a status shows it while the run goes on.
-    public func stepEnded(_ run: RunID, _ step: StepRecord) async throws {
-        try await write { db in
-            guard try Self.state(run, db) == .running else { return }
-            let known = try Int.fetchOne(
-                db.cachedStatement(sql: "SELECT position FROM step WHERE run = ? AND name = ?"),
-                arguments: [run, step.name])
-            let next = try Int.fetchOne(
-                db.cachedStatement(sql: "SELECT coalesce(max(position) + 1, 0) FROM step WHERE run = ?"),
-                arguments: [run])
-            try Self.insert(step, run, position: known ?? next ?? 0, db)
-        }
-    }
-
     /// Gives a run its verdict, with everything the index keeps of the report. Archive the report first.
     ///
     /// - Parameter archivedBytes: From ``ArchivedRun/bytes``; nil if the report could not be archived, which

@@ -4,21 +4,6 @@ internal import GRDB
 public import Git
 
 extension Index {
-    /// Every ref of the repository as the last look saw it, with its commit; nil before the baseline.
-    public func cursor(of repository: String) async throws -> [String: String]? {
-        try await read { db in
-            let row = try Row.fetchOne(
-                db, sql: "SELECT id, baselineAt FROM repository WHERE name = ?", arguments: [repository])
-            guard let row, row["baselineAt"] as Int64? != nil else { return nil }
-            let id: Int64 = row["id"]
-            let rows = try Row.fetchCursor(
-                db, sql: "SELECT ref, commitID FROM refCursor WHERE repository = ?", arguments: [id])
-            var refs: [String: String] = [:]
-            while let row = try rows.next() { refs[row[0]] = row[1] }
-            return refs
-        }
-    }
-
     /// What moved since the last look, sorted by name, and the changes that it concerns; nil before the baseline.
     ///
     /// Both sides are walked once, in the same order: no ref that stayed becomes a string.

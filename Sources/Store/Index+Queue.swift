@@ -151,20 +151,6 @@ extension Index {
         }
     }
 
-    /// How many runs are in each state; all three are present.
-    public func countsByState() async throws -> [RunState: Int] {
-        try await read { db in
-            var counts: [RunState: Int] = [:]
-            for state in [RunState.queued, .running] {
-                counts[state] = try Int.fetchOne(
-                    db, sql: "SELECT count(*) FROM run WHERE state = '\(state.rawValue)' AND state <> 'ended'")
-            }
-            let all = try Int.fetchOne(db, sql: "SELECT count(*) FROM run") ?? 0
-            counts[.ended] = all - counts.values.reduce(0, +)
-            return counts
-        }
-    }
-
     /// The number of the oldest run of the same subject that a serial run must wait for.
     private static let blocker = """
         (CASE WHEN run.isSerial THEN (

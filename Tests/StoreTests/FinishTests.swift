@@ -10,8 +10,6 @@ import Testing
         let index = try await Index.watching()
         let id = try await index.enqueue(Sample.request()).run.id
         try await index.markRunning(id)
-        try await index.stepEnded(id, Sample.step("unit tests", .failed))
-        #expect(try await index.run(id)?.steps.map(\.name) == ["unit tests"])
         let artifact = ArtifactRecord(step: "build", path: "tool", bytes: 3, sha256: String(repeating: "0", count: 64))
         try await index.finish(Sample.report(id, artifacts: [artifact]), tests: Sample.tests, archivedBytes: 1234)
         let run = try #require(try await index.run(id))

@@ -108,7 +108,6 @@ import Testing
         let index = try await Index.watching()
         let id = try await index.enqueue(Sample.request()).run.id
         try await index.markRunning(id)
-        try await index.stepEnded(id, Sample.step("build"))
         let recovered = try await index.recoverInterrupted()
         #expect(recovered.map(\.outcome) == [.queued(attempt: 2)])
         #expect(recovered.map(\.request) == [Sample.request()])
@@ -135,15 +134,6 @@ import Testing
         let recovered = try await index.recoverInterrupted()
         #expect(recovered.map(\.outcome) == [.ended(.superseded, reason: "Run 2 took its place.")])
         #expect(try await index.queued().map(\.id) == [2])
-    }
-
-    @Test func statesAreCounted() async throws {
-        let index = try await Index.watching()
-        #expect(try await index.countsByState() == [.queued: 0, .running: 0, .ended: 0])
-        for number in 1...4 { try await index.accept(Sample.request(change: "\(number)", head: number)) }
-        _ = try await index.claimNext()
-        _ = try await index.cancelQueued(3, reason: "by hand")
-        #expect(try await index.countsByState() == [.queued: 2, .running: 1, .ended: 1])
     }
 
     @Test func `a warm workspace that waiting changes miss is made first`() async throws {

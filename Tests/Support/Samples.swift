@@ -1,4 +1,5 @@
 package import Foundation
+import Git
 package import Store
 package import Pipeline
 package import Results
@@ -70,6 +71,14 @@ package enum Sample {
 }
 
 extension Index {
+    /// Every ref of the repository as the last look saw it, with its commit; nil before the baseline.
+    package func cursor(of repository: String) async throws -> [String: String]? {
+        // Where no ref is left, all of them have moved.
+        try await news(of: repository, refs: [:]) { _ in .all }?.moves.reduce(into: [:]) {
+            $0[$1.name] = $1.old?.description
+        }
+    }
+
     /// An index in memory that has looked at "alpha" once.
     package static func watching(_ refs: [String: String] = [:], now: @escaping @Sendable () -> Date = { Sample.start })
         async throws

@@ -12,7 +12,7 @@ extension RunExecutor {
         try? await offThread { place.close(users) }
     }
 
-    /// The same as ``cleanUp(_:_:)``, when no run goes on if that can be.
+    /// The same as ``cleanUp(_:_:)``, in the background if that can be.
     func cleanUpLater(_ run: QueuedRun, _ place: RunPlace) async {
         let isLeft = await leftovers?.take { await cleanUp(run, place) } ?? false
         if !isLeft { await cleanUp(run, place) }

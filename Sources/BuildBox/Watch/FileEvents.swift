@@ -19,9 +19,6 @@ public struct RefHint: Sendable, Hashable {
     /// Why some changes won't be noticed and what to do about it, a sentence for people; `nil` if all will be.
     public var limit: String?
 
-    /// Whether every later change gives a hint, as far as the kernel tells.
-    public var isComplete: Bool { limit == nil && cause != .gone }
-
     public init(gitDirectory: String, cause: Cause, limit: String? = nil) {
         self.gitDirectory = gitDirectory
         self.cause = cause

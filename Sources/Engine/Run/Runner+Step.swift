@@ -90,7 +90,7 @@ extension Runner {
                 number <= step.retry.count && stop.request == nil && isUndone
                 && attempt.record.deserves(step.retry.condition)
             outcome.holdsSlot = !again && place.handsOver
-            if !outcome.holdsSlot { await pool.release(step.resources) }
+            if !outcome.holdsSlot { pool.release(step.resources) }
             await add(attempt, to: &outcome)
             outcome.record.testCounts = known.isEmpty ? nil : TestCounts(lastTriesOf: known)
             if !again { break }
@@ -164,19 +164,19 @@ extension Runner {
     /// Waits for the slot and resources; false when the step was stopped first.
     private func acquire(_ step: PlannedStep, _ place: StepLine.Place, _ stop: StopSignal) async -> Bool {
         let ticket = place.ticket ?? pool.reserve(step.resources, turn: place.turn)
-        if !pool.isGranted(ticket), stop.request == nil, let reason = await pool.obstacle(to: step.resources) {
+        if !pool.isGranted(ticket), stop.request == nil, let reason = pool.obstacle(to: step.resources) {
             await emit(.stepWaiting(step: step.name, reason: reason))
         }
         let handler = stop.onStop { _ in pool.giveUp(ticket) }
         defer { stop.removeHandler(handler) }
         let isGranted = await withTaskCancellationHandler {
-            await pool.wait(for: step.resources, ticket: ticket)
+            await pool.wait(ticket)
         } onCancel: {
             pool.giveUp(ticket)
         }
         // Granted in the moment of the stop: what was taken is given back.
         if isGranted && (stop.request != nil || Task.isCancelled) {
-            await pool.release(step.resources)
+            pool.release(step.resources)
             return false
         }
         return isGranted

@@ -97,7 +97,7 @@ public struct Runner: Sendable {
                     }
                 }
                 // Only now: what such a step has set free stands in the line that its slot goes to.
-                for uses in handedOver { await pool.release(uses) }
+                for uses in handedOver { pool.release(uses) }
                 handedOver = []
                 for skip in graph.takeSkips() {
                     records[skip.step].status = skip.status

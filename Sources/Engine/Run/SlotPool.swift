@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// Whoever asked first is served first, except that a waiter for a taken resource does not hold up those
 /// who don't want it. What a run has asked for is served by the run's own order: see ``Turn``.
-public actor SlotPool {
+public final class SlotPool: Sendable {
     /// Which run asks, and the place of the step among those of the run. A step takes an earlier turn of its own run
     /// over, never one of another.
     struct Turn: Sendable {
@@ -15,7 +15,7 @@ public actor SlotPool {
     }
 
     private struct Waiter {
-        var turn: Turn?
+        var turn: Turn
         var uses: [String: Need]
         /// Nil until somebody waits.
         var continuation: CheckedContinuation<Bool, Never>?
@@ -27,7 +27,6 @@ public actor SlotPool {
         var capacity: Int
     }
 
-    /// A mutex, not the actor's isolation: giving up must be possible from a cancellation handler.
     private struct State {
         var freeSlots: Int
         var used: [String: Int] = [:]
@@ -36,8 +35,6 @@ public actor SlotPool {
         var queue: [Int] = []
         var firstInQueue = 0
         var nextNumber = 0
-        /// Tickets with which nobody waits yet, and which were not given up.
-        var unused: Set<Int> = []
         /// Tickets that were served before anybody waited.
         var granted: Set<Int> = []
     }
@@ -70,26 +67,14 @@ public actor SlotPool {
     }
 
     /// Why `uses` can never be met on this box, as a sentence.
-    public nonisolated func impossibility(of uses: [ResourceUse]) -> String? {
+    public func impossibility(of uses: [ResourceUse]) -> String? {
         for (name, need) in needs(of: uses).sorted(by: { $0.key < $1.key }) where need.units > need.capacity {
             return "it uses \(need.units) of \"\(name)\" and the box has \(need.capacity)"
         }
         return nil
     }
 
-    /// Waits for a slot and all of `uses`, taken together.
-    ///
-    /// - Returns: False when the waiting task was cancelled first; then nothing is held.
-    public func acquire(_ uses: [ResourceUse]) async -> Bool {
-        let ticket = takeTicket()
-        return await withTaskCancellationHandler {
-            await wait(for: uses, ticket: ticket)
-        } onCancel: {
-            giveUp(ticket)
-        }
-    }
-
-    /// Gives back what ``acquire(_:)`` took.
+    /// Gives back what ``reserve(_:turn:)`` was granted.
     public func release(_ uses: [ResourceUse]) {
         let needs = needs(of: uses)
         serve { state in
@@ -98,29 +83,10 @@ public actor SlotPool {
         }
     }
 
-    /// Takes a slot and `uses` if nobody who waits would be passed over.
-    nonisolated func tryAcquire(_ uses: [ResourceUse]) -> Bool {
-        let needs = needs(of: uses)
-        return state.withLock { state in
-            guard state.waiters.isEmpty, SlotPool.fits(needs, state) else { return false }
-            SlotPool.take(needs, &state)
-            return true
-        }
-    }
-
-    /// The place in the queue, which ``giveUp(_:)`` names.
-    nonisolated func takeTicket() -> Int {
-        state.withLock { state in
-            state.nextNumber += 1
-            state.unused.insert(state.nextNumber)
-            return state.nextNumber
-        }
-    }
-
-    /// Takes a place in the queue for a step whose task has not come to wait yet.
+    /// Takes a place in the queue for a step, whose task need not have come to wait yet.
     ///
-    /// - Returns: The ticket for ``wait(for:ticket:turn:)``, which must be called unless ``giveUp(_:)`` came before.
-    nonisolated func reserve(_ uses: [ResourceUse], turn: Turn) -> Int {
+    /// - Returns: The ticket for ``wait(_:)``, which must be called unless ``giveUp(_:)`` came before.
+    func reserve(_ uses: [ResourceUse], turn: Turn) -> Int {
         let needs = needs(of: uses)
         var ticket = 0
         serve { state in
@@ -134,27 +100,18 @@ public actor SlotPool {
     }
 
     /// Whether a reservation was served already.
-    nonisolated func isGranted(_ ticket: Int) -> Bool { state.withLock { $0.granted.contains(ticket) } }
+    func isGranted(_ ticket: Int) -> Bool { state.withLock { $0.granted.contains(ticket) } }
 
     /// Waits until it is served (true) or ``giveUp(_:)`` is called, be it before (false).
-    nonisolated func wait(for uses: [ResourceUse], ticket: Int, turn: Turn? = nil) async -> Bool {
-        let needs = needs(of: uses)
-        return await withCheckedContinuation { continuation in
-            var (isGivenUp, isGranted) = (false, false)
-            serve { state in
-                if state.granted.remove(ticket) != nil {
-                    isGranted = true
-                } else if state.waiters[ticket] != nil {
-                    state.waiters[ticket]?.continuation = continuation
-                } else if state.unused.remove(ticket) == nil {
-                    isGivenUp = true
-                } else {
-                    state.waiters[ticket] = Waiter(turn: turn, uses: needs, continuation: continuation)
-                    state.queue.append(ticket)
-                    SlotPool.settle(&state)
-                }
+    func wait(_ ticket: Int) async -> Bool {
+        await withCheckedContinuation { continuation in
+            let isGranted: Bool? = state.withLock { state in
+                if state.granted.remove(ticket) != nil { return true }
+                guard state.waiters[ticket] != nil else { return false }
+                state.waiters[ticket]?.continuation = continuation
+                return nil
             }
-            if isGivenUp || isGranted { continuation.resume(returning: isGranted) }
+            if let isGranted { continuation.resume(returning: isGranted) }
         }
     }
 
@@ -171,10 +128,10 @@ public actor SlotPool {
     }
 
     /// How many wait.
-    nonisolated var waiting: Int { state.withLock { $0.waiters.count } }
+    var waiting: Int { state.withLock { $0.waiters.count } }
 
     /// A number that no other run of this pool has.
-    nonisolated func takeRunNumber() -> Int {
+    func takeRunNumber() -> Int {
         state.withLock { state in
             state.nextNumber += 1
             return state.nextNumber
@@ -182,17 +139,16 @@ public actor SlotPool {
     }
 
     /// Wakes the waiter with nothing held; without effect once it was served.
-    nonisolated func giveUp(_ ticket: Int) {
+    func giveUp(_ ticket: Int) {
         var waiter: Waiter?
         // It may have been the one that kept others from a resource, so others may be served now.
         serve { state in
-            state.unused.remove(ticket)
             waiter = state.waiters.removeValue(forKey: ticket)
         }
         waiter?.continuation?.resume(returning: false)
     }
 
-    private nonisolated func needs(of uses: [ResourceUse]) -> [String: Need] {
+    private func needs(of uses: [ResourceUse]) -> [String: Need] {
         var needs: [String: Need] = [:]
         for use in uses {
             let name = use.resource.name
@@ -217,7 +173,7 @@ public actor SlotPool {
     }
 
     /// Changes the state, then wakes all whose turn it is.
-    private nonisolated func serve(after change: (inout State) -> Void) {
+    private func serve(after change: (inout State) -> Void) {
         let served = state.withLock { state -> [CheckedContinuation<Bool, Never>] in
             change(&state)
             var served: [CheckedContinuation<Bool, Never>] = []

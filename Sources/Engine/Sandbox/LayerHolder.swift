@@ -63,7 +63,9 @@ package final class LayerHolder: Sendable {
         let (ours, theirs) = try socketPair()
         defer { closeFile(theirs) }
         do {
-            let pid = try spawn([stepInit, "--layers", folder, words(user ?? .box)], input: theirs)
+            let pid = try SpawnRequest(
+                [stepInit, "--layers", folder, words(user ?? .box)], descriptors: [(own: theirs, given: 0)]
+            ).start().get()
             return LayerHolder(State(socket: ours, pid: pid), stepInit: stepInit, folder: folder)
         } catch {
             closeFile(ours)
@@ -176,25 +178,6 @@ package final class LayerHolder: Sendable {
         // It has nothing to do but to go, also one that was stopped; only a disk that hangs could keep it.
         kill(state.pid, SIGKILL)
         ChildEnd.bury(state.pid)
-    }
-
-    private static func spawn(_ command: [String], input: Int32) throws -> pid_t {
-        #if os(Linux)
-            var actions = posix_spawn_file_actions_t()
-        #else
-            var actions: posix_spawn_file_actions_t?
-        #endif
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_adddup2(&actions, input, 0)
-        var words: [UnsafeMutablePointer<CChar>?] = command.map { strdup($0) } + [nil]
-        let paths = getenv("LD_LIBRARY_PATH").map { "LD_LIBRARY_PATH=" + String(cString: $0) }
-        var variables: [UnsafeMutablePointer<CChar>?] = [paths.flatMap { strdup($0) }, nil]
-        defer { for text in words + variables { free(text) } }
-        var pid: pid_t = 0
-        let code = posix_spawn(&pid, command[0], &actions, nil, &words, &variables)
-        guard code == 0 else { throw Errno(rawValue: code) }
-        return pid
     }
 
     /// What it says, up to the end of a line or of everything.

@@ -20,15 +20,22 @@ struct LooseRefs {
     private(set) var digest = 0
     /// Whether a file holds something else, or can't be read: libgit2 decides then.
     private(set) var hasOthers = false
+    /// Whether libgit2 can't list them all: below so many folders in folders libgit2 1.5 reads no loose ref
+    /// (`FILESYSTEM_MAX_DEPTH` in its iterator.c), and ends without an error, so that refs beside and after it are missing,
+    /// too. Git itself sets and lists refs of any depth.
+    private(set) var isBeyondLibrary = false
+    private static let deepest = 100
 
     /// - Parameters:
     ///   - folder: The repository's common folder.
     ///   - prefix: The folder of refs that is read, with a slash at its end.
     init(in folder: String, under prefix: String = "refs/") {
         var hasher = Hasher()
-        var folders = [String(prefix.dropLast())]
+        let top = String(prefix.dropLast())
+        var folders = [(path: top, depth: top.split(separator: "/").count)]
         var found: [(name: String, content: [UInt8])] = []
-        while let current = folders.popLast() {
+        while let (current, depth) = folders.popLast() {
+            if depth >= LooseRefs.deepest { isBeyondLibrary = true }
             guard let handle = opendir("\(folder)/\(current)") else {
                 // Git removes folders that are empty while we look.
                 if errno != ENOENT { hasOthers = true }
@@ -41,7 +48,7 @@ struct LooseRefs {
                 if name.hasPrefix(".") || name.hasSuffix(".lock") { continue }
                 let path = "\(current)/\(name)"
                 if LooseRefs.isFolder(entry, "\(folder)/\(path)") {
-                    folders.append(path)
+                    folders.append((path, depth + 1))
                 } else if let content = LooseRefs.read("\(folder)/\(path)") {
                     found.append((path, content))
                 } else if errno != ENOENT {

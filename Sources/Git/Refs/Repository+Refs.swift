@@ -64,10 +64,18 @@ extension Repository {
             guard let id = target(of: out, named: name, in: odb.pointer) else { continue }
             if let old = refs.updateValue(id, forKey: name) { Self.settle(name, id, against: old, in: &refs) }
         }
-        for (name, id) in looseRefsBeyondReach() where refs[name] == nil {
+        // Whoever may push a deep ref could hide all others.
+        let loose = LooseRefs(in: commonDirectory)
+        for case (let name, .id(let id)) in loose.isBeyondLibrary ? loose.refs : []
+        where refs[name] == nil && isRefName(name) {
             refs[name] = target(of: id, named: name, in: odb.pointer)
         }
         return RefTable(refs)
+    }
+
+    private func isRefName(_ name: String) -> Bool {
+        var isValid: Int32 = 0
+        return git_reference_name_is_valid(&isValid, name) == 0 && isValid == 1
     }
 
     /// Decides between two names of other bytes that Swift takes for the same, as those with `K` and the Kelvin sign.

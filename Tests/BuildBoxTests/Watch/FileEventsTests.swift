@@ -4,6 +4,11 @@ import Testing
 
 @testable import BuildBox
 
+extension RefHint {
+    /// Whether every later change gives a hint, as far as the kernel tells.
+    fileprivate var isComplete: Bool { limit == nil && cause != .gone }
+}
+
 /// Takes hints as they come and hands them out with a time limit.
 private final class HintLog: Sendable {
     private struct State {

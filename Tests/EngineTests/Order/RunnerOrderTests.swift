@@ -36,7 +36,7 @@ import Testing
         let outcome = await run(steps, pool: pool)
         #expect(outcome["too much"].status == .infrastructure)
         #expect(outcome["b"].status == .passed)
-        #expect(pool.tryAcquire([]), "nothing is held any more")
+        #expect(pool.takeNow([]), "nothing is held any more")
     }
 
     @Test func aStopGivesBackWhatWasReserved() async throws {
@@ -50,9 +50,9 @@ import Testing
         stop.stop(StopRequest(.cancelled, reason: "enough"))
         #expect(await outcome.verdict == .cancelled)
         #expect(pool.waiting == 0)
-        await pool.release([])
-        #expect(pool.tryAcquire([]))
-        #expect(!pool.tryAcquire([]), "one slot, as before")
+        pool.release([])
+        #expect(pool.takeNow([]))
+        #expect(!pool.takeNow([]), "one slot, as before")
     }
 
     @Test func aReservationIsServedBeforeItsTaskComes() async {
@@ -61,12 +61,12 @@ import Testing
         let second = pool.reserve([], turn: SlotPool.Turn(run: 1, place: 1))
         #expect(pool.isGranted(first) && !pool.isGranted(second))
         pool.giveUp(second)
-        #expect(await pool.wait(for: [], ticket: second) == false)
+        #expect(await pool.wait(second) == false)
         // Too late: it holds the slot, and says so to whoever waits.
         pool.giveUp(first)
-        #expect(await pool.wait(for: [], ticket: first))
-        #expect(!pool.tryAcquire([]))
-        await pool.release([])
-        #expect(pool.tryAcquire([]))
+        #expect(await pool.wait(first))
+        #expect(!pool.takeNow([]))
+        pool.release([])
+        #expect(pool.takeNow([]))
     }
 }

@@ -14,7 +14,7 @@ import Testing
                 var limit = rlimit(rlim_cur: 64, rlim_max: 64)
                 precondition(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
                 let pool = SlotPool(slots: 100)
-                let slots = await pool.slots
+                let slots = pool.slots
                 precondition(slots == 4)
                 let outcome = await run((0..<200).map { .shell("s\($0)", "echo x") }, pool: pool)
                 precondition(outcome.verdict == .passed, outcome.reason)
@@ -46,7 +46,7 @@ import Testing
                 var limit = rlimit(rlim_cur: 200, rlim_max: 2_000)
                 precondition(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
                 precondition(OpenFiles.raiseLimit() == 2_000)
-                let slots = await SlotPool(slots: 1_000).slots
+                let slots = SlotPool(slots: 1_000).slots
                 precondition(slots == 234)
                 let outcome = await run([.shell("s", "ulimit -Sn")])
                 precondition(RunFolder.current.log(outcome["s"]) == "200\n", RunFolder.current.log(outcome["s"]))

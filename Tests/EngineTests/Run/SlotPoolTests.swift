@@ -3,6 +3,26 @@ import Testing
 
 @testable import Engine
 
+extension SlotPool {
+    /// Takes a slot and `uses` as a step of a run of its own does; false when its task was cancelled first.
+    func acquire(_ uses: [ResourceUse]) async -> Bool {
+        let ticket = reserve(uses, turn: Turn(run: takeRunNumber(), place: 0))
+        return await withTaskCancellationHandler {
+            await wait(ticket)
+        } onCancel: {
+            giveUp(ticket)
+        }
+    }
+
+    /// Takes a slot and `uses` if they are free and nobody else waits for them.
+    func takeNow(_ uses: [ResourceUse]) -> Bool {
+        let ticket = reserve(uses, turn: Turn(run: takeRunNumber(), place: 0))
+        if isGranted(ticket) { return true }
+        giveUp(ticket)
+        return false
+    }
+}
+
 @Suite(.timeLimit(.minutes(1))) struct SlotPoolTests {
     private func use(_ name: String, _ units: Int = 1, of capacity: Int = 1) -> ResourceUse {
         ResourceUse(resource: Resource(name, capacity: capacity), units: units)
@@ -12,9 +32,9 @@ import Testing
         let pool = SlotPool(slots: 2)
         let twice = [use("r", of: 2), use("r", of: 2)]
         #expect(await pool.acquire(twice))
-        #expect(await pool.obstacle(to: [use("r", of: 2)]) == "waiting for \"r\"")
-        await pool.release(twice)
-        #expect(await pool.obstacle(to: [use("r", of: 2)]) == nil)
+        #expect(pool.obstacle(to: [use("r", of: 2)]) == "waiting for \"r\"")
+        pool.release(twice)
+        #expect(pool.obstacle(to: [use("r", of: 2)]) == nil)
         #expect(pool.impossibility(of: [use("r"), use("r")]) == "it uses 2 of \"r\" and the box has 1")
     }
 
@@ -24,29 +44,31 @@ import Testing
         let waiter = Task { await pool.acquire([]) }
         waiter.cancel()
         #expect(await waiter.value == false)
-        await pool.release([])
-        #expect(pool.tryAcquire([]))
-        #expect(!pool.tryAcquire([]))
+        pool.release([])
+        #expect(pool.takeNow([]))
+        #expect(!pool.takeNow([]))
     }
 
     @Test func aTicketThatWasGivenUpBeforeIsNotWaitedWith() async {
         let pool = SlotPool(slots: 1)
-        let ticket = pool.takeTicket()
+        #expect(await pool.acquire([]))
+        let ticket = pool.reserve([], turn: SlotPool.Turn(run: 1, place: 0))
         pool.giveUp(ticket)
-        #expect(await pool.wait(for: [], ticket: ticket) == false)
-        #expect(pool.tryAcquire([]))
+        #expect(await pool.wait(ticket) == false)
+        pool.release([])
+        #expect(pool.takeNow([]))
     }
 
     @Test func whoWaitsForAResourceDoesNotHoldUpTheOthers() async {
         let pool = SlotPool(slots: 3)
         #expect(await pool.acquire([use("r")]))
         async let second = pool.acquire([use("r")])
-        while await pool.obstacle(to: [use("r")]) == nil { await Task.yield() }
+        while pool.obstacle(to: [use("r")]) == nil { await Task.yield() }
         #expect(await pool.acquire([]))
-        await pool.release([use("r")])
+        pool.release([use("r")])
         #expect(await second)
-        await pool.release([use("r")])
-        await pool.release([])
+        pool.release([use("r")])
+        pool.release([])
     }
 
     @Test func aRunsStepsAreServedInItsOrderAndOtherRunsInTurn() async throws {
@@ -61,13 +83,13 @@ import Testing
             for (count, step) in asked.enumerated() {
                 group.addTask {
                     let turn = SlotPool.Turn(run: step.run, place: step.place)
-                    guard await pool.wait(for: [], ticket: pool.takeTicket(), turn: turn) else { return }
+                    guard await pool.wait(pool.reserve([], turn: turn)) else { return }
                     continuation.yield(step.name)
-                    await pool.release([])
+                    pool.release([])
                 }
                 while pool.waiting <= count { await Task.yield() }
             }
-            await pool.release([])
+            pool.release([])
         }
         continuation.finish()
         var served: [String] = []
@@ -84,13 +106,13 @@ import Testing
                     let uses = number.isMultiple(of: 3) ? [use("r", 1 + number % 2, of: 2)] : []
                     guard await pool.acquire(uses) else { return }
                     await Task.yield()
-                    await pool.release(uses)
+                    pool.release(uses)
                 }
                 if number.isMultiple(of: 50) { group.cancelAll() }
             }
         }
         #expect(await pool.acquire([use("r", 2, of: 2)]))
-        #expect(pool.tryAcquire([]) && pool.tryAcquire([]))
-        #expect(!pool.tryAcquire([]))
+        #expect(pool.takeNow([]) && pool.takeNow([]))
+        #expect(!pool.takeNow([]))
     }
 }

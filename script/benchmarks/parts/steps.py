@@ -1,14 +1,12 @@
 """One more step in a graph of many that may run two at a time, beside make, ninja and Buildbot."""
 
 import shutil
-import statistics
 
-from figures import SECONDS
+from figures import MILLISECONDS
 from peers.buildbot import Buildbot
 
 
-# A line that each of them gives to a shell, and a program, which the shell of ninja starts in turn; make and pipectl start
-# it without one.
+# A line that each of them gives to a shell, and a program, for which the shell forks in turn; make starts it without one.
 LINES = {"line": "true && true", "program": "/bin/true"}
 
 
@@ -52,13 +50,13 @@ def measure(bench):
             bench.figure(f"{peer} -j2: each of {steps} of {line}", found[f"{peer} {kind}"])
         for peer in peers:
             theirs = found[f"{peer} {kind}"]
-            goal = SECONDS.at_most(statistics.median(theirs)) if peer == "ninja" else None
+            goal = MILLISECONDS.at_most(2)
             bench.figure(
                 f"pipectl run --slots 2, no sandbox: each of {steps} of {line}", found[f"bare {kind}"], beside=theirs,
                 of=f"{peer} -j2", goal=goal)
             bench.figure(
                 f"pipectl run --slots 2, one sandbox: each of {steps} of {line}", found[f"ours {kind}"], beside=theirs,
-                of=f"{peer} -j2")
+                of=f"{peer} -j2", goal=goal)
     theirs = [value for value in found.get("buildbot", []) if value is not None]
     buildbot.figure(f"one build, each of {few}", theirs)
     buildbot.compare(f"pipectl run --slots 2, one sandbox: each of {steps}", found["ours line"], theirs)
