@@ -1,8 +1,15 @@
+package import Results
+
 /// The results of one file that a source of a step names.
-struct ResultFileContent: Sendable {
+package struct ResultFileContent: Sendable {
     /// Relative to the workspace.
-    let path: String
-    let results: TestResults
+    package let path: String
+    package let results: TestResults
+
+    package init(path: String, results: TestResults) {
+        self.path = path
+        self.results = results
+    }
 }
 
 extension TestResults {
@@ -10,7 +17,7 @@ extension TestResults {
     ///
     /// Tests of two files of one format are two tests, so any failure counts; where they share an id, the file tells
     /// them apart, else a number. Files of two formats describe the same run, each with facts that the other lacks.
-    static func joining(_ files: [ResultFileContent]) -> TestResults {
+    package static func joining(_ files: [ResultFileContent]) -> TestResults {
         var formats: [ResultFormat?] = []
         for file in files where !formats.contains(file.results.format) { formats.append(file.results.format) }
         let sets = formats.map { format in

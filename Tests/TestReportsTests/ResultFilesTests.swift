@@ -1,6 +1,7 @@
+import Results
 import Testing
 
-@testable import Engine
+@testable import TestReports
 
 /// Several result files of one source.
 @Suite struct ResultFilesTests {

@@ -1,4 +1,4 @@
-import Engine
+import Results
 
 /// What tests have in common that failed for one reason.
 struct AlikeTests: Hashable {

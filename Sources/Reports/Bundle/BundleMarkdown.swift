@@ -79,7 +79,7 @@ struct BundleMarkdown {
         let names = alike.names.map { MarkdownText.code($0) }.joined(separator: ", ")
         let rest = alike.count - alike.names.count
         let more = rest > 0 && !alike.names.isEmpty ? " and \(rest) more" : ""
-        return "The same in \(Wording.count(alike.count, "further test"))" + (names.isEmpty ? "" : ": \(names)\(more)")
+        return "The same in \(Figures.count(alike.count, "further test"))" + (names.isEmpty ? "" : ": \(names)\(more)")
     }
 
     private static func title(of problem: RunBundle.Problem) -> String {

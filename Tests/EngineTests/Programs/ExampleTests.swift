@@ -12,7 +12,7 @@ import Testing
     static var pages: [String] {
         get throws {
             let files = try FileManager.default.subpathsOfDirectory(atPath: docs.appendingPathComponent("guide").path)
-            let guide = try files.filter { $0.hasSuffix(".md") }.map { "guide/\($0)" }.sorted()
+            let guide = files.filter { $0.hasSuffix(".md") }.map { "guide/\($0)" }.sorted()
             return try (["fix.md", "integrity.md", "review.md"] + guide).filter {
                 try text(of: $0).contains("```swift\n")
             }

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import Engine
+@testable import Masking
 
 /// Forms of a secret that are none of the usual encodings by themselves: encoded twice, in mixed case, in colour.
 struct SecretFormsTests {
