@@ -9,8 +9,11 @@ struct Collect: AsyncParsableCommand {
         commandName: "gc", abstract: "Removes old runs by age, count and size.",
         discussion: """
             These stay whatever the limits say: runs that wait for a person, are queued or running; of each workflow \
-            the newest verdict of each open change, of each branch and so of the target; and the newest run of all. \
-            Artifacts that no run names any more are removed an hour after they were last needed.
+            the newest verdict of the target; and the newest run of all. The newest verdicts of open changes and of \
+            other branches stay for 90 days after the run's end. Artifacts that no run names any more are removed an \
+            hour after they were last needed.
+
+            It also removes what the box keeps for runs in clones whose folder is gone.
 
             Example: pipectl gc --max-age 90 --max-size 20480 --dry-run
             """)
@@ -19,7 +22,10 @@ struct Collect: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Remove runs that ended longer ago.", valueName: "days")) var maxAge: Double?
     @Option(help: ArgumentHelp("Keep at most N runs.", valueName: "n")) var maxRuns: Int?
     @Option(help: ArgumentHelp("Keep at most N MiB.", valueName: "n")) var maxSize: Int?
-    @Option(help: ArgumentHelp("Of each workflow on each branch, keep the newest N runs, at least 1.", valueName: "n"))
+    @Option(
+        help: ArgumentHelp(
+            "Of each workflow on each branch, keep the newest N runs, at least 1; of branches but the target, for 90 days.",
+            valueName: "n"))
     var keep = 1
     @Flag(help: "Show what would be removed, and remove nothing.") var dryRun = false
     @Flag(help: "Print a line for each run.") var verbose = false
