@@ -1,8 +1,10 @@
 /// The results of one file that a source of a step names.
-struct ResultFileContent: Sendable {
-    /// Relative to the workspace.
+public struct ResultFileContent: Sendable {
+    /// Relative to the workspace, or as it was given on a command line.
     let path: String
     let results: TestResults
+
+    public init(path: String, results: TestResults) { (self.path, self.results) = (path, results) }
 }
 
 extension TestResults {
@@ -10,7 +12,7 @@ extension TestResults {
     ///
     /// Tests of two files of one format are two tests, so any failure counts; where they share an id, the file tells
     /// them apart, else a number. Files of two formats describe the same run, each with facts that the other lacks.
-    static func joining(_ files: [ResultFileContent]) -> TestResults {
+    public static func joining(_ files: [ResultFileContent]) -> TestResults {
         var formats: [ResultFormat?] = []
         for file in files where !formats.contains(file.results.format) { formats.append(file.results.format) }
         let sets = formats.map { format in

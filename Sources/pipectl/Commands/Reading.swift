@@ -160,7 +160,8 @@ struct Results: ParsableCommand {
         discussion: """
             The format is found by the content: JUnit XML, Swift Testing's event stream, what `swift test` prints, TRX, \
             NUnit 2 and 3, xUnit.net, `go test -json`, Dart's and Flutter's JSON, Mocha's, Jest's and RSpec's JSON, TAP, \
-            CTRF.
+            CTRF. Several files are read as those of one step are: tests of two files of one format are two tests, and \
+            where they share a name, the file tells them apart.
 
             Exit codes: 0 all files were read, whatever the tests in them came to; 2 nothing could be read in one of \
             the files, or it can't be opened.
@@ -175,7 +176,7 @@ struct Results: ParsableCommand {
     @Flag(help: "Print JSON.") var json = false
 
     func run() throws {
-        var all = TestResults()
+        var contents: [ResultFileContent] = []
         var unread: [String] = []
         for file in files {
             do {
@@ -183,11 +184,12 @@ struct Results: ParsableCommand {
                 if results.tests.isEmpty, results.findings.contains(where: { $0.severity == .error }) {
                     unread.append(file)
                 }
-                all = all.merging(results)
+                contents.append(ResultFileContent(path: file, results: results))
             } catch {
                 throw CommandEnd(code: 2, message: "\(error)")
             }
         }
+        let all = TestResults.joining(contents)
         if json {
             struct Output: Encodable { var tests: [TestResult]; var findings: [Finding] }
             try JSONOutput.print(Output(tests: all.tests, findings: all.findings))
