@@ -10,8 +10,8 @@ public struct RetentionPolicy: Sendable, Equatable, Codable {
     public var maximumRuns: Int?
     /// Reports, logs and results before compression, and artifacts once each.
     public var maximumBytes: Int?
-    /// Of each workflow on each branch, the newest runs are kept whatever the rest says, at least one; runs of changes
-    /// don't count.
+    /// Of each workflow on each branch, the newest runs are kept whatever the rest says, at least one; those of branches
+    /// other than the target for 90 days. Runs of changes don't count.
     public var keepNewestPerBranch: Int
 
     public init(
@@ -103,7 +103,7 @@ extension ArchiveStore {
     static func plan(
         _ policy: RetentionPolicy, _ rows: [Index.RetentionRow], artifactBytes: [String: Int], now: Date
     ) -> RetentionPlan {
-        let protected = RetentionProtection(rows, keepNewestPerBranch: policy.keepNewestPerBranch)
+        let protected = RetentionProtection(rows, keepNewestPerBranch: policy.keepNewestPerBranch, now: now)
         var uses: [String: Int] = [:]
         for row in rows { for digest in row.artifacts { uses[digest, default: 0] += 1 } }
         var total = rows.reduce(0) { $0 + $1.bytes } + uses.keys.reduce(0) { $0 + (artifactBytes[$1] ?? 0) }

@@ -1,5 +1,6 @@
 import Store
 import Results
+internal import Foundation
 
 /// Which runs no retention removes, and why.
 public struct RetentionProtection: Sendable {
@@ -7,9 +8,11 @@ public struct RetentionProtection: Sendable {
     public enum Reason: String, Sendable, Codable, CaseIterable {
         /// A person has been asked about it and has not answered.
         case waitsForPerson
-        /// The newest verdict of a change that has not landed: `wait` would say that nothing is run for it.
+        /// The newest verdict of a change that has not landed: without it, `wait` says that nothing is run for it. Only
+        /// for ``RetentionProtection/days``.
         case newestOfOpenChange
-        /// The newest verdicts of a branch, the target among them: changes are compared with these.
+        /// The newest verdicts of a branch: changes are compared with those of the target. Only for
+        /// ``RetentionProtection/days``, but for the target's.
         case newestOfBranch
         /// An attempt to fix a run that stays.
         case fixOfKeptRun
@@ -17,10 +20,15 @@ public struct RetentionProtection: Sendable {
         case newestOfAll
     }
 
+    /// How long the newest verdicts of changes and of branches other than the target are protected, after the run's end:
+    /// a ref may stay forever, and nobody asks about it any more.
+    static let days = 90.0
+
     let reasons: [RunID: Reason]
 
     /// - Parameter rows: All archived runs, ascending.
-    init(_ rows: [Index.RetentionRow], keepNewestPerBranch: Int) {
+    init(_ rows: [Index.RetentionRow], keepNewestPerBranch: Int, now: Date) {
+        let oldest = now.addingTimeInterval(-Self.days * 86_400)
         var reasons: [RunID: Reason] = [:]
         func keep(_ row: Index.RetentionRow, _ reason: Reason) {
             if reasons[row.id] == nil { reasons[row.id] = reason }
@@ -29,11 +37,11 @@ public struct RetentionProtection: Sendable {
         var seen: [[String]: Int] = [:]
         for row in rows.reversed() where row.isVerdict {
             if let change = row.change {
-                guard row.isChangeOpen else { continue }
+                guard row.isChangeOpen, row.endedAt >= oldest else { continue }
                 let key = [row.repository, row.workflow, "change", change]
                 seen[key, default: 0] += 1
                 if seen[key] == 1 { keep(row, .newestOfOpenChange) }
-            } else if let branch = row.branch {
+            } else if let branch = row.branch, row.isOfTarget || row.endedAt >= oldest {
                 let key = [row.repository, row.workflow, "branch", branch]
                 seen[key, default: 0] += 1
                 if seen[key, default: 0] <= max(keepNewestPerBranch, 1) { keep(row, .newestOfBranch) }

@@ -28,6 +28,8 @@ extension Index {
         package var repository: String
         package var workflow: String
         package var branch: String?
+        /// Whether ``branch`` is the one that changes want into; also where the repository's is not known.
+        package var isOfTarget = true
         /// The change's name, for the run of a change.
         package var change: String?
         /// Whether the last look saw that change, and saw it neither landed nor closed.
@@ -97,6 +99,7 @@ extension Index {
                 sql: """
                     SELECT run.id, repository.name AS repositoryName, workflow, branch, changeName, endedAt,
                         archivedBytes, fixOf, \(Self.heldFor) IS NOT NULL AS isHeld,
+                        repository.target IS NULL OR branch = repository.target AS isOfTarget,
                         change.state IN ('open', 'stale', 'conflict') AS isChangeOpen,
                         fixOf IS NULL AND run.verdict <> 'superseded' AND \(Self.isWhole)
                             AND coalesce(json_extract(run.request, '$.upkeep'), '') NOT IN ('bisect', 'learn')
@@ -108,7 +111,7 @@ extension Index {
             ).map { row in
                 RetentionRow(
                     id: row["id"], repository: row["repositoryName"], workflow: row["workflow"],
-                    branch: row["branch"], change: row["changeName"],
+                    branch: row["branch"], isOfTarget: row["isOfTarget"] as Bool? ?? false, change: row["changeName"],
                     isChangeOpen: row["isChangeOpen"] as Bool? ?? false, isHeld: row["isHeld"],
                     isVerdict: row["isVerdict"], fixOf: row["fixOf"], endedAt: Date(milliseconds: row["endedAt"]),
                     bytes: row["archivedBytes"])

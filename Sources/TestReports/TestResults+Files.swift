@@ -1,15 +1,12 @@
-package import Results
+public import Results
 
 /// The results of one file that a source of a step names.
-package struct ResultFileContent: Sendable {
-    /// Relative to the workspace.
-    package let path: String
-    package let results: TestResults
+public struct ResultFileContent: Sendable {
+    /// Relative to the workspace, or as it was given on a command line.
+    public let path: String
+    public let results: TestResults
 
-    package init(path: String, results: TestResults) {
-        self.path = path
-        self.results = results
-    }
+    public init(path: String, results: TestResults) { (self.path, self.results) = (path, results) }
 }
 
 extension TestResults {
@@ -17,7 +14,7 @@ extension TestResults {
     ///
     /// Tests of two files of one format are two tests, so any failure counts; where they share an id, the file tells
     /// them apart, else a number. Files of two formats describe the same run, each with facts that the other lacks.
-    package static func joining(_ files: [ResultFileContent]) -> TestResults {
+    public static func joining(_ files: [ResultFileContent]) -> TestResults {
         var formats: [ResultFormat?] = []
         for file in files where !formats.contains(file.results.format) { formats.append(file.results.format) }
         let sets = formats.map { format in

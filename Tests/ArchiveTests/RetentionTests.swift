@@ -90,6 +90,50 @@ import Testing
         }
     }
 
+    @Test func `the newest verdicts of changes and branches stay for 90 days, and the target's always`() async throws {
+        let room = try ArchiveRoom { Self.now }
+        let ages = [91.0, 89]
+        /// A run that ended `age` days ago.
+        func completed(_ change: String?, branch: String = "main", head: Int, age: Double) async throws {
+            var request = Sample.request(change: change, head: head)
+            request.branch = branch
+            if change == nil { (request.ref, request.subject) = ("refs/heads/\(branch)", branch) }
+            try await room.completed(request, endedAt: Self.now.addingTimeInterval(-Self.day * age))
+        }
+        for (number, age) in ages.enumerated() {
+            try await completed("\(number)", head: number, age: age)
+            try await room.index.setChange(Sample.change("\(number)", .open), of: "alpha")
+            try await completed(nil, branch: "release/\(number)", head: 10 + number, age: age)
+        }
+        try await completed(nil, branch: "main", head: 20, age: 99)
+        try await completed("9", head: 30, age: 1)
+        try await room.index.setTarget("main", of: "alpha")
+        let plan = try await room.store.plan(RetentionPolicy(maximumRuns: 0), room.index)
+        #expect(plan.removals.map(\.run) == [1, 2])
+        #expect(
+            plan.kept.map(\.reason) == [.newestOfOpenChange, .newestOfBranch, .newestOfBranch, .newestOfAll])
+        try await room.index.setTarget("release/0", of: "alpha")
+        let other = try await room.store.plan(RetentionPolicy(maximumRuns: 0), room.index)
+        #expect(other.removals.map(\.run) == [1, 5], "main is a branch like any other then")
+        let young = try await room.store.plan(RetentionPolicy(maximumAgeDays: 95), room.index)
+        #expect(young.removals.map(\.run) == [5], "what is over no limit stays, whatever protects it")
+    }
+
+    @Test func `a question that nobody has answered stays, however old it is`() async throws {
+        let room = try ArchiveRoom { Sample.start.addingTimeInterval(1_000 * Self.day) }
+        let asked = Sample.request(change: "6", head: 6)
+        let id = try await room.completed(
+            asked, verdict: .needsApproval,
+            approvals: [
+                Approval(
+                    step: nil, why: "tests were removed", head: asked.head, definition: asked.definitionCommit,
+                    binding: "b", askedAt: Sample.start)
+            ])
+        try await room.completed(Sample.request(change: "10", head: 10))
+        let plan = try await room.store.plan(RetentionPolicy(maximumAgeDays: 1), room.index)
+        #expect(plan.kept.first { $0.run == id }?.reason == .waitsForPerson)
+    }
+
     @Test func `a part of a run and a superseded run are not the newest verdict`() async throws {
         let room = try ArchiveRoom { Self.now }
         try await room.completed(Sample.request(change: nil, head: 1))

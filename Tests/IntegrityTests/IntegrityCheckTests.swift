@@ -65,6 +65,24 @@ import Testing
         #expect(kinds(.atMost(lines: 1_000, files: 1), "a", "b") == [.largeChange])
     }
 
+    /// A `.gitattributes` decides with which bytes the files below it are checked out.
+    @Test(arguments: [
+        ([".gitattributes"], "Sources/Legacy/**", 1), (["Sources/.gitattributes"], "Sources/Legacy/**", 1),
+        (["Sources/Legacy/a/.GitAttributes"], "Sources/Legacy/**/*.c", 1),
+        (["docs/.gitattributes"], "Sources/Legacy/**", 0), (["docs/.gitattributes"], "LICENSE", 0),
+        (["docs/x.gitattributes"], "docs/a", 0), (["docs/.gitattributes"], "**/*.md", 1),
+    ])
+    func `the attributes of an untouched file are untouched`(paths: [String], glob: String, count: Int) {
+        let files = paths.map { ChangedSource(path: $0, old: .missing, new: .bytes([]), additions: 1, deletions: 0) }
+        let breaches = IntegrityCheck(rules: [.untouched(glob)]).breaches(of: files)
+        #expect(breaches.map(\.kind) == Array(repeating: .touchedPath, count: count))
+        #expect(breaches.map(\.file) == Array(paths.prefix(count)))
+        let moved = paths.map {
+            ChangedSource(path: "elsewhere", oldPath: $0, old: .bytes([]), new: .bytes([]), additions: 0, deletions: 0)
+        }
+        #expect(IntegrityCheck(rules: [.untouched(glob)]).breaches(of: moved).count == count)
+    }
+
     @Test func onlyTheRulesThatAreSet() {
         let way = Weakening.body("x", "#expect(a == 1)", "usleep(1)", .caught)
         #expect(Set(way.breaches().map(\.kind)) == [.weakerTest, .addedSleep])

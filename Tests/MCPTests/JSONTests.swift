@@ -9,6 +9,17 @@ struct JSONTests {
         #expect(try JSON(parsing: json.bytes) == json)
     }
 
+    @Test(arguments: [
+        "\u{7F}", "\u{80}", "\u{9B}31m", "\u{9F}", "\u{61C}", "\u{200B}", "\u{202E}", "\u{2066}", "\u{FEFF}",
+    ])
+    func whatATerminalActsOnIsEscaped(text: String) throws {
+        let json: JSON = .object(["a\(text)": .string("é\(text)\u{1F600}\\"), "b": .string(text)])
+        let written = json.text
+        #expect(!written.unicodeScalars.contains { text.unicodeScalars.first == $0 })
+        #expect(written.contains("é") && written.contains("\u{1F600}"), "what is visible stays as it is")
+        #expect(try JSON(parsing: json.bytes) == json)
+    }
+
     @Test func anExtremelyDeepValueIsRefused() {
         let text = String(repeating: "[", count: 100_000) + String(repeating: "]", count: 100_000)
         #expect(throws: (any Error).self) { try JSON(parsing: text.utf8) }

@@ -67,8 +67,23 @@ struct NotifyTarget: Sendable {
     }
 
     private func run(_ tool: Tool, isHTTP: Bool = false) async throws {
-        let result = try await tool.run()
-        guard !result.succeeded else { return }
+        if let failure = Self.failure(of: try await tool.run(), isHTTP: isHTTP) { throw failure }
+    }
+
+    /// Why what the child came to is no delivery; nil where it is one.
+    ///
+    /// Of HTTP only a status of 2xx says so: curl takes a redirect for success, which it does not follow here, because
+    /// the event would go to an address that nobody named.
+    static func failure(of result: ToolResult, isHTTP: Bool) -> (any Error)? {
+        let status = isHTTP ? status(in: result.text) : nil
+        if result.succeeded {
+            if !isHTTP || status.map((200..<300).contains) == true { return nil }
+            guard let status else { return BoxError(.notify, "curl ended without an HTTP status") }
+            let advice =
+                (300..<400).contains(status)
+                ? ", a redirect, and none is followed: give --notify-url the address that it leads to" : ""
+            return BoxError(.notify, "the server answers with HTTP status \(status)\(advice)")
+        }
         let said = TerminalText.name(result.text.trimmingCharacters(in: .whitespacesAndNewlines), limit: 300)
         let how =
             switch result.ending {
@@ -76,10 +91,10 @@ struct NotifyTarget: Sendable {
             case .signal(let signal): "signal \(signal)"
             case .deadline(let limit): "it took longer than \(limit.inWords)"
             }
-        if isHTTP, let status = Self.status(in: result.text), NotifyRefusal.isFinal(status) {
-            throw NotifyRefusal(status: status, description: "the server refused it with HTTP status \(status)")
+        if let status, NotifyRefusal.isFinal(status) {
+            return NotifyRefusal(status: status, description: "the server refused it with HTTP status \(status)")
         }
-        throw BoxError(.notify, "\(how)\(said.isEmpty ? "" : ": \(said)")")
+        return BoxError(.notify, "\(how)\(said.isEmpty ? "" : ": \(said)")")
     }
 
     /// A file and not the command line: a URL may hold a token, and everybody reads command lines.

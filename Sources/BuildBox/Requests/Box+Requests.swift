@@ -317,8 +317,12 @@ extension Box {
 
     private func collect(_ request: CollectRequest) async throws -> CollectReply {
         let plan = try await store.plan(request.policy, index)
-        if !request.isDryRun { try await store.apply(plan, index) }
-        return CollectReply(plan: plan, isDryRun: request.isDryRun)
+        var stores = try await abandonedStores()
+        if !request.isDryRun {
+            try await store.apply(plan, index)
+            stores = try await remove(stores)
+        }
+        return CollectReply(plan: plan, isDryRun: request.isDryRun, stores: stores)
     }
 }
 

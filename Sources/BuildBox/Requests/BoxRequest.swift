@@ -216,6 +216,8 @@ public struct RunDetail: Sendable, Codable {
 public struct CollectReply: Sendable, Codable {
     public var plan: RetentionPlan
     public var isDryRun: Bool
+    /// The box's stores of clones that are gone; nil from a daemon of an older version.
+    public var stores: [AbandonedStore]?
 }
 
 /// The box at a glance.

@@ -29,12 +29,4 @@ enum SettingsPath {
         return agentFiles.contains(name) || !agentFolders.isDisjoint(with: parts) || topFiles.contains(path)
             || topFolders.contains(top)
     }
-
-    /// The folder for which `path` sets Git's attributes, which decide about the bytes of files that are checked out; nil
-    /// for every other file. The top folder is empty.
-    static func attributesFolder(_ path: String) -> String? {
-        let name = ".gitattributes"
-        guard path.lowercased() == name || path.lowercased().hasSuffix("/\(name)") else { return nil }
-        return String(path.dropLast(name.count + 1))
-    }
 }

@@ -76,10 +76,8 @@ struct TrustDecision: Sendable, Equatable {
             facts.changedPaths.filter { path in globs.contains { $0.matches(path) } },
             "which is protected")
         add(
-            facts.changedPaths.filter { path in
-                guard let folder = SettingsPath.attributesFolder(path) else { return false }
-                return globs.contains { folder.isEmpty || $0.canMatch(below: folder) }
-            }, "which controls how protected files are checked out")
+            facts.changedPaths.filter { path in globs.contains { $0.isCheckedOut(by: path) } },
+            "which controls how protected files are checked out")
         add(facts.changedPaths.filter(SettingsPath.isObeyed), "which configures agents or forges")
         return reasons
     }

@@ -75,13 +75,13 @@ public struct WatchedRepository: Sendable, Equatable {
     /// - Parameter path: The clone's folder.
     func joined(by path: String, mirrors: String) async throws -> WatchedRepository {
         var joined = self
-        let digest = BytesDigest.sha256(Array(path.utf8)).prefix(12)
-        let (store, watched) = ("\(mirrors)/\(name).clone-\(digest).git", gitDirectory)
+        let (store, watched) = (CloneStores(mirrors: mirrors).path(for: path, of: name), gitDirectory)
         joined.store = store
         joined.clone = try await offThread { () throws in
             let clone = try Repository(opening: path)
             let own = try Repository.create(bareAt: store, borrowing: [clone.commonDirectory, watched])
             own.forgetTorn(under: RunPreparation.pins)
+            MergeScratch.clear(ChangeMerger.scratchFolder(store))
             return clone.commonDirectory
         }
         return joined

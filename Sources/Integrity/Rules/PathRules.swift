@@ -24,9 +24,16 @@ struct PathRules {
     private func touched(_ files: [ChangedSource], _ globs: [String]) -> [Breach] {
         files.compactMap { file in
             // Old names too: a file is not freed of a rule by being moved out of its reach.
-            guard let glob = Self.match([file.path, file.oldPath].compactMap { $0 }, globs) else { return nil }
+            let paths = [file.path, file.oldPath].compactMap { $0 }
+            if let glob = Self.match(paths, globs) {
+                return Breach(
+                    .touchedPath, message: "\(file.path) is touched, which \"\(glob)\" rules out", file: file.path)
+            }
+            guard let glob = Self.first(globs, where: { paths.contains(where: $0.isCheckedOut) }) else { return nil }
             return Breach(
-                .touchedPath, message: "\(file.path) is changed, which \"\(glob)\" forbids", file: file.path)
+                .touchedPath,
+                message: "\(file.path) is touched, which decides how files that match \"\(glob)\" are checked out",
+                file: file.path)
         }
     }
 
@@ -82,9 +89,10 @@ struct PathRules {
     }
 
     private static func match(_ paths: [String], _ globs: [String]) -> String? {
-        globs.first { glob in
-            guard let pattern = try? Glob(glob) else { return false }
-            return paths.contains { pattern.matches($0) }
-        }
+        first(globs) { pattern in paths.contains { pattern.matches($0) } }
+    }
+
+    private static func first(_ globs: [String], where isFitting: (Glob) -> Bool) -> String? {
+        globs.first { glob in (try? Glob(glob)).map(isFitting) ?? false }
     }
 }

@@ -26,7 +26,7 @@ public enum JSON: Sendable, Equatable {
         self = try JSON(parsing: encoder.encode(value))
     }
 
-    /// The value on one line: sorted keys, no line feed.
+    /// The value on one line: sorted keys, no line feed, no control character and no invisible one.
     public var bytes: [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -34,7 +34,7 @@ public enum JSON: Sendable, Equatable {
         encoder.nonConformingFloatEncodingStrategy = .convertToString(
             positiveInfinity: "Infinity", negativeInfinity: "-Infinity", nan: "NaN")
         // Every case is something that JSON has.
-        return (try? encoder.encode(self)).map { [UInt8]($0) } ?? Array("null".utf8)
+        return (try? encoder.encode(self)).map { JSONEscapes.applied(to: [UInt8]($0)) } ?? Array("null".utf8)
     }
 
     public var text: String { String(decoding: bytes, as: UTF8.self) }

@@ -8,8 +8,11 @@ struct Collect: AsyncParsableCommand {
         commandName: "gc", abstract: "Removes old runs by age, count and size.",
         discussion: """
             Never removed: queued and running runs, runs that need approval, for each workflow \
-            the newest verdict of each open change and each branch, and the newest run of all. \
-            An artifact that no run refers to is removed one hour after its last use.
+            the newest verdict of the target, and the newest run of all. The newest verdicts of open changes and of \
+            other branches stay for 90 days after the run's end. An artifact that no run refers to is removed one hour \
+            after its last use.
+
+            It also removes what the box keeps for runs in clones whose folder is gone.
 
             Example: pipectl gc --max-age 90 --max-size 20480 --dry-run
             """)
@@ -19,7 +22,9 @@ struct Collect: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Keep at most N runs.", valueName: "n")) var maxRuns: Int?
     @Option(help: ArgumentHelp("Keep at most N MiB.", valueName: "n")) var maxSize: Int?
     @Option(
-        help: ArgumentHelp("Keep the newest N runs of each workflow on each branch; N is at least 1.", valueName: "n"))
+        help: ArgumentHelp(
+            "Keep the newest N runs of each workflow on each branch; N is at least 1. For branches other than the target, 90 days.",
+            valueName: "n"))
     var keep = 1
     @Flag(help: "Show what would be removed; remove nothing.") var dryRun = false
     @Flag(help: "Print one line per run, kept runs included.") var verbose = false

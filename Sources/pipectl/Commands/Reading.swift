@@ -164,7 +164,8 @@ struct Results: ParsableCommand {
         discussion: """
             Detects the format by its content: JUnit XML, Swift Testing's event stream, the output of `swift test`, TRX, \
             NUnit 2 and 3, xUnit.net, `go test -json`, Dart's and Flutter's JSON, Mocha's, Jest's and RSpec's JSON, TAP, \
-            CTRF.
+            CTRF. Several files are read as those of one step are: tests of two files of one format are two tests, and \
+            where they share a name, the file tells them apart.
 
             Exit codes: 0 all files were read, even if tests failed; 2 a file can't be opened or has no readable test \
             results.
@@ -179,7 +180,7 @@ struct Results: ParsableCommand {
     @Flag(help: "Print JSON.") var json = false
 
     func run() throws {
-        var all = TestResults()
+        var contents: [ResultFileContent] = []
         var unread: [String] = []
         for file in files {
             do {
@@ -187,11 +188,12 @@ struct Results: ParsableCommand {
                 if results.tests.isEmpty, results.findings.contains(where: { $0.severity == .error }) {
                     unread.append(file)
                 }
-                all = all.merging(results)
+                contents.append(ResultFileContent(path: file, results: results))
             } catch {
                 throw CommandEnd(code: 2, message: "\(error)")
             }
         }
+        let all = TestResults.joining(contents)
         if json {
             struct Output: Encodable { var tests: [TestResult]; var findings: [Finding] }
             try JSONOutput.print(Output(tests: all.tests, findings: all.findings))

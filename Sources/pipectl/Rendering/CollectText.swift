@@ -9,6 +9,7 @@ enum CollectText {
         if verbose {
             lines += plan.removals.map { "run \($0.run)  removed: \($0.reason)" }
             lines += plan.kept.map { "run \($0.run)  kept: \(words($0.reason))" }
+            lines += (reply.stores ?? []).map { "mirrors/\($0.name)  removed: its clone is gone" }
         }
         let verb = reply.isDryRun ? "would be removed" : "removed"
         for limit in RetentionPlan.Limit.allCases {
@@ -19,6 +20,9 @@ enum CollectText {
         for reason in RetentionProtection.Reason.allCases {
             let count = plan.kept.count { $0.reason == reason }
             if count > 0 { lines.append("\(Count.text(count, "run")) kept: \(words(reason))") }
+        }
+        if let stores = reply.stores, !stores.isEmpty {
+            lines.append("\(Count.text(stores.count, "store")) of deleted clones \(verb)")
         }
         lines.append(
             "\(Count.text(plan.removals.count, "run")) and \(Count.text(plan.artifacts.count, "artifact")) \(verb) "

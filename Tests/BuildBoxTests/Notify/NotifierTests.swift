@@ -6,6 +6,7 @@ import Pipeline
 import Testing
 
 @testable import BuildBox
+@testable import Engine
 
 @Suite struct NotifierTests {
     private func run(
@@ -158,6 +159,21 @@ import Testing
         #expect([200, 302, 400, 404, 408, 429, 499, 500, 503].filter(NotifyRefusal.isFinal) == [400, 404, 499])
         #expect(NotifyTarget.status(in: "curl: (22) error: 500\n\nhttp-status=404\n") == 404)
         #expect(NotifyTarget.status(in: "curl: (7) refused") == nil)
+    }
+
+    /// As curl ends with `fail`: a redirect is success to it.
+    @Test(arguments: [
+        (0, "200", true), (0, "204", true), (0, "299", true), (0, "301", false), (0, "302", false), (0, "308", false),
+        (0, "101", false), (0, "000", false), (0, "", false), (22, "404", false), (22, "503", false),
+    ])
+    func `only a status of 2xx is a delivery`(code: Int32, status: String, isDelivered: Bool) {
+        let text = status.isEmpty ? "" : "\nhttp-status=\(status)\n"
+        let result = ToolResult(ending: .exited(code), output: Array(text.utf8), droppedBytes: 0)
+        let failure = NotifyTarget.failure(of: result, isHTTP: true)
+        #expect((failure == nil) == isDelivered)
+        #expect((failure as? NotifyRefusal)?.status == (status == "404" ? 404 : nil), "all others are tried again")
+        if !isDelivered, status != "404" { #expect((failure as? BoxError)?.code == .notify) }
+        #expect((NotifyTarget.failure(of: result, isHTTP: false) == nil) == (code == 0), "a command has no status")
     }
 
     @Test(.timeLimit(.minutes(3)))
