@@ -11,8 +11,6 @@ struct Collect: AsyncParsableCommand {
             Never removed: queued and running runs, runs that need approval, for each workflow \
             the newest verdict of each open change and each branch, and the newest run of all. \
             An artifact that no run refers to is removed one hour after its last use.
-
-            Example: pipectl gc --max-age 90 --max-size 20480 --dry-run
             """)
 
     @OptionGroup var state: StateOptions

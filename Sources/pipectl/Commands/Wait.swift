@@ -13,9 +13,6 @@ struct Wait: AsyncParsableCommand {
             error, the bundle to standard output; the exit code is the verdict's. Without a daemon the wait ends after 20 \
             seconds with 8 (60 if the daemon stopped meanwhile); for a branch, tag or change that does not exist, after 10 seconds \
             with 7.
-
-            Examples: git push && pipectl wait
-                      pipectl wait '#7' --until verdict
             """)
 
     @OptionGroup var state: StateOptions
