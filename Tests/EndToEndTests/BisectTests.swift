@@ -76,6 +76,15 @@ struct BisectTests {
             #expect(again.output.contains(" 0 runs"), "the archive knows all of it now: \(again.output)")
             #expect(try await bench.runs().count == after.count)
 
+            // The repository by its name, and its folder, from elsewhere.
+            for place in [
+                ["--repository", "repo"], ["--repository", bench.repository], ["--folder", bench.repository],
+            ] {
+                let known = try await bench.command(
+                    [Bench.pipectl, "bisect", "S/one", "--no-verify", "--minimum-free", "0"] + place, in: bench.meet)
+                #expect(known.code == 0, "\(place): \(known.errors)")
+            }
+
             let fine = try await bench.pipectl("bisect", "S/two", "--minimum-free", "0")
             #expect(fine.code == 7 && fine.errors.contains("there is no failure to bisect"), "\(fine.errors)")
             let wrong = try await bench.pipectl("bisect", "S/none", "--minimum-free", "0")

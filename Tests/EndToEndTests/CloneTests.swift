@@ -48,4 +48,38 @@ import Testing
             }
         }
     }
+    @Test(.timeLimit(.minutes(3)))
+    func `integrity in a clone goes by the watched repository`() async throws {
+        try await Bench.with(IntegrityTests.files) { bench in
+            try await bench.git(["branch", "-m", "main", "trunk"])
+            let clone = "\(bench.root)/clone"
+            try await bench.withDaemon { daemon in
+                _ = try await daemon.line("baseline of")
+                try await bench.git(["clone", "-q", "file://\(bench.repository)", clone], in: bench.root)
+                try await bench.git(["checkout", "-q", "-b", "mine"], in: clone)
+                func commit(_ path: String, _ text: String) async throws {
+                    try Data(text.utf8).write(to: URL(fileURLWithPath: "\(clone)/\(path)"))
+                    try await bench.git(["commit", "-qam", path], in: clone)
+                }
+                try await commit("Tests/SumTests/SumTests.swift", IntegrityTests.tests("adds"))
+                try await commit("LICENSE", "mine\n")
+                try await commit("check.sh", "exit 0\n")
+                // The newest commit alone is harmless: the target tells where the change began, its rules what counts.
+                let rules = ["SumTests.sums is gone", "LICENSE is touched"]
+                for words in [["--folder", clone], ["--repository", clone], ["mine", "--repository", clone]] {
+                    let found = try await bench.command([Bench.pipectl, "integrity"] + words, in: bench.root)
+                    #expect(found.code == 5, "\(words): \(found.output)\(found.errors)")
+                    for rule in rules { #expect(found.output.contains(rule), "\(words): \(found.output)") }
+                }
+                try await bench.git(["push", "-q", "origin", "mine"], in: clone)
+                let named = try await bench.command(
+                    [Bench.pipectl, "integrity", "mine", "--repository", "repo"], in: bench.meet)
+                #expect(named.code == 5, "\(named.output)\(named.errors)")
+                let unknown = try await bench.command(
+                    [Bench.pipectl, "integrity", "--repository", "nosuch"], in: bench.meet)
+                #expect(unknown.code == 2 && unknown.errors.contains("repo"), "\(unknown.errors)")
+                #expect(await daemon.stop() == 0)
+            }
+        }
+    }
 }

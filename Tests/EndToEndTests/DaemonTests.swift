@@ -215,6 +215,44 @@ struct DaemonTests {
         }
     }
 
+    /// A run in the foreground owns the state for a time; whoever starts a daemon then means the time after it.
+    @Test(.timeLimit(.minutes(3)))
+    func aDaemonWaitsForARunInTheForeground() async throws {
+        try await Bench.with(["README.md": "begin\n"]) { bench in
+            let step = "Step(\"one\", run: \"echo here > \(bench.meet)/begun; cat \(bench.meet)/go\")"
+            try await bench.commit(Workflows.test(step), "Workflows")
+            for name in ["begun", "go"] { try bench.meetingPoint(name) }
+            async let run = bench.command([Bench.pipectl, "run", "test", "--minimum-free", "0"])
+            try await bench.arrival(at: "begun")
+            let owner = try String(contentsOfFile: "\(bench.home)/lock", encoding: .utf8)
+            let pid = try #require(owner.split(separator: " ").first)
+
+            let given = try Self.waiting(bench, "first-")
+            let daemon = try Self.waiting(bench, "second-")
+            for waiting in [given, daemon] { _ = try await waiting.line("(pid \(pid))") }
+            // Not SIGINT, which a shell's background has its commands ignore; nothing handles either of them here.
+            #expect(await given.stop() == 143, "SIGTERM, as its shell would say it")
+            #expect(!daemon.text.contains("is watching"))
+
+            try await bench.release("go")
+            #expect(try await run.code == 0)
+            _ = try await daemon.line("is watching")
+            #expect(daemon.text.components(separatedBy: "(pid \(pid))").count == 2, "it says it once: \(daemon.text)")
+            let second = try await bench.pipectl("watch", bench.repository)
+            #expect(second.code == 3 && second.errors.contains("pid \(daemon.child.id)"), "\(second.errors)")
+            #expect(await daemon.stop() == 0)
+        }
+    }
+
+    /// A `watch` that need not be watching yet.
+    private static func waiting(_ bench: Bench, _ name: String) throws -> Bench.Daemon {
+        let output = "\(bench.root)/\(name)"
+        let child = try Child(
+            [Bench.pipectl, "watch", "--no-refresh", "--minimum-free", "0", "--interval", "3600", bench.repository],
+            in: bench.root, environment: bench.environment, output: output)
+        return Bench.Daemon(child: child, log: output + "2", bench: bench)
+    }
+
     private func status(_ bench: Bench) async throws -> Status {
         let ended = try await bench.pipectl("status", "--json")
         #expect(ended.code == 0, "\(ended.errors)")

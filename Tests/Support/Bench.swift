@@ -245,6 +245,10 @@ package struct Bench: Sendable {
         package let log: String
         package let bench: Bench
 
+        package init(child: Child, log: String, bench: Bench) {
+            (self.child, self.log, self.bench) = (child, log, bench)
+        }
+
         package var text: String {
             String(decoding: FileManager.default.contents(atPath: log) ?? Data(), as: UTF8.self)
         }

@@ -13,4 +13,12 @@ import Testing
         declaration.bisectsWhenRed = true
         #expect(DeclarationText.lines(declaration).map { $0.prefix { $0 != " " } } == ["integrity", "bisects"])
     }
+    @Test func `a plan names where results and findings are read`() {
+        var step = PlannedStep(name: "test", action: .shell("true"), needs: [])
+        step.testResults = [.junit("build/*.xml"), .swiftPMConsole]
+        step.findings = [.sarif("lint.sarif"), .output]
+        let text = PlanText.text(Plan(workflow: "test", failFast: false, steps: [step]))
+        #expect(text.contains("test results build/*.xml, from the output of swift test;"))
+        #expect(text.contains("findings lint.sarif, from its output;"))
+    }
 }

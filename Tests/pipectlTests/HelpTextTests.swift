@@ -30,6 +30,7 @@ import Testing
             let help = try #require(HelpText(Pipectl.helpMessage(for: type)))
             #expect(help.command == command)
             #expect(help.shown.contains("EXAMPLES:\n  "))
+            #expect(!type.configuration.discussion.contains("Example"), "\(command) has its examples in two places")
         }
     }
 

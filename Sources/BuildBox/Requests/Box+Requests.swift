@@ -44,6 +44,8 @@ extension Box {
             case .verifyArchive:
                 try await reply(.problems(store.verify(index).map { "\($0)" }))
             case .repository(let place): try await reply(.repository(facts(of: place)))
+            case .integrityPolicy(let place): try await reply(.integrityPolicy(integrityPolicy(of: place)))
+            case .parameters(let start): try await reply(.parameters(parameters(of: start)))
             case .why(let start): try await reply(.reasons(why(start)))
             case .proofs: try await reply(.proofs(proofStatus()))
             case .trustProofs(let step, let repository):
@@ -121,22 +123,27 @@ extension Box {
         return try await accept(request)
     }
 
-    /// What a run by hand is to do.
-    func request(_ start: StartRequest) async throws -> (request: RunRequest, repository: WatchedRepository) {
-        var repository =
+    /// What a run by hand is about: its commits and where they are, as yet without its options.
+    func subject(of start: StartRequest) async throws -> (RunRequest, WatchedRepository) {
+        let repository =
             if let name = start.repository {
                 try await self.repository(named: self.name(of: name))
             } else {
                 try await identify(start.location)
             }
-        var request: RunRequest
         do {
-            (request, repository) = try await byHand(start, in: repository)
+            return try await byHand(start, in: repository)
         } catch let error as BoxError where error.code == .unknownChange {
             // A clone has no pull requests, and its branches are nobody's changes: they are where it comes from.
             guard let origin = start.origin, let there = try await repositoryAtOrigin(origin) else { throw error }
-            (request, repository) = try await byHand(start, in: there)
+            return try await byHand(start, in: there)
         }
+    }
+
+    /// What a run by hand is to do.
+    func request(_ start: StartRequest) async throws -> (request: RunRequest, repository: WatchedRepository) {
+        let (found, repository) = try await subject(of: start)
+        var request = found
         request.parameters = start.parameters
         let tests = start.tests ?? []
         if !tests.isEmpty { request.onlyTests = try await self.tests(named: tests, in: repository.name) }
@@ -145,26 +152,11 @@ extension Box {
         request.refusesProofs = start.refusesProofs ? true : nil
         request.isClean = start.isClean ? true : nil
         request.isForAgent = start.isForAgent ? true : nil
-        guard let commit = OID(hex: request.definitionCommit) else { throw BoxError(.usage, "no commit") }
-        let tree = try await withRepository(at: repository.store) {
-            try $0.treeID(of: commit, path: "workflows")
-        }
-        guard let tree else {
-            throw BoxError(
-                .noWorkflows,
-                "commit \(request.definitionCommit.prefix(10)) of \(repository.location) has no workflows/. Run `pipectl init` there and commit what it writes."
-            )
-        }
         // A wrong name, parameter or definition is refused here, where the person still is.
-        let program = try await RunPreparation.program(at: commit, tree: tree, repository, programs())
-        do {
-            let declaration = try program.declaration(of: start.workflow)
-            request.runsAtMostOnce = request.runsAtMostOnce || declaration.runsAtMostOnce
-            request.concurrency = declaration.concurrency ?? .queue(max: 1_000)
-            request.parameters = try RunPreparation.parameters(of: declaration, given: start.parameters)
-        } catch let error as DefinitionError {
-            throw BoxError(.unknownWorkflow, error.message)
-        }
+        let declaration = try await declaration(of: request, in: repository)
+        request.runsAtMostOnce = request.runsAtMostOnce || declaration.runsAtMostOnce
+        request.concurrency = declaration.concurrency ?? .queue(max: 1_000)
+        request.parameters = try RunPreparation.parameters(of: declaration, given: start.parameters)
         return (request, repository)
     }
 

@@ -1,6 +1,7 @@
 public import Results
 public import Archive
 public import Foundation
+public import Pipeline
 
 /// What a command asks of the box, over the socket or in its own process.
 public enum BoxRequest: Sendable, Codable {
@@ -39,6 +40,10 @@ public enum BoxRequest: Sendable, Codable {
     case verifyArchive
     /// What is known of the repository that this path, URL, name or clone means.
     case repository(String)
+    /// The target and the integrity rules of the repository that this path, URL, name or clone means.
+    case integrityPolicy(String)
+    /// The parameters of the workflow that a run would be of, which is not started.
+    case parameters(StartRequest)
     /// What stands for each step of a run that is not started.
     case why(StartRequest)
     /// How many proofs there are, and which steps are not believed.
@@ -193,6 +198,8 @@ public enum BoxReply: Sendable, Codable {
     /// Problems found in the archive; none: it is sound.
     case problems([String])
     case repository(RepositoryFacts)
+    case integrityPolicy(IntegrityPolicy)
+    case parameters([ParameterDeclaration])
     case reasons([StepReasoning])
     case proofs(ProofStatus)
     case bisect(BisectProgress)

@@ -1,6 +1,15 @@
 internal import Foundation
 internal import Synchronization
 
+/// The process that has the state folder, as it noted itself there.
+public struct StateOwner: Sendable, Equatable {
+    public var pid: Int32
+    /// The command that it is: `watch`, `run test`.
+    public var purpose: String
+
+    public init(pid: Int32, purpose: String) { (self.pid, self.purpose) = (pid, purpose) }
+}
+
 /// The right to change the state folder: one process has it at a time.
 ///
 /// It is the kernel's (`flock(2)`), so it ends with its process, however that ends. What stands in the file is for
@@ -54,16 +63,23 @@ public final class StateLock: Sendable {
         }
     }
 
-    private static func owner(_ number: Int32) -> (pid: Int32, purpose: String)? {
+    /// The process that noted itself in `folder` last; nil where none has. It may be gone: only the lock itself tells.
+    public static func owner(of folder: StateFolder) -> StateOwner? {
+        let number = open(folder.lock, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard number >= 0 else { return nil }
+        return Descriptor(number).use { owner($0) }
+    }
+
+    private static func owner(_ number: Int32) -> StateOwner? {
         var bytes = [UInt8](repeating: 0, count: 256)
         let count = pread(number, &bytes, bytes.count, 0)
         let words = String(decoding: bytes.prefix(max(count, 0)), as: UTF8.self).split(separator: "\n").first?
             .split(separator: " ", maxSplits: 1)
         guard let words, words.count == 2, let pid = Int32(words[0]) else { return nil }
-        return (pid, String(words[1]))
+        return StateOwner(pid: pid, purpose: String(words[1]))
     }
 
-    private static func taken(_ folder: StateFolder, by owner: (pid: Int32, purpose: String)?) -> StateError {
+    private static func taken(_ folder: StateFolder, by owner: StateOwner?) -> StateError {
         let who = owner.map { "(pid \($0.pid), `\($0.purpose)`) " } ?? ""
         let stop = owner.map { "stop it with \"kill \($0.pid)\"" } ?? "wait until it ends"
         return StateError(

@@ -27,12 +27,12 @@ struct PathRules {
             let paths = [file.path, file.oldPath].compactMap { $0 }
             if let glob = Self.match(paths, globs) {
                 return Breach(
-                    .touchedPath, message: "\(file.path) is touched, which \"\(glob)\" rules out", file: file.path)
+                    .touchedPath, message: "\(file.path) is changed, which \"\(glob)\" forbids", file: file.path)
             }
             guard let glob = Self.first(globs, where: { paths.contains(where: $0.isCheckedOut) }) else { return nil }
             return Breach(
                 .touchedPath,
-                message: "\(file.path) is touched, which decides how files that match \"\(glob)\" are checked out",
+                message: "\(file.path) is changed, which controls how files that match \"\(glob)\" are checked out",
                 file: file.path)
         }
     }

@@ -21,7 +21,7 @@ struct Bisect: AsyncParsableCommand {
     @Option(help: "A commit where the test fails. Default: the branch's tip.") var bad: String?
     @Option(help: "The workflow that runs the test. Default: the one that ran it last.") var workflow: String?
     @Option(help: "The branch. Default: the repository's target branch.") var branch: String?
-    @Option(help: "The repository's path, URL or name.") var repository = "."
+    @OptionGroup var subject: RepositoryOption
     @Flag(inversion: .prefixedNo, help: "Run the first bad and the last good commit again to confirm.") var verify =
         true
     @Flag(help: "Print the answer as JSON.") var json = false
@@ -31,7 +31,7 @@ struct Bisect: AsyncParsableCommand {
         let access = try await BoxAccess.open(folder, purpose: "bisect", options: box.options(), log: Log.quiet)
         do {
             try await DaemonSettings.check(box.given, access)
-            var request = BisectRequest(test: test, repository: RunSubject.repository(repository))
+            var request = BisectRequest(test: test, repository: subject.place)
             (request.good, request.bad, request.workflow) = (await commit(good), await commit(bad), workflow)
             (request.branch, request.verifies) = (branch, verify)
             let outcome = try await search(request, access)
@@ -46,9 +46,9 @@ struct Bisect: AsyncParsableCommand {
     /// A commit as this folder knows it, which may be a clone with names of its own.
     private func commit(_ text: String?) async -> String? {
         guard let text else { return nil }
-        let here = try? await withRepository(at: RunSubject.repository(repository)) {
-            try $0.resolve("\(text)^{commit}").hex
-        }
+        // The folder here has nothing to do with a repository that was named.
+        guard let folder = subject.path else { return text }
+        let here = try? await withRepository(at: folder) { try $0.resolve("\(text)^{commit}").hex }
         return here ?? text
     }
 

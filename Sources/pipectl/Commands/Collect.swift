@@ -13,8 +13,6 @@ struct Collect: AsyncParsableCommand {
             after its last use.
 
             It also removes what the box keeps for runs in clones whose folder is gone.
-
-            Example: pipectl gc --max-age 90 --max-size 20480 --dry-run
             """)
 
     @OptionGroup var state: StateOptions

@@ -41,15 +41,17 @@ struct Following {
 
     private func show(_ id: RunID, _ outcome: VerdictBox) async throws {
         let view = RunView()
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { await view.animate() }
-            group.addTask { await cancelWhenInterrupted(id, outcome) }
-            try await access.ask(.follow(id)) { reply in
-                guard case .progress(let progress) = reply else { return }
-                await view.take(progress)
-                if case .ended(let verdict, _) = progress { await outcome.set(verdict) }
+        try await QuietTerminal.during(view.isLive) {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { await view.animate() }
+                group.addTask { await cancelWhenInterrupted(id, outcome) }
+                try await access.ask(.follow(id)) { reply in
+                    guard case .progress(let progress) = reply else { return }
+                    await view.take(progress)
+                    if case .ended(let verdict, _) = progress { await outcome.set(verdict) }
+                }
+                group.cancelAll()
             }
-            group.cancelAll()
         }
     }
 

@@ -11,17 +11,19 @@ struct IntegrityCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "integrity", abstract: "Reports tests that a change weakens, without running it.",
         discussion: """
-            Compares the tests of a commit with those of its first parent, or with --against with those of the \
-            newest commit that both have, by the standard rules of .testIntegrity(). \
-            Exit code 5: the change would need approval. \
+            Compares the tests of a commit with those of its base. In a repository that a daemon watches, or a clone \
+            of one, the base is the newest commit that it shares with the target branch, and the .testIntegrity() \
+            rules of that branch count. Elsewhere the base is its first parent, or with --against the newest \
+            commit that both have, and the standard rules count. Exit code 5: the change would need approval. \
             docs/integrity.md lists what is detected and what is not.
             """)
 
+    @OptionGroup var state: StateOptions
     @Argument(help: "The commit to check.") var commit = "HEAD"
-    @Option(help: "The repository.") var repository = "."
+    @OptionGroup var subject: RepositoryOption
     @Option(
         help:
-            "The branch or commit to compare with, at the newest commit it shares with COMMIT. Default: the first parent."
+            "The branch or commit to compare with, at the newest commit it shares with COMMIT. Default: the target branch, else the first parent."
     ) var against: String?
     @Flag(help: "Print JSON.") var json = false
 
@@ -69,22 +71,18 @@ struct IntegrityCommand: AsyncParsableCommand {
             message: "\(Count.text(count, "finding")) would need approval")
     }
 
-    /// With --against, the base is the merge base, so that newer commits of the target do not count as the change's.
+    /// Compares with where the commit left the branch that it would land on.
     private func look() async throws -> (new: OID, old: OID, IntegrityOutcome) {
+        let place = try await IntegrityPlace.find(subject, state)
+        for note in place.notes { Terminal.say(TerminalText.name(note, limit: 1_000)) }
         let (commit, against) = (commit, against)
-        return try await withRepository(at: repository) { store in
+        return try await withRepository(at: place.folder) { store in
             let new = try store.resolve(commit)
-            let old: OID
-            if let against {
-                let other = try store.resolve(against)
-                old = try store.mergeBase(other, new) ?? other
-            } else {
-                guard let parent = try store.commit(new).parents.first else {
-                    throw ValidationError("\(commit) has no parent; name the commit to compare with: --against main")
-                }
-                old = parent
+            let old = try place.base(of: new, against: against, in: store)
+            guard let old else {
+                throw ValidationError("\(commit) has no parent; name the commit to compare with: --against main")
             }
-            return (new, old, try ChangeSources.outcome(of: [.standard], from: old, to: new, in: store))
+            return (new, old, try ChangeSources.outcome(of: place.rules, from: old, to: new, in: store))
         }
     }
 }

@@ -10,11 +10,6 @@ struct Landed: AsyncParsableCommand {
             RANGE is OLD..NEW, or one revision for its whole history. Default: the target branch of the watched \
             repository, else origin's default branch, else HEAD.
 
-            Examples:
-              pipectl landed v1.0..v1.1 --notes     release notes between two tags
-              pipectl landed main~1..main           changes in the newest commit
-              pipectl landed --changes 'agent/*'    count branches as changes, too
-
             How a change was recognised: merge, fastForward, squash (one commit has its effect), rebase (a row of \
             commits repeats its own), inside (its head is part of another change that landed).
             """)

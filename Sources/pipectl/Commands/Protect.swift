@@ -8,8 +8,6 @@ struct Protect: AsyncParsableCommand {
         discussion: """
             By default the protected branch is the one that HEAD names at the daemon's first look. It does not change later, \
             because a push can create branches of any name. `pipectl status` and `pipectl doctor` show where you must decide.
-
-            Example: pipectl protect develop --repository shop
             """)
 
     @OptionGroup var state: StateOptions

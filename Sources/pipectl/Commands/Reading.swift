@@ -169,11 +169,6 @@ struct Results: ParsableCommand {
 
             Exit codes: 0 all files were read, even if tests failed; 2 a file can't be opened or has no readable test \
             results.
-
-            Examples:
-              pipectl results build/junit.xml
-              go test -json ./... > tests.json; pipectl results tests.json
-              pipectl results --json TestResults/*.trx
             """)
 
     @Argument(help: "Test result files.") var files: [String]

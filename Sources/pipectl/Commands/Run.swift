@@ -11,11 +11,7 @@ struct Run: AsyncParsableCommand {
         discussion: """
             Without --ref or --change it runs a copy of the working tree, uncommitted changes included. \
             A running daemon runs it; otherwise this process does, with the same engine. Exits with the \
-            verdict's exit code. On a terminal it asks for parameters without a value.
-
-            Examples: pipectl run test
-                      pipectl run test --change 7
-                      pipectl run test --repository app --ref main
+            verdict's exit code. On a terminal it asks for parameters if a required one has no value.
             """)
 
     @OptionGroup var state: StateOptions
@@ -80,6 +76,7 @@ struct Run: AsyncParsableCommand {
             request.tests = tests.isEmpty ? nil : tests
             request.repository = repository.map(RunSubject.repository)
             if change != nil { request.origin = try? await RunSubject.origin(of: location) }
+            request.parameters = try await ParameterDialog.complete(request, access)
             let accepted = RunNumber()
             try await access.ask(.start(request)) { reply in
                 if case .accepted(let id, _) = reply { await accepted.set(id) }

@@ -13,9 +13,6 @@ struct Wait: AsyncParsableCommand {
             error, the bundle to standard output; the exit code is the verdict's. Without a daemon the wait ends after 20 \
             seconds with 8 (60 if the daemon stopped meanwhile); for a branch, tag or change that does not exist, after 10 seconds \
             with 7.
-
-            Examples: git push && pipectl wait
-                      pipectl wait '#7' --until verdict
             """)
 
     @OptionGroup var state: StateOptions
@@ -51,23 +48,25 @@ struct Wait: AsyncParsableCommand {
         request.isEndless = timeout == 0 ? true : nil
         let view = WaitView()
         let limit = timeout.flatMap { $0 > 0 ? Duration.seconds($0) : nil }
-        let outcome = try await withThrowingTaskGroup(of: VerdictClient.Outcome?.self) { group in
-            group.addTask { [request] in
-                try await VerdictClient(state: folder).wait(request, limit: limit) { await view.take($0) }
+        let outcome = try await QuietTerminal.during(view.isLive) {
+            try await withThrowingTaskGroup(of: VerdictClient.Outcome?.self) { group in
+                group.addTask { [request] in
+                    try await VerdictClient(state: folder).wait(request, limit: limit) { await view.take($0) }
+                }
+                group.addTask {
+                    await view.animate()
+                    // Without a terminal it ends at once, and says nothing.
+                    try await Task.sleep(for: .seconds(1_000_000_000))
+                    return nil
+                }
+                group.addTask {
+                    for await _ in await UnixSignalsSequence(trapping: .sigint, .sigterm) { break }
+                    try Task.checkCancellation()
+                    return nil
+                }
+                defer { group.cancelAll() }
+                return try await group.next() ?? nil
             }
-            group.addTask {
-                await view.animate()
-                // Without a terminal it ends at once, and says nothing.
-                try await Task.sleep(for: .seconds(1_000_000_000))
-                return nil
-            }
-            group.addTask {
-                for await _ in await UnixSignalsSequence(trapping: .sigint, .sigterm) { break }
-                try Task.checkCancellation()
-                return nil
-            }
-            defer { group.cancelAll() }
-            return try await group.next() ?? nil
         }
         await view.clear()
         guard let outcome else {

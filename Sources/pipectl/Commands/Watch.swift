@@ -119,7 +119,11 @@ struct Watch: AsyncParsableCommand {
             options.shutdown = shutdown
         }
         let folder = try state.folder()
-        let box = try await Box(state: folder, purpose: "watch", options: options, log: logger)
+        let opened = options
+        let box = try await StateTurn(folder: folder, say: Terminal.say).take {
+            try await Box(
+                state: folder, purpose: once ? "watch --once" : StateTurn.daemon, options: opened, log: logger)
+        }
         do {
             try await box.prepareToWatch(repositories, options: watching)
             if once { try await lookOnce(box, folder) } else { try await serve(box, shutdown, logger) }

@@ -21,8 +21,13 @@ enum HelpExamples {
             ("pipectl run test", "the working tree as it is"),
             ("pipectl run test --change 12 --step 'unit tests'", "some steps of a change"),
             ("pipectl run publish --param version=1.2.0 --ref v1.2.0", ""),
+            ("pipectl run test --repository website --ref main", "from anywhere"),
         ],
-        "integrity": [("pipectl integrity --against main", "this commit, compared with main")],
+        "integrity": [
+            ("pipectl integrity", "this commit, compared with the target that a daemon knows"),
+            ("pipectl integrity --against main", "compared with main"),
+            ("pipectl integrity agent/parser --repository website", ""),
+        ],
         "watch": [
             ("pipectl watch .", "pull requests of this repository"),
             ("pipectl watch ~/Code/website --changes 'agent/*'", "branches are changes"),
@@ -32,13 +37,14 @@ enum HelpExamples {
         "status": [("pipectl status", ""), ("pipectl status --json", "")],
         "wait": [
             ("git push && pipectl wait", "the verdict of what was just pushed"),
+            ("pipectl wait '#7' --until verdict", "not only to the first failure"),
             ("pipectl wait agent/parser --timeout 900", "seconds"), ("pipectl wait --change 12 --json", ""),
         ],
         "approve": [
             ("pipectl approve 22", ""), ("pipectl approve 22 --step 'ship it'", ""),
             ("pipectl approve 22 --reject --reason 'not on a Friday'", ""),
         ],
-        "protect": [("pipectl protect main", "")],
+        "protect": [("pipectl protect main", ""), ("pipectl protect develop --repository website", "")],
         "cancel": [("pipectl cancel 22", "")],
         "rerun": [
             ("pipectl rerun 22", ""), ("pipectl rerun 22 --failed", "repeats only what failed"),
@@ -70,8 +76,13 @@ enum HelpExamples {
         "compare": [("pipectl compare 22", "with the target's run"), ("pipectl compare 22 19", "")],
         "bisect": [
             ("pipectl bisect ParserTests/quotes", ""), ("pipectl bisect ParserTests/quotes --good v1.2", ""),
+            ("pipectl bisect ParserTests/quotes --repository website", "from anywhere"),
         ],
-        "landed": [("pipectl landed v1.1..v1.2 --notes", "release notes in Markdown")],
+        "landed": [
+            ("pipectl landed v1.1..v1.2 --notes", "release notes in Markdown"),
+            ("pipectl landed main~1..main", "the changes in the newest commit"),
+            ("pipectl landed --changes 'agent/*'", "branches are changes"),
+        ],
         "artifacts": [
             ("pipectl artifacts list 22", ""), ("pipectl artifacts download --branch main --latest", ""),
         ],
@@ -80,7 +91,7 @@ enum HelpExamples {
             ("pipectl artifacts download 22 'dist/*.tar.gz' --output out", ""),
             ("pipectl artifacts download --branch main --latest", "of the newest run that passed there"),
         ],
-        "results": [("pipectl results build/tests.xml", "")],
+        "results": [("pipectl results build/tests.xml", ""), ("pipectl results --json TestResults/*.trx", "")],
         "history": [("pipectl history ParserTests/quotes", "")],
         "flaky": [("pipectl flaky", "")],
         "slowest": [("pipectl slowest -n 10", "")],

@@ -40,7 +40,12 @@ enum PlanText {
                 for use in step.resources {
                     facts.append("\(use.units) of \(use.resource.capacity) \(use.resource.name)")
                 }
-                if !step.testResults.isEmpty { facts.append("test results") }
+                if !step.testResults.isEmpty {
+                    facts.append("test results \(step.testResults.map(results).joined(separator: ", "))")
+                }
+                if let sources = step.findings, !sources.isEmpty {
+                    facts.append("findings \(sources.map(findings).joined(separator: ", "))")
+                }
                 if !step.artifacts.isEmpty { facts.append("artifacts \(step.artifacts.joined(separator: ", "))") }
                 if step.network == .allowed { facts.append("network") }
                 if step.action == .approval { facts.append("waits for approval") }
@@ -54,6 +59,21 @@ enum PlanText {
             }
         }
         return lines.joined(separator: "\n") + "\n"
+    }
+
+    private static func results(_ source: TestResultSource) -> String {
+        switch source {
+        case .junit(let glob), .swiftTestingEvents(let glob), .file(let glob): glob
+        case .swiftPMConsole: "from the output of swift test"
+        }
+    }
+
+    private static func findings(_ source: FindingSource) -> String {
+        switch source {
+        case .sarif(let glob): glob
+        case .output: "from its output"
+        case .matching(let rule): "from its output by rule \(rule.name)"
+        }
     }
 
     static func dot(_ plan: Plan) -> String {

@@ -6,7 +6,7 @@ import Foundation
 
 /// Shows a run while it goes on: a tree that redraws itself on a terminal, one line for each event elsewhere.
 actor RunView {
-    private let isLive: Bool
+    let isLive: Bool
     private let colour: Bool
     private var latest: LiveRun?
     private var shown: [String: StepStatus] = [:]
@@ -14,6 +14,8 @@ actor RunView {
     private var asked: Set<String> = []
     private var lastPhase = ""
     private var drawnRows = 0
+    /// ``QuietTerminal/continuations`` when it was drawn last.
+    private var continuations = 0
     /// Lines that are not out yet: many of them come with one state of a long run.
     private var pending = ""
     private var ticks = 0
@@ -99,13 +101,22 @@ actor RunView {
     }
 
     private func clear() {
+        leaveStopped()
         guard isLive, drawnRows > 0 else { return }
         Terminal.write("\u{1b}[\(drawnRows)A\u{1b}[J", to: 2)
         drawnRows = 0
     }
 
+    /// After a stop the view begins anew below what others wrote meanwhile.
+    private func leaveStopped() {
+        guard continuations != QuietTerminal.continuations else { return }
+        continuations = QuietTerminal.continuations
+        drawnRows = 0
+    }
+
     private func draw() {
         flush()
+        leaveStopped()
         guard isLive, let run = latest else { return }
         let (columns, rows) = Terminal.size
         var lines: [String] = []

@@ -5,10 +5,12 @@ import Foundation
 /// Shows on standard error how far a wait is: a few lines that are drawn again on a terminal, else a line for each
 /// thing that happens.
 actor WaitView {
-    private let isLive: Bool
+    let isLive: Bool
     private var state: WaitState?
     private var said: Set<String> = []
     private var drawnRows = 0
+    /// ``QuietTerminal/continuations`` when it was drawn last.
+    private var continuations = 0
 
     init() {
         isLive = Terminal.errorIsTerminal && ProcessInfo.processInfo.environment["TERM"] != "dumb"
@@ -37,8 +39,16 @@ actor WaitView {
 
     /// Takes the drawn lines away, so that what follows stands alone.
     func clear() {
+        leaveStopped()
         guard isLive, drawnRows > 0 else { return }
         Terminal.write("\u{1b}[\(drawnRows)A\u{1b}[J", to: 2)
+        drawnRows = 0
+    }
+
+    /// After a stop the lines begin anew below what others wrote meanwhile.
+    private func leaveStopped() {
+        guard continuations != QuietTerminal.continuations else { return }
+        continuations = QuietTerminal.continuations
         drawnRows = 0
     }
 
@@ -53,6 +63,7 @@ actor WaitView {
 
     private func draw() {
         guard isLive, let state else { return }
+        leaveStopped()
         let width = max(Terminal.width - 1, 20)
         let lines = Self.lines(state, at: Date(), countsDown: true)
         var text = drawnRows > 0 ? "\u{1b}[\(drawnRows)A" : ""

@@ -1,0 +1,74 @@
+import Archive
+import Engine
+import Foundation
+import Git
+public import Pipeline
+
+/// By what changes of a repository are checked for weakened tests.
+public struct IntegrityPolicy: Sendable, Codable {
+    /// The repository's name on the box.
+    public var repository: String
+    /// Where its objects and refs are on this machine.
+    public var gitDirectory: String
+    /// The branch that changes want into, and its tip as hexadecimal digits; nil where it is not known.
+    public var target: String?
+    public var targetCommit: String?
+    /// What `.testIntegrity()` of the target's workflows names, all of them together; nil where none has it.
+    public var rules: [IntegrityRule]?
+    /// Why the target's workflows can't be read; nil where they can.
+    public var problem: String?
+}
+
+/// What commands ask about a definition without a run.
+extension Box {
+    /// The parameters of the workflow that a run by hand would be of, in the order of the definition. Nothing is started.
+    func parameters(of start: StartRequest) async throws -> [ParameterDeclaration] {
+        let (request, repository) = try await subject(of: start)
+        return try await declaration(of: request, in: repository).parameters
+    }
+
+    /// The workflow of a run by hand, from the commit that defines it.
+    ///
+    /// - Throws: ``BoxError`` where there is no such workflow, ``EarlyVerdict`` where the definition can't be used.
+    func declaration(of request: RunRequest, in repository: WatchedRepository) async throws -> WorkflowDeclaration {
+        guard let commit = OID(hex: request.definitionCommit) else { throw BoxError(.usage, "no commit") }
+        let tree = try await withRepository(at: repository.store) { try $0.treeID(of: commit, path: "workflows") }
+        guard let tree else {
+            throw BoxError(
+                .noWorkflows,
+                "commit \(request.definitionCommit.prefix(10)) of \(repository.location) has no workflows/. Run "
+                    + "`pipectl init` there and commit what it writes.")
+        }
+        let program = try await RunPreparation.program(at: commit, tree: tree, repository, try await programs())
+        do { return try program.declaration(of: request.workflow) } catch {
+            throw BoxError(.unknownWorkflow, error.message)
+        }
+    }
+
+    /// The target and the integrity rules of the repository that a name, a path, a URL or a clone means.
+    func integrityPolicy(of text: String) async throws -> IntegrityPolicy {
+        let repository = try await repository(named: name(of: text))
+        let rules = try await rules(for: repository)
+        var policy = IntegrityPolicy(repository: repository.name, gitDirectory: repository.gitDirectory)
+        let target = try await withRepository(at: repository.gitDirectory) {
+            ProtectedBranches.read(try $0.snapshot(under: "refs/heads/"), rules).target
+        }
+        guard let target else { return policy }
+        (policy.target, policy.targetCommit) = (target.branch, target.commit.hex)
+        do {
+            policy.rules = try await integrityRules(at: target.commit, in: repository)
+        } catch let error as EarlyVerdict {
+            policy.problem = "the workflows of \(target.branch) can't be read: \(error.reason)"
+        }
+        return policy
+    }
+
+    private func integrityRules(at commit: OID, in repository: WatchedRepository) async throws -> [IntegrityRule]? {
+        let found = try await withRepository(at: repository.store) { try $0.treeID(of: commit, path: "workflows") }
+        guard let tree = found else { return nil }
+        let program = try await RunPreparation.program(at: commit, tree: tree, repository, try await programs())
+        let sets = program.description.workflows.compactMap(\.integrity)
+        guard !sets.isEmpty else { return nil }
+        return sets.reduce(into: []) { all, rules in all += rules.filter { !all.contains($0) } }
+    }
+}

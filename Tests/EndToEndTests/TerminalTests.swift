@@ -1,0 +1,85 @@
+#if os(Linux)
+    import Engine
+    import Foundation
+    import TestSupport
+    import Testing
+
+    /// What commands do on a terminal: script(1) gives them one.
+    @Suite(.timeLimit(.minutes(3))) struct TerminalTests {
+        /// Notes the terminal's name, shows the settings of it while a run is drawn, lets the run go on or ends it, and
+        /// shows them once more.
+        private static let look = """
+            tty > "$0/name"
+            "$@"
+            echo "code $?" > "$0/code"
+            stty -a > "$0/after"
+            """
+
+        @Test(arguments: ["", "INT", "HUP"])
+        func whatIsTypedDoesNotAppearInALiveView(signal: String) async throws {
+            try await Bench.with(["README.md": "begin\n"]) { bench in
+                let step = "Step(\"one\", run: \"echo here > \(bench.meet)/begun; cat \(bench.meet)/go\")"
+                try await bench.commit(Workflows.test(step), "Workflows")
+                for name in ["begun", "go"] { try bench.meetingPoint(name) }
+                let run = bench.sharing([Bench.pipectl, "run", "test", "--minimum-free", "0"])
+                let line = (["sh", "-c", Self.look, bench.root] + run).map(\.quoted).joined(separator: " ")
+                async let ended = bench.command([
+                    "env", "TERM=xterm", "script", "-qfec", line, "\(bench.root)/typescript",
+                ])
+                try await bench.arrival(at: "begun")
+                let name = try String(contentsOfFile: "\(bench.root)/name", encoding: .utf8)
+                    .trimmingCharacters(in: .whitespacesAndNewlines)
+                let during = try await bench.command(["stty", "-a", "-F", name]).output
+                #expect(during.contains("-echo ") && during.contains("-icanon"), "\(during)")
+                #expect(!during.contains("-isig"), "Ctrl-C is the kernel's: \(during)")
+                if signal.isEmpty {
+                    try await bench.release("go")
+                } else {
+                    let owner = try String(contentsOfFile: "\(bench.home)/lock", encoding: .utf8)
+                    let pid = try #require(owner.split(separator: " ").first)
+                    #expect(try await bench.command(["kill", "-\(signal)", "\(pid)"]).code == 0)
+                }
+                _ = try await ended
+                let after = try String(contentsOfFile: "\(bench.root)/after", encoding: .utf8)
+                #expect(!after.contains("-echo ") && !after.contains("-icanon"), "\(after)")
+                let code = try String(contentsOfFile: "\(bench.root)/code", encoding: .utf8)
+                #expect(code == ["": "code 0\n", "INT": "code 130\n", "HUP": "code 129\n"][signal])
+            }
+        }
+
+        @Test func runAsksForParameters() async throws {
+            let definition = """
+                import Pipeline
+                let version = Parameter<String>("version", help: "What is published.")
+                let count = Parameter("count", default: 3)
+                let publish = Workflow("publish", on: .manual, parameters: [version, count]) { _ in
+                    Step("say", run: "echo \\"got $PIPECTL_PARAM_VERSION $PIPECTL_PARAM_COUNT\\"")
+                }
+                @main struct Workflows: WorkflowSet { static let workflows = [publish] }
+
+                """
+            try await Bench.with(["workflows/x.swift": definition]) { bench in
+                let run = [Bench.pipectl, "run", "publish", "--minimum-free", "0"].map(\.quoted).joined(separator: " ")
+                func typed(_ text: String) async throws -> Bench.Ended {
+                    try await bench.command([
+                        "sh", "-c", "printf '\(text)' | script -qec \"$0\" /dev/null", run,
+                    ])
+                }
+                let asked = try await typed(#"\n1.2\nmany\n\n"#)
+                #expect(asked.code == 0, "\(asked.output)\(asked.errors)")
+                #expect(asked.output.contains("What is published."), "\(asked.output)")
+                #expect(try await bench.pipectl("logs", "1").output.contains("got 1.2 3"))
+
+                #expect(try await typed("").code == 2, "the end of the input")
+                let silent = try await bench.pipectl("run", "publish", "--minimum-free", "0")
+                #expect(silent.code == 2 && silent.errors.contains("--param version="), "\(silent.errors)")
+                #expect(try await bench.runs().count == 1)
+            }
+        }
+    }
+
+    extension String {
+        /// As one word of a POSIX shell.
+        fileprivate var quoted: String { "'" + replacing("'", with: "'\\''") + "'" }
+    }
+#endif
