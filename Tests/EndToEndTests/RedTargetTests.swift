@@ -1,4 +1,6 @@
-import Archive
+import Store
+import Reports
+import Results
 import Foundation
 import TestSupport
 import Testing

@@ -1,4 +1,4 @@
-import Engine
+import Results
 import Foundation
 import TestSupport
 import Testing

@@ -1,3 +1,5 @@
+import Results
+import Store
 import Foundation
 
 import Archive

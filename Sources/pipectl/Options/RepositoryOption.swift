@@ -1,3 +1,7 @@
+import TerminalText
+import Reports
+import Store
+import Results
 import ArgumentParser
 import BuildBox
 import Foundation

@@ -1,3 +1,5 @@
+import Store
+import Results
 import Foundation
 import Git
 import Logging
@@ -44,7 +46,7 @@ struct ProofJudgingTests {
 
         private func search() throws -> ProofSearch {
             ProofSearch(
-                index: try Archive.Index.inMemory(), store: try ArchiveStore(home: folder + "/home"),
+                index: try Store.Index.inMemory(), store: try ArchiveStore(home: folder + "/home"),
                 options: BoxOptions(slots: 1),
                 sandboxing: Sandboxing(
                     sandbox: nil, obstacle: "none", controlGroups: nil, groupObstacle: nil, users: StepUsers(),

@@ -1,3 +1,5 @@
+import Store
+import Results
 import Foundation
 import Git
 import Testing
