@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test func `the newest verdict of each workflow of an open change stays`() async throws {
-        let room = try ArchiveRoom { Self.now }
+        let room = try ArchiveRoom { Sample.start.addingTimeInterval(10 * Self.day) }
         for head in 1...2 { try await room.completed(Sample.request(change: "7", head: head)) }
         try await room.completed(Sample.request("alpha", "lint", change: "7", head: 2))
         try await room.completed(Sample.request(change: "8", head: 3))
