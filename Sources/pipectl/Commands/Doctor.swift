@@ -29,7 +29,6 @@ struct Doctor: AsyncParsableCommand {
         var name: String
         var isGood: Bool
         var found: String
-        var remedy: String?
     }
 
     func run() async throws {
@@ -38,7 +37,7 @@ struct Doctor: AsyncParsableCommand {
             do {
                 checks.append(Check(name: name, isGood: true, found: try await body()))
             } catch {
-                checks.append(Check(name: name, isGood: false, found: "\(error)", remedy: nil))
+                checks.append(Check(name: name, isGood: false, found: "\(error)"))
             }
         }
         await check("Swift compiler") { try await Toolchain.find().version }
@@ -162,7 +161,7 @@ struct Doctor: AsyncParsableCommand {
             try JSONOutput.print(checks)
         } else {
             for check in checks {
-                Terminal.print("\(check.isGood ? "✔" : "✘") \(check.name): \(check.isGood ? check.found : check.found)")
+                Terminal.print("\(check.isGood ? "✔" : "✘") \(check.name): \(check.found)")
             }
         }
         let bad = checks.count { !$0.isGood }
