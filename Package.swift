@@ -165,9 +165,9 @@ let package = Package(
         .testTarget(
             name: "BuildBoxTests",
             dependencies: [
-                "BuildBox", "CLinux", "Engine", "Git", "Integrity", "Masking", "Pipeline", "Results", "Store",
-                "stepinit",
-                "TestSupport",
+                "Archive", "BuildBox", "CLinux", "Engine", "Git", "Integrity", "Masking", "Pipeline", "Results",
+                "Store",
+                "stepinit", "TestSupport",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
@@ -182,7 +182,10 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "pipectlTests",
-            dependencies: ["Pipeline", "pipectl", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+            dependencies: [
+                "BuildBox", "Pipeline", "pipectl",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "EndToEndTests",

@@ -7,36 +7,17 @@ import Git
 extension Box {
     /// Makes a repository known to the box; a second call for the same location returns the same one.
     public func open(_ location: String, named name: String? = nil) async throws -> WatchedRepository {
-        let location =
-            WatchedRepository.isRemote(location) ? location : URL(fileURLWithPath: location).standardizedFileURL.path
-        if let known = repositories.values.first(where: { $0.location == location }) { return known }
-        let registered = try await index.repositories()
-        let chosen = name ?? registered.first { $0.value == location }?.key ?? freeName(for: location, registered)
-        let repository = try await WatchedRepository.open(location, named: chosen, mirrors: state.mirrors)
-        if registered[chosen] != repository.location {
-            try await index.register(chosen, location: repository.location)
-        }
-        repositories[chosen] = repository
-        return repository
-    }
-
-    private func freeName(for location: String, _ registered: [String: String]) -> String {
-        let base = WatchedRepository.name(for: location)
-        func isTaken(_ name: String) -> Bool {
-            repositories[name] != nil || (registered[name].map { $0 != location } ?? false)
-        }
-        guard isTaken(base) else { return base }
-        return (2...10_000).lazy.map { "\(base)-\($0)" }.first { !isTaken($0) }
-            ?? "\(base)-\(UInt32.random(in: 0 ... .max))"
+        try await registry.open(location, named: name)
     }
 
     /// The repositories that the index knows.
     func directory() async throws -> RepositoryDirectory {
         let watched = try await index.watchedRepositories()
+        let known = await registry.all
         return RepositoryDirectory(
             entries: try await index.repositories().sorted { $0.key < $1.key }.map { name, location in
                 .init(
-                    name: name, location: location, gitDirectory: repositories[name]?.gitDirectory,
+                    name: name, location: location, gitDirectory: known[name]?.gitDirectory,
                     isWatched: watched.contains(name) || watchers[name] != nil)
             })
     }
@@ -85,7 +66,7 @@ extension Box {
     }
 
     func repository(named name: String) async throws -> WatchedRepository {
-        if let known = repositories[name] { return known }
+        if let known = await registry.all[name] { return known }
         guard let location = try await index.repositories()[name] else {
             throw BoxError(.unknownRepository, "no repository \"\(name)\"; `pipectl status --all` lists them")
         }

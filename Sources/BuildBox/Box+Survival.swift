@@ -22,7 +22,7 @@ extension Box {
             if wasShort && !isShort { await archiveUnstarted() }
             wasShort = isShort
             // Whoever found an obstacle waits for a wake-up; nobody else knows when the disk has room again.
-            if isShort { wakeUp() }
+            if isShort { scheduler.wakeUp() }
             var isWanting = isShort
             for watcher in watchers.values where await watcher.failedForWantOfSomething {
                 isWanting = true
@@ -115,12 +115,7 @@ extension Box {
     /// Gives a report to runs that ended before they began: superseded or cancelled while they waited.
     func archiveUnstarted() async {
         // One at a time: each would find the same runs.
-        let task = Task { [previous = archiving] in
-            await previous?.value
-            await archiveEachUnstarted()
-        }
-        archiving = task
-        await task.value
+        await archiving.pass { await archiveEachUnstarted() }
     }
 
     private func archiveEachUnstarted() async {

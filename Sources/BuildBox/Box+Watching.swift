@@ -142,7 +142,7 @@ extension Box {
         await flushArchive()
         // What has ended is said also where this can't be found out.
         let waiting = ((try? await index.queued()) ?? []).filter { $0.waitsFor == nil }.map(\.id)
-        return LookOutcome(reports: reports, waiting: waiting, obstacle: waiting.isEmpty ? nil : obstacle())
+        return LookOutcome(reports: reports, waiting: waiting, obstacle: waiting.isEmpty ? nil : await obstacle())
     }
 
     /// Wakes every watcher, as SIGHUP does.

@@ -7,7 +7,6 @@ import Engine
 import Foundation
 import Git
 import Pipeline
-import Synchronization
 
 /// The build box: owns the state folder, watches repositories, queues runs and takes each to its verdict.
 public actor Box {
@@ -21,48 +20,36 @@ public actor Box {
     /// What failed runs left.
     let kept: KeptStore
     let board = LiveBoard()
-    let desk = ApprovalDesk()
+    /// Steps that wait for approval.
+    let waiters = ApprovalWaiters()
     let log: Logger
     let pool: SlotPool
-    var repositories: [String: WatchedRepository] = [:]
+    /// The repositories that are open.
+    let registry: RepositoryRegistry
     var watchers: [String: RepositoryWatcher] = [:]
 
     /// Made when the box begins to serve: a process that runs one thing and ends has no use for it.
     private(set) var standbys: Standbys?
     /// Nil unless ``keepSweeping()`` goes on, or has.
     private(set) var leftovers: Leftovers?
-    private let stepInit: String
+    let stepInit: String
     private let executable: String?
     private var cache: ProgramCache?
     private(set) var found: Sandboxing?
     private let lock: StateLock
-    private var running: [RunID: StopSignal] = [:]
-    /// Those of them that nobody waits for.
-    private var upkeep: Set<RunID> = []
-    /// Those that give way as soon as somebody waits for anything.
-    private var learning: Set<RunID> = []
+    /// Starts runs, and knows which go on.
+    let scheduler: Scheduler
     /// Tests that turned red, for ``keepBisecting()``.
     let redTests: AsyncStream<BisectRequest>
     private let turnedRed: AsyncStream<BisectRequest>.Continuation
-    private let wakes: AsyncStream<Void>
-    private let wake: AsyncStream<Void>.Continuation
-    private var isDraining = false
-    /// Whether ``cancelAll(_:)`` was called; for runs that wait for nothing but the disk.
-    private let isEnding = Mutex(false)
     /// Whether the disk refused to flush the archive the last time.
     var isArchiveUnflushed = false
-    /// The last one that archives runs that never started.
-    var archiving: Task<Void, Never>?
-    /// Only these may start; nil means all. A foreground run must not start what a daemon left behind.
-    private var mayStart: Set<RunID>?
-    /// Of those that have ended.
-    private var ownReports: [RunID: Report] = [:]
+    /// Passed by who archives runs that never started.
+    let archiving = SerialGate()
     /// Whether something is to follow for fixes, and somebody sees to it.
     var fixesAreDue = false
     var isSettlingFixes = false
     private var spaceWarning = false
-    /// What happens to runs, for those who do what follows from it.
-    let events: EventStream
     /// Runs that the daemon wants for itself.
     private(set) lazy var background = BackgroundWork(
         index: index, bases: bases, log: log,
@@ -105,6 +92,7 @@ public actor Box {
             log.notice("run \(id) was being archived at a power loss; its missing files were written again")
         }
         index = try await Box.openIndex(state, store)
+        registry = RepositoryRegistry(index: index, mirrors: state.mirrors)
         let found = KeptStore.find(in: state.kept, bases: state.bases)
         bases = BaseStore(
             folder: state.bases, limit: options.baseBytes, log: log,
@@ -115,8 +103,7 @@ public actor Box {
         pool = SlotPool(slots: options.slots, capacities: options.capacities)
         // More than anybody would read the answers of; the newest are asked about again when they are still red.
         (redTests, turnedRed) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(100))
-        (wakes, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
-        events = EventStream(onIdle: { [wake] in wake.yield() })
+        scheduler = Scheduler(index: index, limit: options.runs)
         try await settle()
     }
 
@@ -210,41 +197,26 @@ public actor Box {
     // MARK: The queue
 
     /// Restricts what ``work(untilIdle:)`` starts to the given runs.
-    public func startOnly(_ runs: Set<RunID>) { mayStart = (mayStart ?? []).union(runs) }
+    public func startOnly(_ runs: Set<RunID>) async { await scheduler.startOnly(runs) }
 
     /// The report of a named run that has ended here and is archived.
     public func archivedReport(of run: RunID) async -> Report? {
-        guard let report = ownReports[run], let row = try? await index.run(run), row.summary.isArchived,
-            row.summary.verdict == report.verdict
+        guard let report = await scheduler.report(of: run), let row = try? await index.run(run),
+            row.summary.isArchived, row.summary.verdict == report.verdict
         else { return nil }
         return report
     }
 
-    /// Whether only named runs may start here: ``startOnly(_:)``.
-    var isRestricted: Bool { mayStart != nil }
-
-    /// Whether this process has to do with the run at all.
-    func isMine(_ run: RunID) -> Bool { mayStart?.contains(run) ?? true }
-
-    /// Tells the dispatcher that something may start.
-    public func wakeUp() { wake.yield() }
-
     /// Starts no further runs; ``work(untilIdle:)`` returns when those that run have ended.
     ///
-    /// Steps that wait for a person are sent away, because nobody knows when that would end.
+    /// Steps that wait for approval are sent away, because nobody knows when that would end.
     public func drain() async {
-        isDraining = true
-        wake.yield()
-        await desk.close()
+        await scheduler.drain()
+        waiters.close()
     }
 
     /// Ends all running runs, with grace, as cancelled.
-    public func cancelAll(_ reason: String) {
-        isDraining = true
-        isEnding.withLock { $0 = true }
-        for (_, signal) in running { signal.stop(StopRequest(.shutdown, reason: reason)) }
-        wake.yield()
-    }
+    public func cancelAll(_ reason: String) async { await scheduler.cancelAll(reason) }
 
     /// Starts runs as they come until the box drains; with `untilIdle`, until nothing waits or runs.
     ///
@@ -253,7 +225,11 @@ public actor Box {
     public func work(untilIdle: Bool = false) async throws -> [Report] {
         // What a crash left between a run's end and what follows from it.
         await settleFixes()
-        return try await events.deliver(to: listeners()) { try await dispatch(untilIdle: untilIdle) }
+        let reports = try await scheduler.events.deliver(to: listeners()) {
+            try await scheduler.work(untilIdle: untilIdle, self, background)
+        }
+        await leftovers?.close()
+        return reports
     }
 
     /// Those who do what follows from the end of a run.
@@ -271,99 +247,6 @@ public actor Box {
         return listeners
     }
 
-    private func dispatch(untilIdle: Bool) async throws -> [Report] {
-        try await withThrowingTaskGroup(of: Report?.self) { group in
-            // One child turns wake-ups into a task that ends, so that a single `next()` waits for both.
-            let wakes = self.wakes
-            func listen() {
-                group.addTask {
-                    for await _ in wakes { return nil }; return nil
-                }
-            }
-            listen()
-            var reports: [Report] = []
-            var active = 0
-            while true {
-                // Looked at first: a run that a listener queues after this wakes the dispatcher.
-                let isQuiet = events.isIdle
-                // A run in which everything waits for a person does nothing; it must not keep others from starting, and
-                // nor must one that only the box itself wants. One whose steps have ended needs the disk more than the
-                // processor; as many may do so as may run.
-                while !isDraining,
-                    active - board.parked - upkeep.count - min(board.settled, options.runs)
-                        < options.runs,
-                    let run = untilIdle ? try await claim() : await patientClaim()
-                {
-                    active += 1
-                    let signal = StopSignal()
-                    running[run.id] = signal
-                    if run.request.upkeep != nil { upkeep.insert(run.id) } else { stopLearning(for: run.id) }
-                    if run.request.upkeep == .learn { learning.insert(run.id) }
-                    group.addTask { await self.execute(run, signal) }
-                }
-                if active == 0 && (isDraining || untilIdle && isQuiet) { break }
-                if untilIdle, isQuiet, !isDraining, active > 0, board.parked == active {
-                    // Nobody can reach this process to approve: the runs keep their place for the next one.
-                    await drain()
-                }
-                guard let ended = try await group.next() else { break }
-                if let report = ended {
-                    active -= 1
-                    running[report.id] = nil
-                    upkeep.remove(report.id)
-                    learning.remove(report.id)
-                    board.forget(report.id)
-                    if untilIdle || mayStart != nil { reports.append(report) }
-                    if mayStart != nil { ownReports[report.id] = report }
-                    board.wake(report.id)
-                } else {
-                    if Task.isCancelled { isDraining = true } else { listen() }
-                }
-            }
-            group.cancelAll()
-            await leftovers?.close()
-            return reports
-        }
-    }
-
-    /// Ends runs that only learn; they are wanted again when the box is idle again.
-    private func stopLearning(for id: RunID) {
-        for one in learning {
-            running[one]?.stop(StopRequest(.preempted, reason: "stopped for run \(id), which has priority"))
-        }
-    }
-
-    private func claim() async throws -> QueuedRun? {
-        guard hasSpace() else { return nil }
-        if let mayStart {
-            let waiting = try await index.queued().filter {
-                mayStart.contains($0.id) && $0.waitsFor == nil && running[$0.id] == nil
-            }
-            guard var run = waiting.first else { return nil }
-            run.attempt = try await index.markRunning(run.id)
-            return run
-        }
-        // One that was just put back, and approved already, must have left its folders before it starts again.
-        // Who waits for a person may do so for days.
-        let run = try await index.claimNext(
-            excluding: Set(running.keys), isIdle: running.count <= board.parked,
-            prefersMissed: background.mayMissSnapshots)
-        if run?.request.isMissed != true { background.mayMissSnapshots = false }
-        return run
-    }
-
-    /// The next run, or nil also when it can't be found out now: ``keepGoing()`` asks again.
-    private func patientClaim() async -> QueuedRun? {
-        do {
-            let run = try await claim()
-            clearTrouble("no run can be started")
-            return run
-        } catch {
-            noteTrouble("no run can be started", error)
-            return nil
-        }
-    }
-
     /// Whether the state folder's disk has room for another run; says so once when it has not, and when it has again.
     func hasSpace() -> Bool {
         let wanted = options.keptFreeBytes
@@ -371,7 +254,7 @@ public actor Box {
             if spaceWarning {
                 log.notice("there is enough space at \(state.path) again: runs continue")
                 // Whoever asks finds out; it need not be the one that starts runs.
-                wake.yield()
+                scheduler.wakeUp()
             }
             spaceWarning = false
             return true
@@ -386,38 +269,30 @@ public actor Box {
     }
 
     /// Why no run starts although some wait, or nil.
-    public func obstacle() -> String? {
+    public func obstacle() async -> String? {
         if !hasSpace() { return "the disk of \(state.path) is nearly full" }
-        if isDraining { return "the daemon is shutting down" }
+        if await scheduler.isDraining { return "the daemon is shutting down" }
         return troubles.sorted { $0.key < $1.key }.first?.value
     }
 
-    private func execute(_ run: QueuedRun, _ stop: StopSignal) async -> Report {
+    func execute(_ run: QueuedRun, _ stop: StopSignal) async -> Report {
         do {
-            let executor = RunExecutor(
-                state: state, index: index, store: store, programs: try await programs(), pool: pool, board: board,
-                options: options, stepInit: stepInit, sandboxing: await sandboxing(), log: log, desk: desk,
-                standbys: standbys, leftovers: leftovers, bases: bases, kept: kept,
-                events: events,
-                isEnding: { self.isEnding.withLock { $0 } },
-                wake: { [wake] in wake.yield() },
-                bundle: { try await self.bundle($0) })
+            let pipeline = pipeline(try await programs(), await sandboxing())
             let repository = try await repository(of: run.request)
             if run.request.upkeep == .refresh { await bases.noteTry(run.id) }
-            let report = await executor.execute(
-                run, in: repository, rules: try await rules(for: repository), stop: stop)
+            let report = await pipeline.run(
+                RunTask(
+                    run: run, repository: repository, rules: try await rules(for: repository), stop: stop,
+                    place: await place(for: run, in: repository), startedAt: Date()))
             await sayEnd(of: run.id)
-            events.publish(.ended(run.id))
+            scheduler.events.publish(.ended(run.id))
             return report
         } catch {
             var report = Report(starting: run, at: Date())
             report.reason = "the build box could not start it: \(error)"
             report.endedAt = Date()
-            let recorder = RunRecorder(
-                state: state, index: index, store: store, options: options, log: log,
-                isEnding: { self.isEnding.withLock { $0 } })
             _ = await recorder.record(report, run.request)
-            events.publish(.ended(run.id))
+            scheduler.events.publish(.ended(run.id))
             return report
         }
     }
@@ -438,8 +313,8 @@ public actor Box {
     /// Carries out what the index decided when it took runs in: those that waited have ended, those that run are stopped,
     /// and the new ones may start.
     func displace(_ superseded: [Supersession], _ toCancel: [Supersession]) async {
-        wake.yield()
-        for one in toCancel { running[one.run]?.stop(StopRequest(.superseded, reason: one.reason)) }
+        scheduler.wakeUp()
+        for one in toCancel { scheduler.stop(of: one.run)?.stop(StopRequest(.superseded, reason: one.reason)) }
         for one in superseded { board.wake(one.run) }
         if !superseded.isEmpty {
             await archiveUnstarted()
@@ -459,10 +334,22 @@ public actor Box {
             return "cancelled run \(id) before it started"
         }
         // Its verdict is given before its folders are gone, and only then is it not running here.
-        if let signal = running[id], try await index.run(id)?.summary.verdict == nil {
+        if let signal = scheduler.stop(of: id), try await index.run(id)?.summary.verdict == nil {
             signal.stop(StopRequest(.cancelled, reason: reason))
             return "cancelling run \(id)"
         }
         return "run \(id) has already ended"
     }
+}
+
+extension Box: SchedulerHost {
+    func hasRoom() -> Bool { hasSpace() }
+
+    func noteClaim(_ error: (any Error)?) {
+        let what = "no run can be started"
+        if let error { noteTrouble(what, error) } else { clearTrouble(what) }
+    }
+
+    func noteEnd(of run: RunID) { board.wake(run) }
+    func stopWaiting() async { waiters.close() }
 }

@@ -35,12 +35,22 @@ public struct BoxError: Error, Sendable, CustomStringConvertible {
         public static let fetch = Code(rawValue: "fetch")
     }
 
+    /// Whose fault it is that the request was not carried out.
+    public enum Origin: String, Sendable, Codable {
+        /// What was asked, or what the definition says: whoever asks can mend it.
+        case request
+        /// The machine or the state of the daemon: a full disk, a damaged index.
+        case box
+    }
+
     public let code: Code
     /// What is wrong and what to do next.
     public let description: String
+    public let origin: Origin
 
-    public init(_ code: Code, _ description: String) {
+    public init(_ code: Code, _ description: String, origin: Origin = .request) {
         self.code = code
         self.description = description
+        self.origin = origin
     }
 }

@@ -1,3 +1,4 @@
+import Engine
 import Results
 import Store
 import Logging

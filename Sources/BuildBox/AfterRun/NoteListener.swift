@@ -1,3 +1,5 @@
+import Engine
+import Store
 import Archive
 import Results
 import Logging

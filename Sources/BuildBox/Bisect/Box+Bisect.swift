@@ -91,8 +91,8 @@ extension Box {
     private func runToEnd(_ request: RunRequest) async throws -> RunID {
         let id = try await accept(request).run.id
         // In a process of its own nothing else is started.
-        if isRestricted { startOnly([id]) }
-        wakeUp()
+        if await scheduler.isRestricted { await startOnly([id]) }
+        scheduler.wakeUp()
         do {
             while true {
                 try Task.checkCancellation()

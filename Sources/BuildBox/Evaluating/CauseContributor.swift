@@ -1,3 +1,4 @@
+import Engine
 import Reports
 import Results
 import Store

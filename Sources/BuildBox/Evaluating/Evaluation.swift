@@ -1,3 +1,5 @@
+import Engine
+import Reports
 import Results
 import Store
 import Logging

@@ -1,3 +1,4 @@
+import Engine
 import Store
 import Reports
 import Results

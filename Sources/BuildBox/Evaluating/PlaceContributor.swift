@@ -1,3 +1,5 @@
+import Engine
+import Store
 import Reports
 import Diagnostics
 import Results

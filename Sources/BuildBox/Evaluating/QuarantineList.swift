@@ -1,3 +1,5 @@
+import Engine
+import Store
 import Results
 import Foundation
 import Pipeline

@@ -1,3 +1,4 @@
+import Store
 import Engine
 import Results
 /// Something that happened to a run.

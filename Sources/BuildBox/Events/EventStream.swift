@@ -1,3 +1,6 @@
+import Engine
+import Results
+import Store
 import Synchronization
 
 /// Passes each event to the listeners that want it.

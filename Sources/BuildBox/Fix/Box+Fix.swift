@@ -23,7 +23,7 @@ extension Box {
                 for id in try await index.dueFixes() {
                     guard let run = try await index.run(id), run.summary.isArchived else { continue }
                     let failed = run.request.fix?.of ?? id
-                    guard isMine(failed) else { continue }
+                    guard await scheduler.isMine(failed) else { continue }
                     try await advanceFix(of: failed)
                     try await index.fixDone(id)
                 }
@@ -82,8 +82,8 @@ extension Box {
 
     func begin(_ request: RunRequest) async throws {
         let accepted = try await accept(request)
-        if isRestricted { startOnly([accepted.run.id]) }
-        wakeUp()
+        if await scheduler.isRestricted { await startOnly([accepted.run.id]) }
+        scheduler.wakeUp()
     }
 
     func fixParts(of id: RunID) async throws -> [FixSequence.Part] {

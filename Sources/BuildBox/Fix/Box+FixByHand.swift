@@ -23,7 +23,7 @@ extension Box {
             let verdict = failed.summary.verdict?.title ?? failed.summary.state.rawValue
             throw BoxError(.usage, "run \(id) is \(verdict); only failed runs can be fixed")
         }
-        if isRestricted { startOnly([id]) }
+        if await scheduler.isRestricted { await startOnly([id]) }
         let report = try await store.report(id)
         let parts = try await fixParts(of: id)
         guard let last = parts.last, last.verdict == nil else {

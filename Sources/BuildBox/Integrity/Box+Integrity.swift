@@ -29,8 +29,8 @@ extension Box {
         }
         try await index.amend(report, archivedBytes: store.amend(report))
         // What waited for the word goes on now.
-        if let role = report.fix?.role, isMine(role.of) { try await advanceFix(of: role.of) }
-        guard options.writesNotes, let repository = repositories[report.repository] else { return }
+        if let role = report.fix?.role, await scheduler.isMine(role.of) { try await advanceFix(of: role.of) }
+        guard options.writesNotes, let repository = await registry.all[report.repository] else { return }
         _ = try? await report.mirror(into: repository.gitDirectory)
     }
 

@@ -18,7 +18,6 @@ final class LiveBoard: Sendable {
         /// Who waits for nothing but that the run is not live any more.
         var waitedEnds: [Int: RunID] = [:]
         var nextWaiter = 0
-        var settling: Set<RunID> = []
         var changes = 0
 
         /// Where the run has a step.
@@ -118,21 +117,9 @@ final class LiveBoard: Sendable {
         resume(ended)
     }
 
-    /// The run's steps have ended; what is left is to write it down and to clear it away.
-    ///
-    /// - Returns: Whether that was not known.
-    func settle(_ id: RunID) -> Bool { state.withLock { $0.settling.insert(id).inserted } }
-
-    /// Nothing of the run is left.
-    func forget(_ id: RunID) { state.withLock { _ = $0.settling.remove(id) } }
-
     func run(_ id: RunID) -> LiveRun? { state.withLock { $0.runs[id] } }
 
     func isParked(_ id: RunID) -> Bool { state.withLock { $0.runs[id]?.isParked ?? false } }
-    /// How many runs wait for nothing but a person.
-    var parked: Int { state.withLock { $0.runs.values.count { $0.isParked } } }
-    /// How many have no step left to run.
-    var settled: Int { state.withLock { $0.settling.count } }
     var isEmpty: Bool { state.withLock { $0.runs.isEmpty } }
     var all: [LiveRun] { state.withLock { Array($0.runs.values) }.sorted { $0.id < $1.id } }
 

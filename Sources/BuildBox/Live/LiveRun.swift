@@ -27,14 +27,21 @@ public struct LiveRun: Sendable, Equatable, Codable, Identifiable {
     public var workflow: String
     /// What is tested, as a person would say it: `change 7 into main`.
     public var subject: String
-    /// What the box is doing before the first step: `preparing the workspace`.
-    public var phase: String
+    /// What the daemon is doing for it.
+    public var phase: Phase
     public var startedAt: Date
     public var steps: [Step] = []
     /// The folder with the logs while they grow.
     public var logs: String
     /// Grows with every change of this value.
     public var revision = 0
+
+    /// What the daemon is doing for a run; the raw value is for people, too.
+    public enum Phase: String, Sendable, Codable {
+        case planning
+        case preparingWorkspace = "preparing the workspace"
+        case running
+    }
 
     /// Whether nothing goes on or could, but for a person's word: then the run holds no place among those that run.
     var isParked: Bool {

@@ -64,14 +64,9 @@ extension Box {
                     try await fix(run) { try await reply(.fix($0)) }
                 }
             }
-        } catch let error as BoxError {
-            try await reply(.refused(code: error.code.rawValue, message: error.description))
-        } catch let error as ArchiveError {
-            try await reply(.refused(code: error.code.rawValue, message: error.description))
-        } catch let error as GitError {
-            try await reply(.refused(code: "git", message: error.description))
-        } catch let error as EarlyVerdict {
-            try await reply(.refused(code: error.verdict.rawValue, message: error.description))
+        } catch {
+            guard let refusal = BoxError(refusing: error) else { throw error }
+            try await reply(.refused(refusal))
         }
     }
 
@@ -91,7 +86,7 @@ extension Box {
             queued: try await index.runs(RunFilter(states: [.queued], limit: 200)).filter { $0.heldFor == nil }
                 .reversed(),
             held: try await held(),
-            obstacle: obstacle(), settings: options.settings, freeBytes: BoxTools.freeBytes(at: state.path),
+            obstacle: await obstacle(), settings: options.settings, freeBytes: BoxTools.freeBytes(at: state.path),
             state: state.path, machine: await sandboxing().machine)
     }
 

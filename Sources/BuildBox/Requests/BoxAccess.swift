@@ -21,7 +21,7 @@ public enum BoxAccess: Sendable {
     /// Sends a request and hands over each reply; a refusal is thrown as ``BoxError``.
     public func ask(_ request: BoxRequest, each: @Sendable (BoxReply) async throws -> Void) async throws {
         @Sendable func take(_ reply: BoxReply) async throws {
-            if case .refused(let code, let message) = reply { throw BoxError(BoxError.Code(rawValue: code), message) }
+            if let refusal = reply.refusal { throw refusal }
             try await each(reply)
         }
         switch self {

@@ -204,8 +204,8 @@ public enum BoxReply: Sendable, Codable {
     case proofs(ProofStatus)
     case bisect(BisectProgress)
     case fix(FixProgress)
-    /// What was asked can't be done; `code` is ``BoxError/Code``.
-    case refused(code: String, message: String)
+    /// What was asked can't be done; `code` is ``BoxError/Code``. An older daemon sends no origin.
+    case refused(code: String, message: String, origin: BoxError.Origin?)
 }
 
 /// What the box knows of one run.

@@ -38,10 +38,10 @@ extension Box {
         case .recorded(let approval):
             log.notice(
                 "\(TerminalText.name("\(subject): \(approval.decision?.rawValue ?? "") by \(approval.by ?? "?")"))")
-            await desk.tell(approval, run: request.run)
+            waiters.pass(approval, to: request.run)
             board.wake(request.run)
             if request.isRejected && request.step == nil { await archiveUnstarted() }
-            wakeUp()
+            scheduler.wakeUp()
             return "\(subject): \(request.isRejected ? "rejected" : "approved")"
         }
     }

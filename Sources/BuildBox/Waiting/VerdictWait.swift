@@ -240,7 +240,7 @@ struct VerdictWait {
             waited.detail = live.steps.first { $0.awaitsApproval }.map { "\"\($0.record.name)\" \($0.waitsFor ?? "")" }
             return waited
         }
-        if live.phase != "running" { waited.detail = live.phase }
+        if live.phase != .running { waited.detail = live.phase.rawValue }
         guard !live.steps.isEmpty else { return waited }
         waited.steps = live.steps.count
         waited.stepsEnded = live.steps.count { $0.record.status.isFinal }

@@ -5,6 +5,7 @@ public import Foundation
 import Git
 import Logging
 import Pipeline
+import Synchronization
 
 /// How a repository is watched.
 public struct WatchOptions: Sendable {
@@ -48,7 +49,7 @@ actor RepositoryWatcher {
     private var hasEvents = false
     /// Looks that were begun, and those who wait for one of a number or a later one.
     private var looksBegun = 0
-    private var lookWaiters: [Int: (look: Int, continuation: CheckedContinuation<Bool, Never>)] = [:]
+    private nonisolated let lookWaiters = Mutex<[Int: (look: Int, continuation: CheckedContinuation<Bool, Never>)]>([:])
     private var nextLookWaiter = 0
 
     init(_ repository: WatchedRepository, box: Box, options: WatchOptions, log: Logger) throws {
@@ -103,24 +104,26 @@ actor RepositoryWatcher {
         let (number, wanted) = (nextLookWaiter, looksBegun + 1)
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                if Task.isCancelled { return continuation.resume(returning: false) }
-                lookWaiters[number] = (wanted, continuation)
-                wake.yield()
+                // Looked at under the lock: a cancellation that comes later finds the waiter.
+                let isWaiting = lookWaiters.withLock { waiters in
+                    guard !Task.isCancelled else { return false }
+                    waiters[number] = (wanted, continuation)
+                    return true
+                }
+                if isWaiting { wake.yield() } else { continuation.resume(returning: false) }
             }
         } onCancel: {
-            Task { await self.giveUpLook(number) }
+            lookWaiters.withLock { $0.removeValue(forKey: number) }?.continuation.resume(returning: false)
         }
-    }
-
-    private func giveUpLook(_ number: Int) {
-        lookWaiters.removeValue(forKey: number)?.continuation.resume(returning: false)
     }
 
     private func endLook(_ look: Int, succeeded: Bool) {
-        for (number, waiter) in lookWaiters where waiter.look <= look {
-            lookWaiters[number] = nil
-            waiter.continuation.resume(returning: succeeded)
+        let ended = lookWaiters.withLock { waiters in
+            let ended = waiters.filter { $0.value.look <= look }
+            for number in ended.keys { waiters[number] = nil }
+            return ended.values.map(\.continuation)
         }
+        for continuation in ended { continuation.resume(returning: succeeded) }
     }
 
     /// Has what was accepted on disk also where no run starts. One that does has its turn before: it must not wait for the

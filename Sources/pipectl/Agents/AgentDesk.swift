@@ -93,7 +93,7 @@ struct AgentDesk: Sendable {
     func order<Answer: Sendable>(_ request: BoxRequest, _ pick: (BoxReply) -> Answer?) async throws -> Answer {
         let client = try await DaemonClient<BoxRequest, BoxReply>.connect(path: state.socket)
         for try await reply in try await client.send(request) {
-            if case .refused(_, let message) = reply { throw ToolFailure(message) }
+            if let refusal = reply.refusal { throw ToolFailure(refusal.description) }
             if let answer = pick(reply) { return answer }
         }
         throw ToolFailure("the daemon gave an unexpected answer; is it another version of pipectl?")

@@ -29,7 +29,6 @@ struct Doctor: AsyncParsableCommand {
         var name: String
         var isGood: Bool
         var found: String
-        var remedy: String?
     }
 
     func run() async throws {
@@ -38,7 +37,7 @@ struct Doctor: AsyncParsableCommand {
             do {
                 checks.append(Check(name: name, isGood: true, found: try await body()))
             } catch {
-                checks.append(Check(name: name, isGood: false, found: "\(error)", remedy: nil))
+                checks.append(Check(name: name, isGood: false, found: "\(error)"))
             }
         }
         await check("Swift compiler") { try await Toolchain.find().version }

@@ -176,10 +176,19 @@ struct BoxService: Service {
     let log: Logger
 
     func run() async throws {
-        try await withGracefulShutdownHandler {
-            try await box.serve { log.notice("pipectl \(Version.text) is watching; `pipectl status` asks it") }
-        } onGracefulShutdown: {
-            Task { await box.drain() }
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                try await box.serve { log.notice("pipectl \(Version.text) is watching; `pipectl status` asks it") }
+                return true
+            }
+            group.addTask {
+                // Throws when the daemon has ended by itself.
+                do { try await gracefulShutdown() } catch { return false }
+                await box.drain()
+                return false
+            }
+            while let hasEnded = try await group.next(), !hasEnded {}
+            group.cancelAll()
         }
     }
 }

@@ -35,8 +35,8 @@ actor RunView {
             if latest == nil { line("run \(run.id): \(run.workflow), \(TerminalText.name(run.subject))") }
             latest = run
             for step in run.steps { note(step, run) }
-            if run.phase != lastPhase && !isLive && run.steps.isEmpty { line("  \(run.phase)") }
-            lastPhase = run.phase
+            if run.phase.rawValue != lastPhase && !isLive && run.steps.isEmpty { line("  \(run.phase.rawValue)") }
+            lastPhase = run.phase.rawValue
             draw()
         case .ended(let verdict, let reason):
             clear()
@@ -120,7 +120,7 @@ actor RunView {
         guard isLive, let run = latest else { return }
         let (columns, rows) = Terminal.size
         var lines: [String] = []
-        if run.steps.isEmpty { lines.append("  \(spinner) \(run.phase)") }
+        if run.steps.isEmpty { lines.append("  \(spinner) \(run.phase.rawValue)") }
         // The newest states matter most when there are more steps than rows: running, waiting, then ended.
         let ranked = run.steps.enumerated().sorted { one, other in
             (rank(one.element), one.offset) < (rank(other.element), other.offset)

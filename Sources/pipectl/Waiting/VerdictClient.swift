@@ -67,8 +67,7 @@ struct VerdictClient {
                         if end != nil { end = ContinuousClock.now + Self.restartGrace }
                         try await each(.state(state))
                         if state.conclusion != nil { return .concluded(state) }
-                    case .refused(let code, let message): throw BoxError(BoxError.Code(rawValue: code), message)
-                    default: break
+                    default: if let refusal = reply.refusal { throw refusal }
                     }
                 }
             } catch let error as DaemonError where error.passes {

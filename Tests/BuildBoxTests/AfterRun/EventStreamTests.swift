@@ -1,3 +1,4 @@
+import Store
 @testable import Engine
 import Results
 import Foundation

@@ -1,3 +1,4 @@
+import Engine
 @testable import Store
 import Results
 import Foundation

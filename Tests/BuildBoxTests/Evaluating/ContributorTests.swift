@@ -1,3 +1,6 @@
+import Engine
+import Reports
+import Store
 import Results
 import Foundation
 import Integrity

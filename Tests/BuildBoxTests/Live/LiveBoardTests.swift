@@ -10,7 +10,7 @@ import Testing
 
     private func begin(_ steps: [String] = ["a", "b"]) {
         var run = LiveRun(
-            id: 7, repository: "r", workflow: "w", subject: "main", phase: "", startedAt: Date(), logs: "/logs")
+            id: 7, repository: "r", workflow: "w", subject: "main", phase: .planning, startedAt: Date(), logs: "/logs")
         run.steps = steps.map { LiveRun.Step(record: StepRecord(name: $0, command: "true", needs: [])) }
         board.begin(run)
     }

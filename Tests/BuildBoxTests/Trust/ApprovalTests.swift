@@ -6,7 +6,7 @@ import Testing
 
 @testable import BuildBox
 
-/// What waits for people: the desk, what a shutdown makes of it, and what a changed definition is said to do.
+/// What waits for people: those who wait, what a shutdown makes of it, and what a changed definition is said to do.
 @Suite(.timeLimit(.minutes(1))) struct ApprovalTests {
     static func approval(_ step: String) -> Approval {
         Approval(
@@ -15,31 +15,31 @@ import Testing
     }
 
     @Test func aWordReachesWhoWaitsAndWhoComesLater() async {
-        let desk = ApprovalDesk()
-        await desk.tell(Self.approval("early"), run: 1)
-        #expect(await desk.word(on: "early", of: 1, stop: StopSignal())?.step == "early")
-        async let word = desk.word(on: "late", of: 1, stop: StopSignal())
-        await desk.tell(Self.approval("late"), run: 2)
-        await desk.tell(Self.approval("late"), run: 1)
+        let waiters = ApprovalWaiters()
+        waiters.pass(Self.approval("early"), to: 1)
+        #expect(await waiters.answer(about: "early", of: 1, stop: StopSignal())?.step == "early")
+        async let word = waiters.answer(about: "late", of: 1, stop: StopSignal())
+        waiters.pass(Self.approval("late"), to: 2)
+        waiters.pass(Self.approval("late"), to: 1)
         #expect(await word?.step == "late")
-        #expect(await desk.leave(1) == false)
+        #expect(waiters.leave(1) == false)
     }
 
     @Test func aStopAndAShutdownEndTheWait() async {
-        let (desk, stop) = (ApprovalDesk(), StopSignal())
-        async let stopped = desk.word(on: "a", of: 1, stop: stop)
+        let (waiters, stop) = (ApprovalWaiters(), StopSignal())
+        async let stopped = waiters.answer(about: "a", of: 1, stop: stop)
         stop.stop(StopRequest(.cancelled, reason: "no"))
         #expect(await stopped == nil)
-        #expect(await desk.leave(1) == false)
-        async let sentAway = desk.word(on: "a", of: 2, stop: StopSignal())
-        await desk.close()
+        #expect(waiters.leave(1) == false)
+        async let sentAway = waiters.answer(about: "a", of: 2, stop: StopSignal())
+        waiters.close()
         #expect(await sentAway == nil)
-        #expect(await desk.leave(2))
-        #expect(await desk.word(on: "a", of: 3, stop: StopSignal()) == nil, "closed means for good")
+        #expect(waiters.leave(2))
+        #expect(await waiters.answer(about: "a", of: 3, stop: StopSignal()) == nil, "closed means for good")
     }
 
     @Test func aShutdownRepeatsOnlyWhatMayRunTwice() {
-        func parking(_ isOnce: Bool, _ change: (inout PlannedStep) -> Void = { _ in }) -> RunExecutor.Parking {
+        func parking(_ isOnce: Bool, _ change: (inout PlannedStep) -> Void = { _ in }) -> ApprovalPhase.Parking {
             var step = PlannedStep(name: "pack", action: .shell("make"))
             change(&step)
             let gate = PlannedStep(name: "gate", action: .approval, needs: ["pack"])
@@ -52,9 +52,9 @@ import Testing
             let records = ["pack", "gate", "upload"].map { name in
                 StepRecord(name: name, command: "", attempts: name == "upload" ? [] : [attempt])
             }
-            return RunExecutor.parking(request, Plan(workflow: "w", steps: [step, gate, later]), records)
+            return ApprovalPhase.parking(request, Plan(workflow: "w", steps: [step, gate, later]), records)
         }
-        func isPutBack(_ parking: RunExecutor.Parking) -> Bool { if case .putBack = parking { true } else { false } }
+        func isPutBack(_ parking: ApprovalPhase.Parking) -> Bool { if case .putBack = parking { true } else { false } }
         #expect(isPutBack(parking(false) { $0.network = .allowed }), "a test may run twice")
         #expect(isPutBack(parking(true)), "nothing has acted on the world")
         #expect(!isPutBack(parking(true) { $0.network = .allowed }))

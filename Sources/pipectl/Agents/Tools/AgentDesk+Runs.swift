@@ -55,7 +55,7 @@ extension AgentDesk {
             if let behind = detail.behind { others["queued_behind"] = .integer(behind) }
             var steps: [JSON] = []
             if let live = detail.live {
-                others["phase"] = .string(live.phase)
+                others["phase"] = .string(live.phase.rawValue)
                 steps = live.steps.map { step in
                     Self.step(
                         step.record,

@@ -6,8 +6,12 @@ import Foundation
 import Logging
 import Pipeline
 
-/// How a run waits for people, before its first step and at steps that are gates.
-extension RunExecutor {
+/// The phase in which a run waits for people: before its first step, and at steps that are gates.
+struct ApprovalPhase: Sendable {
+    let index: Store.Index
+    let waiters: ApprovalWaiters
+    let log: Logger
+
     /// What becomes of a run whose gate could not be answered before the box shut down.
     enum Parking: Sendable, Equatable {
         /// It waits in the index and is run again, from the start, when the box comes back.
@@ -15,8 +19,9 @@ extension RunExecutor {
         case ends(reason: String)
     }
 
-    /// Lets the run wait for a person; false if a newer run or a cancellation was faster.
-    func hold(_ run: QueuedRun, _ question: Approval, _ trust: Trust, _ stop: StopSignal) async -> Bool {
+    /// Puts the run back to wait for the answer to a question; false if a newer run or a cancellation was faster.
+    func hold(_ task: RunTask, for question: Approval, _ trust: Trust) async -> Bool {
+        let (run, stop) = (task.run, task.stop)
         guard stop.request == nil else { return false }
         do {
             guard try await index.hold(run.id, for: question, trust: trust) == .held else { return false }
@@ -49,7 +54,7 @@ extension RunExecutor {
                 log.notice(
                     "run \(run.id): \(TerminalText.name("\"\(step)\" waits for \(Approval.command(run.id, step: step))"))"
                 )
-                return await desk.word(on: step, of: run.id, stop: stop).flatMap(ApprovalDecision.init)
+                return await waiters.answer(about: step, of: run.id, stop: stop).flatMap(ApprovalDecision.init)
             } catch {
                 // A full disk passes; a gate must neither open nor fail for it.
                 log.error("run \(run.id) can't ask for approval of \"\(TerminalText.name(step))\" yet: \(error)")
@@ -67,8 +72,13 @@ extension RunExecutor {
         return all.isEmpty ? nil : all
     }
 
-    /// Decides about a run that only waited for a person when the box shut down.
-    func park(_ run: QueuedRun, _ prepared: RunPreparation, _ steps: [StepRecord]) async -> Parking {
+    /// Decides about a run whose gate was still closed when the daemon shut down; nil for every other run.
+    func parking(_ task: RunTask, _ prepared: RunPreparation, _ report: Report) async -> Parking? {
+        guard waiters.leave(task.id), task.stop.request == nil, report.verdict == .cancelled else { return nil }
+        return await park(task.run, prepared, report.steps)
+    }
+
+    private func park(_ run: QueuedRun, _ prepared: RunPreparation, _ steps: [StepRecord]) async -> Parking {
         let parking = Self.parking(run.request, prepared.plan, steps)
         guard case .putBack = parking else { return parking }
         do {
@@ -100,35 +110,6 @@ extension RunExecutor {
             reason:
                 "the daemon was shut down while a step waited for approval; \"\(first.name)\" had run and must not be "
                 + "repeated. No step that needs the approval has started.")
-    }
-
-    /// The report of a run that has no verdict yet; nothing of it is archived.
-    func withoutRecord(
-        _ report: Report, _ reason: String, _ run: QueuedRun, _ repository: WatchedRepository, _ place: RunPlace
-    ) async -> Report {
-        var report = report
-        (report.verdict, report.reason, report.endedAt) = (.needsApproval, reason, Date())
-        board.end(run.id)
-        await letGo(run, repository)
-        await cleanUp(run, place)
-        return report
-    }
-
-    /// What the definition that a change brings would do; given up as soon as the run is stopped.
-    func review(_ prepared: RunPreparation, in repository: WatchedRepository, _ stop: StopSignal) async -> Finding? {
-        // A definition that nobody trusts is only looked at in a sandbox.
-        guard prepared.editsDefinition, sandboxing.sandbox != nil || options.allowsUnsandboxed else { return nil }
-        return await withTaskGroup(of: Finding?.self) { group in
-            group.addTask { [programs] in
-                await DefinitionReview(run: prepared, repository: repository, programs: programs).finding()
-            }
-            group.addTask {
-                _ = await stop.wait()
-                return nil
-            }
-            defer { group.cancelAll() }
-            return await group.next() ?? nil
-        }
     }
 }
 

@@ -9,7 +9,11 @@ import Logging
 import Pipeline
 import SystemPackage
 
-extension RunExecutor {
+/// What steps that review a change are handed: the difference, the rules, and what earlier reviews found.
+struct ReviewMaterial: Sendable {
+    let index: Store.Index
+    let reports: any ReportSource
+
     /// Bytes of the difference, and of the rules together, that a reviewer is handed.
     private static let diffBytes = 512 << 10
     private static let ruleBytes = 128 << 10
@@ -17,7 +21,7 @@ extension RunExecutor {
     private static let lookBack = 30
 
     /// Writes what the plan's reviewers are handed, where their steps find it; by the step.
-    func reviews(
+    func write(
         _ prepared: RunPreparation, _ run: QueuedRun, in repository: WatchedRepository, folder: String
     ) async throws -> [String: ReviewInput] {
         var inputs: [String: ReviewInput] = [:]
@@ -57,7 +61,7 @@ extension RunExecutor {
         for summary in (try? await index.runs(filter)) ?? [] where summary.isArchived {
             // Of commits that nobody has taken over nothing is to be said.
             if summary.fix != nil { continue }
-            let report = try? await store.report(summary.id)
+            let report = try? await reports.report(summary.id)
             if let record = report?.steps.first(where: { $0.name == step })?.review { return record }
         }
         return nil

@@ -19,7 +19,24 @@ struct Resumption: Sendable {
     var carried: [String: CarriedStep]
 }
 
-extension RunExecutor {
+/// The workspaces that failed runs leave: a repetition goes on with one, and a run leaves one.
+struct RetainedWorkspaces: Sendable {
+    let kept: KeptStore
+    let archive: ArchiveStore
+    /// The compiler and the packages of the machine: no run goes on with what others built.
+    let tools: String
+    let settings: Settings
+    let log: Logger
+
+    struct Settings: Sendable {
+        /// The folder of all of them.
+        var folder: String
+        var lifetime: Duration
+        /// On disk, of all together.
+        var bytes: Int
+        var layering: Layering?
+    }
+
     /// What the run goes on with; nil, with a finding if that was wanted, where all of it is run.
     func resumption(_ prepared: RunPreparation, _ run: QueuedRun) async -> (Resumption?, Finding?) {
         guard let earlier = run.request.resumes else { return (nil, nil) }
@@ -42,19 +59,19 @@ extension RunExecutor {
             return (
                 nil,
                 all(
-                    "its workspace is gone; workspaces of failed runs are retained for \(options.keepFailed.inWords), "
-                        + "\(options.keptBytes >> 30) GiB in total, until the machine restarts (`pipectl watch --keep-failed`)"
+                    "its workspace is gone; workspaces of failed runs are retained for \(settings.lifetime.inWords), "
+                        + "\(settings.bytes >> 30) GiB in total, until the machine restarts (`pipectl watch --keep-failed`)"
                 )
             )
         }
         if isFix, one.obstacleToFix(prepared) == nil { return (Resumption(kept: one, carried: [:]), nil) }
-        if let obstacle = isFix ? one.obstacleToFix(prepared) : one.obstacle(to: prepared, tools: programs.tools) {
+        if let obstacle = isFix ? one.obstacleToFix(prepared) : one.obstacle(to: prepared, tools: tools) {
             await kept.giveBack(one)
             return (nil, all(obstacle))
         }
         do {
-            let report = try await store.report(earlier)
-            let tests = try await store.tests(earlier)
+            let report = try await archive.report(earlier)
+            let tests = try await archive.tests(earlier)
             var carried: [String: CarriedStep] = [:]
             for name in one.carriedSteps {
                 guard let step = report.steps.first(where: { $0.name == name }), step.status == .passed else {
@@ -69,7 +86,7 @@ extension RunExecutor {
             }
             guard
                 carried.values.flatMap(\.artifacts).allSatisfy({
-                    store.wantedArtifact($0.sha256, bytes: $0.bytes) != nil
+                    archive.wantedArtifact($0.sha256, bytes: $0.bytes) != nil
                 })
             else {
                 await kept.giveBack(one)
@@ -85,10 +102,10 @@ extension RunExecutor {
     /// Makes a workspace over the kept one, with the home and the other folders that its steps left.
     func resume(_ one: KeptWorkspace, at place: RunPlace, user: StepUser?) async throws -> Workspace {
         let workspace = try await Workspace.resume(
-            at: place.workspace, one, user: user, layering: sandboxing.layering)
+            at: place.workspace, one, user: user, layering: settings.layering)
         do {
             for (name, path) in KeptWorkspace.folders {
-                let source = "\(state.kept)/\(one.folder)/\(name)"
+                let source = "\(settings.folder)/\(one.folder)/\(name)"
                 guard FileManager.default.fileExists(atPath: source) else { continue }
                 try await Workspace.copy(source, to: "\(place.folder)/\(path)")
             }
@@ -102,17 +119,19 @@ extension RunExecutor {
     /// Keeps what a failed run leaves; that it can't costs a repetition its head start and nothing else.
     ///
     /// Only when nothing of the run lives, and after ``Workspace/close()``.
-    func keep(_ remains: RunRemains?, _ run: QueuedRun, _ report: Report, folder: String) async {
-        guard let remains, remains.isAllEnded, options.keepFailed > .zero, run.request.upkeep == nil,
+    func retain(_ finished: FinishedWorkspace, _ run: QueuedRun, _ report: Report, folder: String) async {
+        guard finished.isAllEnded, settings.lifetime > .zero, run.request.upkeep == nil,
             [.failed, .infrastructure].contains(report.verdict), report.steps.contains(where: { !$0.attempts.isEmpty })
         else { return }
         // A step may have written what it was given to any file: nothing of such a run stays.
-        guard remains.prepared.plan.steps.allSatisfy(\.secrets.isEmpty) else { return }
+        guard finished.prepared.plan.steps.allSatisfy(\.secrets.isEmpty) else { return }
         do {
             let name = "\(run.id)-\(run.attempt)"
-            let (root, filling) = ("\(state.kept)/\(name)", "\(state.kept)/\(KeptStore.unfinished)\(name)")
-            var one = record(remains, run, report, folder: name)
-            let workspace = remains.workspace
+            let (root, filling) = (
+                "\(settings.folder)/\(name)", "\(settings.folder)/\(KeptStore.unfinished)\(name)"
+            )
+            var one = record(finished, run, report, folder: name)
+            let workspace = finished.workspace
             do {
                 (one.layers, one.bytes) = try await offThread {
                     guard mkdir(filling, 0o700) == 0 else { throw SystemFailure("mkdir") }
@@ -121,7 +140,7 @@ extension RunExecutor {
                         try? moved("\(folder)/\(path)", to: "\(filling)/\(name)")
                     }
                     let layers = workspace.keptLayers(
-                        user: remains.user, from: "\(filling)/workspace", at: "\(root)/workspace")
+                        user: finished.user, from: "\(filling)/workspace", at: "\(root)/workspace")
                     return (layers, WorkspaceMeter.size(of: filling))
                 }
                 // What can't be measured has no place among folders that share a limit.
@@ -140,16 +159,16 @@ extension RunExecutor {
     }
 
     private func record(
-        _ remains: RunRemains, _ run: QueuedRun, _ report: Report, folder: String
+        _ finished: FinishedWorkspace, _ run: QueuedRun, _ report: Report, folder: String
     ) -> KeptWorkspace {
-        let prepared = remains.prepared
+        let prepared = finished.prepared
         return KeptWorkspace(
             folder: folder, run: run.id, repository: run.request.repository, workflow: run.request.workflow,
             commit: prepared.tested.hex, tree: prepared.tree.hex, definition: prepared.definition.tree,
-            tools: programs.tools, parameters: prepared.context.parameters, plan: prepared.plan,
+            tools: tools, parameters: prepared.context.parameters, plan: prepared.plan,
             outcomes: Dictionary(report.steps.map { ($0.name, $0.status) }) { first, _ in first },
-            environment: environment(prepared, run), layers: [], program: prepared.program.folders,
-            objects: remains.objects, bytes: 0, createdAt: Date(), boot: Boot.id)
+            environment: RunVariables.environment(prepared, run), layers: [], program: prepared.program.folders,
+            objects: finished.objects, bytes: 0, createdAt: Date(), boot: Boot.id)
     }
 }
 

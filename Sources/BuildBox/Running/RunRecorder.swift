@@ -80,6 +80,13 @@ struct RunRecorder: Sendable {
         }
     }
 
+    /// Has on disk that the run was accepted. Where that fails, it is no worse than a push that was not seen yet.
+    func flushAcceptance(of run: QueuedRun) async {
+        do { try await index.flushLooks() } catch {
+            log.warning("run \(run.id): it may not be recorded on disk yet: \(error)")
+        }
+    }
+
     /// Removes what proved steps were to leave for later runs, which only saves them time.
     private func dropsOutputs(of report: inout Report, _ files: RunFiles) -> Bool {
         guard let folder = files.artifacts else { return false }

@@ -13,63 +13,38 @@ import Pipeline
     import Darwin
 #endif
 
-/// What a run begins from, and what it leaves for others to begin from.
-struct Beginning: Sendable {
-    /// Nil: from nothing.
-    var use: BaseUse?
-    /// The base that the run leaves when it passes; nil for none.
-    var leaves: BaseKey?
-    /// Why it begins from nothing; nil where it does not, or where no run of it could do otherwise.
-    var cold: String?
+/// Which snapshot a run begins from, and which it leaves.
+struct SnapshotWorkspaces: Sendable {
+    let bases: BaseStore
+    /// The compiler and the packages of the machine: a snapshot made with others is not used.
+    let tools: String
+    /// Whether workspaces can be laid over others here, and have room.
+    let isPossible: Bool
+    let events: EventStream
+    let log: Logger
 
-    static let nothing = Beginning()
-}
-
-/// What a run's workspace is good for after its last step.
-struct RunRemains: Sendable {
-    var workspace: Workspace
-    var beginning: Beginning
-    var prepared: RunPreparation
-    var hasPassed: Bool
-    /// Whether nothing of the run lives: what does may write to its layers, and keeps those below.
-    var isAllEnded: Bool
-    /// Whom its steps were; nil where they were the box's own user.
-    var user: StepUser?
-    /// Where the workspace's Git finds its objects.
-    var objects: [String] = []
-    /// The run whose workspace it went on with.
-    var resumed: RunID?
-    /// What a fixer came to; nil in all other runs.
-    var fix: FixRecord?
-
-    var base: Report.Base? { workspace.isOverBase ? beginning.use?.reported : nil }
-    /// Why it began from nothing, where that is known.
-    var cold: String? { workspace.isOverBase || resumed != nil ? nil : beginning.cold }
-}
-
-extension RunExecutor {
     /// Chooses the base with the smallest difference to the tested tree, and decides whether the run leaves one.
     ///
     /// - Parameter isWhole: Whether all steps of the plan are run, but for those that leave nothing.
-    func beginning(
+    func choose(
         _ prepared: RunPreparation, _ run: QueuedRun, _ repository: WatchedRepository, isWhole: Bool
-    ) async -> Beginning {
-        guard let key = baseKey(prepared, run) else { return .nothing }
-        var beginning = Beginning(leaves: await leaving(prepared, run, isWhole: isWhole))
+    ) async -> SnapshotChoice {
+        guard let key = baseKey(prepared, run) else { return .none }
+        var choice = SnapshotChoice(leaves: await leaving(prepared, run, isWhole: isWhole))
         guard !run.request.beginsFromNothing else {
-            beginning.cold = ColdReason.text(run.request)
-            return beginning
+            choice.cold = ColdReason.text(run.request)
+            return choice
         }
         await giveUpAbandoned(key, repository)
         let (store, tested, plan) = (repository.store, prepared.tree, prepared.wholePlan.baseDigest)
-        beginning.use = await bases.take(key, plan: plan, leavesBase: beginning.leaves != nil) { tree in
+        choice.use = await bases.take(key, plan: plan, leavesBase: choice.leaves != nil) { tree in
             try await withRepository(at: store) { try $0.differenceCount(from: tree, to: tested) }
         }
-        if beginning.use == nil { beginning.cold = await bases.whyNone(key, plan: plan) }
-        if beginning.use == nil, let change = run.request.change, await !bases.has(key) {
+        if choice.use == nil { choice.cold = await bases.whyNone(key, plan: plan) }
+        if choice.use == nil, let change = run.request.change, await !bases.has(key) {
             events.publish(.snapshotMissed(WantedBase(key: key, commit: change.targetCommit)))
         }
-        return beginning
+        return choice
     }
 
     /// Gives up bases of commits that are no longer on their branch: it was moved back, for what they were built from.
@@ -111,10 +86,10 @@ extension RunExecutor {
     }
 
     private func baseKey(_ prepared: RunPreparation, _ run: QueuedRun) -> BaseKey? {
-        guard sandboxing.layering != nil, options.baseBytes > 0, let branch = run.request.branch else { return nil }
+        guard isPossible, let branch = run.request.branch else { return nil }
         return BaseKey(
             repository: run.request.repository, workflow: run.request.workflow, branch: branch,
-            definition: prepared.definition.tree, tools: programs.tools)
+            definition: prepared.definition.tree, tools: tools)
     }
 
     /// Makes a base of what a passed run left; whatever stands in the way costs the next run its warmth and nothing else.
@@ -174,14 +149,23 @@ extension RunExecutor {
         }
     }
 
-    /// What is left to do with a workspace once the run's verdict is recorded: nobody waits for it any more.
-    func settle(_ remains: RunRemains?, _ run: QueuedRun, store: String) async {
-        guard let remains, remains.isAllEnded else { return }
-        let beginning = remains.beginning
-        if let key = beginning.leaves, remains.hasPassed {
-            await leaveBase(key, remains.workspace, remains.prepared, run, over: beginning.use, store: store)
+    /// Leaves the snapshot that was promised, and gives back the one below. Nobody waits for it: the verdict is recorded.
+    ///
+    /// Nothing of the run may live.
+    func release(_ finished: FinishedWorkspace, _ run: QueuedRun, store: String) async {
+        let choice = finished.choice
+        if let key = choice.leaves, finished.hasPassed {
+            await leaveBase(key, finished.workspace, finished.prepared, run, over: choice.use, store: store)
         }
-        await bases.giveBack(beginning.use)
+        await bases.giveBack(choice.use)
+    }
+
+    /// Gives up a snapshot over which no workspace could be laid: all that follow would try it, too. Nor does the run
+    /// leave one.
+    func giveUp(_ choice: SnapshotChoice, _ run: RunID) async {
+        guard let base = choice.use?.base else { return }
+        await bases.remove { $0.folder == base.folder }
+        await bases.noteLoss(run)
     }
 }
 

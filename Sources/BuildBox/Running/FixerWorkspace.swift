@@ -1,3 +1,4 @@
+import Archive
 import Reports
 import Results
 import Store
@@ -16,10 +17,15 @@ struct FixBeginning: Sendable {
     var harvest: FixHarvest
 }
 
-/// The fixer at work: a run of one step in the failed run's files, of which the box makes a commit.
-extension RunExecutor {
+/// The workspace of a fixer at work: a run of one step in the failed run's files, of which the box makes a commit.
+struct FixerWorkspace: Sendable {
+    let index: Store.Index
+    let store: ArchiveStore
+    /// What must change before a run passes, for those who are to change it.
+    let bundle: @Sendable (BundleRequest) async throws -> String
+
     /// Hands the fixer what it needs and notes how its workspace is; nil in all other runs.
-    func beginFix(
+    func begin(
         _ prepared: RunPreparation, _ run: QueuedRun, in repository: WatchedRepository, _ space: Workspace,
         folder: String
     ) async throws -> FixBeginning? {
@@ -69,7 +75,7 @@ extension RunExecutor {
     /// Makes a commit of what the fixer has left; the run passes only if there is one.
     ///
     /// Only before the workspace is closed, and when nothing of the run lives.
-    func endFix(
+    func end(
         _ beginning: FixBeginning?, _ outcome: inout RunOutcome, _ run: QueuedRun, in repository: WatchedRepository,
         _ space: Workspace, folder: String
     ) async -> FixRecord? {

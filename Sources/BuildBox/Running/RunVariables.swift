@@ -1,4 +1,6 @@
+import Engine
 import Results
+import Store
 import Pipeline
 
 /// The variables that tell a step about its run. Names that a change chose come as values only.
@@ -24,5 +26,17 @@ enum RunVariables {
             context.mergedChanges.isEmpty ? nil : context.mergedChanges.map(\.name).joined(separator: " ")
         variables["SOURCE_DATE_EPOCH"] = String(prepared.commitTime)
         return variables
+    }
+
+    /// What every step of the run sees. Names that a change chose come as values of variables only.
+    static func environment(_ prepared: RunPreparation, _ run: QueuedRun) -> [String: String] {
+        var environment = RunSetting.ownEnvironment
+        environment["PIPECTL"] = "true"
+        environment["PIPECTL_RUN"] = String(run.id)
+        environment["PIPECTL_RUN_ATTEMPT"] = String(run.attempt)
+        environment.merge(values(prepared, run.request)) { _, own in own }
+        for (name, value) in prepared.context.parameters { environment[StepVariable.parameter(name)] = value }
+        // A NUL would end the value early, in the kernel, not here.
+        return environment.filter { !$0.value.utf8.contains(0) }
     }
 }

@@ -60,16 +60,19 @@ enum RunSample {
         return declaration
     }
 
-    /// A run whose steps have ended. Its repository does not exist: what reads Git finds nothing out.
-    static func finished(
-        _ id: RunID = 1, _ request: RunRequest = request(), _ declaration: WorkflowDeclaration = declaration()
-    ) throws -> FinishedRun {
-        let plan = Plan(workflow: "test", steps: [PlannedStep(name: "unit", action: .shell("true"))])
-        let tested = try #require(OID(hex: commit(0xBEEF)))
-        let prepared = RunPreparation(
-            tested: tested, tree: try #require(OID(hex: commit(0xCAFE))), commitTime: 0,
+    /// A prepared run of a plan.
+    ///
+    /// - Parameter tested: The tested commit and its tree; ids that nothing has, unless they are given.
+    static func prepared(
+        _ request: RunRequest = request(), _ declaration: WorkflowDeclaration = declaration(),
+        _ steps: [PlannedStep] = [PlannedStep(name: "unit", action: .shell("true"))],
+        tested: (commit: String, tree: String) = (commit(0xBEEF), commit(0xCAFE))
+    ) throws -> RunPreparation {
+        let plan = Plan(workflow: "test", steps: steps)
+        return RunPreparation(
+            tested: try #require(OID(hex: tested.commit)), tree: try #require(OID(hex: tested.tree)), commitTime: 0,
             context: PlanContext(
-                repository: "alpha", event: request.event, commit: tested.hex, ref: request.ref,
+                repository: "alpha", event: request.event, commit: tested.commit, ref: request.ref,
                 branch: request.branch, change: request.change),
             declaration: declaration, plan: plan, wholePlan: plan,
             program: WorkflowProgram(
@@ -77,10 +80,19 @@ enum RunSample {
                 directory: "/none", reads: [], confinement: .none, environment: [:], limits: ProgramLimits()),
             definition: Report.Definition(commit: commit(0), tree: commit(0xDEF), toolchain: "swift"),
             trust: request.change == nil ? .merged : .change, editsDefinition: false, notes: [])
-        return FinishedRun(
-            run: QueuedRun(id: id, request: request, createdAt: start), prepared: prepared,
-            repository: WatchedRepository(
-                name: "alpha", location: "/none", gitDirectory: "/none", store: "/none", isRemote: false))
+    }
+
+    /// A repository that does not exist: what reads Git finds nothing out.
+    static let nowhere = WatchedRepository(
+        name: "alpha", location: "/none", gitDirectory: "/none", store: "/none", isRemote: false)
+
+    /// A run whose steps have ended.
+    static func finished(
+        _ id: RunID = 1, _ request: RunRequest = request(), _ declaration: WorkflowDeclaration = declaration()
+    ) throws -> FinishedRun {
+        FinishedRun(
+            run: QueuedRun(id: id, request: request, createdAt: start),
+            prepared: try prepared(request, declaration), repository: nowhere)
     }
 
     /// An index in memory that watches "alpha".

@@ -1,0 +1,118 @@
+import Masking
+import Results
+import Store
+import Engine
+import Foundation
+import Logging
+import Pipeline
+
+/// The phase that provides what steps run in: sandbox, workspace, secrets, and what reviewers and fixers are handed.
+struct ProvidePhase: Sendable {
+    let sandbox: SandboxSource
+    let workspaces: WorkspaceProvider
+    let reviews: ReviewMaterial
+    let fixer: FixerWorkspace
+    let log: Logger
+
+    /// What a run has while its steps run; given back by ``ProvidePhase/close(_:_:_:outcome:)``.
+    struct Provided: Sendable {
+        let enclosed: RunEnclosure
+        let lease: WorkspaceProvider.Lease
+        let secrets: RunSecrets
+        /// By step.
+        let reviews: [String: ReviewInput]
+        let fix: FixBeginning?
+    }
+
+    /// - Throws: ``EarlyVerdict`` for unread code where nothing can enclose it; what Git or the disk says. Nothing is left
+    ///   to give back then.
+    func provide(_ task: RunTask, _ prepared: RunPreparation, _ proofs: RunProofs) async throws -> Provided {
+        try await makeFolders(task, prepared)
+        let secrets = try await sandbox.secrets(for: prepared, of: task.run)
+        let enclosed = try sandbox.enclosure(task, prepared)
+        let lease: WorkspaceProvider.Lease
+        do {
+            lease = try await workspaces.provide(
+                task, prepared, in: enclosed, isWhole: proofs.leaveAll(of: prepared.plan))
+        } catch {
+            enclosed.close(sandbox.sandboxing)
+            throw error
+        }
+        do {
+            let folder = task.place.folder
+            return Provided(
+                enclosed: enclosed, lease: lease, secrets: secrets,
+                reviews: try await reviews.write(prepared, task.run, in: task.repository, folder: folder),
+                fix: try await fixer.begin(prepared, task.run, in: task.repository, lease.workspace, folder: folder))
+        } catch {
+            await workspaces.abandon(lease)
+            enclosed.close(sandbox.sandboxing)
+            throw error
+        }
+    }
+
+    private func makeFolders(_ task: RunTask, _ prepared: RunPreparation) async throws {
+        let (folder, isOpen) = (task.place.folder, task.place.isOpen)
+        try await offThread {
+            if !isOpen {
+                try FileManager.default.createDirectory(
+                    atPath: RunSetting.shown(in: folder), withIntermediateDirectories: true)
+            }
+            // Only steps that are Swift code read the context.
+            guard prepared.plan.steps.contains(where: { $0.action == .closure }) else { return }
+            try SmallFile.write(
+                WorkflowProgram.contextData(prepared.context), to: RunEnclosure.contextFile(in: folder), isForAll: true)
+        }
+    }
+
+    /// Takes what a fixer made, ends the workspace's mount, and gives the sandbox back.
+    func close(
+        _ provided: Provided, _ task: RunTask, _ prepared: RunPreparation, outcome: inout RunOutcome
+    ) async -> FinishedWorkspace {
+        let (enclosed, lease) = (provided.enclosed, provided.lease)
+        let fix = await fixer.end(
+            provided.fix, &outcome, task.run, in: task.repository, lease.workspace, folder: task.place.folder)
+        await workspaces.close(lease)
+        var finished = FinishedWorkspace(
+            workspace: lease.workspace, choice: lease.choice, prepared: prepared,
+            hasPassed: outcome.verdict == .passed, isAllEnded: outcome.isAllEnded, user: enclosed.enclosure?.user,
+            objects: task.repository.objectFolders, resumed: lease.resumption?.kept.run, fix: fix)
+        if finished.isAllEnded { finished.isAllEnded = enclosed.close(sandbox.sandboxing) }
+        if !finished.isAllEnded {
+            log.error(
+                "run \(task.id): a process of it could not be ended; its user and caches stay in use until the daemon restarts"
+            )
+        }
+        outcome.findings =
+            (lease.notResumed.map { [$0] } ?? []) + provided.secrets.findings(for: prepared.plan) + outcome.findings
+        return finished
+    }
+
+    /// Notes that no step needed a workspace, so that the run leaves no snapshot.
+    func skip(_ task: RunTask, _ prepared: RunPreparation) async {
+        _ = await workspaces.snapshots.leaving(prepared, task.run, isWhole: false)
+    }
+}
+
+/// Where runs get their sandboxes and secrets from.
+struct SandboxSource: Sendable {
+    let sandboxing: Sandboxing
+    let state: StateFolder
+    let options: BoxOptions
+
+    /// - Throws: ``EarlyVerdict`` for unread code where nothing can enclose it.
+    func enclosure(_ task: RunTask, _ prepared: RunPreparation) throws -> RunEnclosure {
+        try RunEnclosure.make(
+            prepared, of: task.run, isMerged: prepared.trust == .merged, in: task.repository, state: state,
+            options: options, sandboxing: sandboxing, place: task.place)
+    }
+
+    /// What the run is given of the secrets that its steps name: nothing unless its code is trusted.
+    func secrets(for prepared: RunPreparation, of run: QueuedRun) async throws -> RunSecrets {
+        guard prepared.trust == .merged, run.request.isForAgent != true else { return .withheld }
+        guard prepared.plan.steps.contains(where: { !$0.secrets.isEmpty }) else { return .none }
+        return try await offThread { [state] in
+            SecretStores(state: state).resolve(prepared.plan, repository: run.request.repository)
+        }
+    }
+}

@@ -1,0 +1,90 @@
+import Results
+import Store
+import Archive
+import Engine
+import Logging
+
+/// Provides the workspace of a run: over the one that it goes on with, over a snapshot, or fresh.
+struct WorkspaceProvider: Sendable {
+    let snapshots: SnapshotWorkspaces
+    let retained: RetainedWorkspaces
+    let layering: Layering?
+    let log: Logger
+
+    /// A workspace, and what has to be given back with it: ``WorkspaceProvider/close(_:)`` after the last step, and
+    /// ``WorkspaceProvider/release(_:_:report:isRecorded:)`` once the verdict is recorded.
+    struct Lease: Sendable {
+        let workspace: Workspace
+        let choice: SnapshotChoice
+        let resumption: Resumption?
+        /// Why the run does not go on with the workspace that it was to go on with.
+        let notResumed: Finding?
+    }
+
+    /// - Parameters:
+    ///   - enclosed: The sandbox of the run; without one no snapshot is used.
+    ///   - isWhole: Whether the workspace will have what all steps of the plan make.
+    /// - Throws: What Git, the disk or a damaged retained workspace says. Nothing is left to give back then.
+    func provide(
+        _ task: RunTask, _ prepared: RunPreparation, in enclosed: RunEnclosure, isWhole: Bool
+    ) async throws -> Lease {
+        let (resumption, notResumed) = await retained.resumption(prepared, task.run)
+        let choice =
+            enclosed.enclosure == nil || resumption != nil
+            ? .none : await snapshots.choose(prepared, task.run, task.repository, isWhole: isWhole)
+        do {
+            let workspace = try await workspace(task, prepared, enclosed, resumption, choice)
+            log.debug("run \(task.id): \(workspace.account)")
+            if let problem = workspace.problem {
+                log.warning(
+                    "run \(task.id) starts from a checkout, because no warm workspace could be used: \(problem)"
+                )
+                await snapshots.giveUp(choice, task.id)
+            }
+            return Lease(workspace: workspace, choice: choice, resumption: resumption, notResumed: notResumed)
+        } catch {
+            await snapshots.bases.giveBack(choice.use)
+            await retained.kept.giveBack(resumption?.kept)
+            throw error
+        }
+    }
+
+    private func workspace(
+        _ task: RunTask, _ prepared: RunPreparation, _ enclosed: RunEnclosure, _ resumption: Resumption?,
+        _ choice: SnapshotChoice
+    ) async throws -> Workspace {
+        let user = enclosed.enclosure?.user
+        if let resumption { return try await retained.resume(resumption.kept, at: task.place, user: user) }
+        return try await Workspace.make(
+            at: task.place.workspace, commit: prepared.tested, store: task.repository.store,
+            base: choice.use?.base.workspaceBase, user: user, keepsLayers: choice.leaves != nil, layering: layering,
+            isOpen: enclosed.standby != nil, opened: enclosed.holder)
+    }
+
+    /// Ends the mount and lets go of the retained workspace below. Nothing of the run may work in it any more.
+    func close(_ lease: Lease) async {
+        await lease.workspace.close()
+        await retained.kept.giveBack(lease.resumption?.kept)
+    }
+
+    /// Gives everything back when the run never began.
+    func abandon(_ lease: Lease) async {
+        await close(lease)
+        await snapshots.bases.giveBack(lease.choice.use)
+    }
+
+    /// Retains the workspace of a run that failed, or leaves a snapshot of one that passed, and gives back what is below.
+    ///
+    /// - Parameter report: The recorded report; nil for a run without one, which leaves nothing that others begin from.
+    func release(_ finished: FinishedWorkspace, _ task: RunTask, report: Report?) async {
+        // A process that still lives may write to the layers, so nothing of it is touched.
+        guard finished.isAllEnded else { return }
+        var finished = finished
+        if let report {
+            await retained.retain(finished, task.run, report, folder: task.place.folder)
+        } else {
+            finished.hasPassed = false
+        }
+        await snapshots.release(finished, task.run, store: task.repository.store)
+    }
+}
