@@ -65,7 +65,7 @@ import Testing
                 try await commit("LICENSE", "mine\n")
                 try await commit("check.sh", "exit 0\n")
                 // The newest commit alone is harmless: the target tells where the change began, its rules what counts.
-                let rules = ["SumTests.sums is gone", "LICENSE is touched"]
+                let rules = ["SumTests.sums is gone", "LICENSE is changed"]
                 for words in [["--folder", clone], ["--repository", clone], ["mine", "--repository", clone]] {
                     let found = try await bench.command([Bench.pipectl, "integrity"] + words, in: bench.root)
                     #expect(found.code == 5, "\(words): \(found.output)\(found.errors)")

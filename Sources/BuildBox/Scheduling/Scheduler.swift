@@ -130,7 +130,7 @@ actor Scheduler {
         let stop = StopSignal()
         // They are wanted again when the machine is idle.
         for probe in live.withLock({ $0.begin(run, stop) }) {
-            probe.stop(StopRequest(.preempted, reason: "run \(run.id) came, which somebody waits for"))
+            probe.stop(StopRequest(.preempted, reason: "stopped for run \(run.id), which has priority"))
         }
         return stop
     }

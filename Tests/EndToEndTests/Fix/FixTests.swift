@@ -103,7 +103,7 @@ struct FixTests {
             #expect(try await Fixing.report(bench, 1).fixes == nil)
             #expect(try await bench.pipectl("fix", "1", "--show").code == 2)
             let none = try await bench.pipectl("fix", "1")
-            #expect(none.code == 1 && none.output.contains("fix given up"), "\(none)")
+            #expect(none.code == 1 && none.output.contains("fix abandoned"), "\(none)")
             #expect(none.output.contains("the fixer changed nothing"), "\(none)")
             #expect(try await bench.pipectl("fix", "1", "--patch").code == 2)
 
