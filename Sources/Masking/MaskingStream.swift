@@ -44,7 +44,9 @@ package struct MaskingStream {
     package init(_ masker: Masker) { self.masker = masker }
 
     /// Takes the next bytes and hands on what is clear, in pieces that are only there during the call.
-    package mutating func feed(_ buffer: UnsafeRawBufferPointer, _ output: (UnsafeRawBufferPointer) throws -> Void) rethrows {
+    package mutating func feed(_ buffer: UnsafeRawBufferPointer, _ output: (UnsafeRawBufferPointer) throws -> Void)
+        rethrows
+    {
         let isText = cutter.held.isEmpty && SequenceCutter.firstEscape(in: buffer, from: 0) == nil
         guard masker.cutsSequences, !isText else { return try feedText(buffer, output) }
         let clear = clearBytes(of: buffer)

@@ -77,10 +77,7 @@ struct PathRules {
         let edited = files.filter { TestPaths.isSnapshot($0.path) && Self.isThere($0.old) }
         guard !edited.isEmpty, !files.contains(where: { TestPaths.isSource($0.path) }) else { return [] }
         return edited.prefix(20).map {
-            Breach(
-                .loneSnapshot,
-                message: "\($0.path) is edited or removed, but no source file is",
-                file: $0.path)
+            Breach(.loneSnapshot, message: "\($0.path) is edited or removed, but no source file is", file: $0.path)
         }
     }
 

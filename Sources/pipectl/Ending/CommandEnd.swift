@@ -1,0 +1,26 @@
+import Archive
+import BuildBox
+import Engine
+import Git
+import Results
+import Store
+
+/// A command's end with an exit code of its own, and what to say.
+struct CommandEnd: Error, CustomStringConvertible {
+    var code: Int32
+    var message: String?
+
+    var description: String { message ?? "exit code \(code)" }
+
+    /// 2 for what the user can mend in the call or the definition, 3 for the box.
+    static func code(for error: any Error) -> Int32 {
+        switch error {
+        case let error as BoxError: error.code == .missingTool || error.origin == .box ? 3 : 2
+        case is DefinitionError, is GitError: 2
+        case let error as ArchiveError: [.unknownRun, .badArtifact].contains(error.code) ? 2 : 3
+        case let error as StateError: error.code == .locked ? 3 : 2
+        case let error as SecretError: [.name, .value, .notSet].contains(error.code) ? 2 : 3
+        default: 3
+        }
+    }
+}

@@ -1,0 +1,6 @@
+import Results
+
+/// The version that commands and reports show.
+enum Version {
+    static let text = Report.Box.version
+}
