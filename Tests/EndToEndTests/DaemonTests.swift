@@ -222,7 +222,8 @@ struct DaemonTests {
             let step = "Step(\"one\", run: \"echo here > \(bench.meet)/begun; cat \(bench.meet)/go\")"
             try await bench.commit(Workflows.test(step), "Workflows")
             for name in ["begun", "go"] { try bench.meetingPoint(name) }
-            async let run = bench.command([Bench.pipectl, "run", "test", "--shared", bench.meet, "--minimum-free", "0"])
+            async let run = bench.command(
+                [Bench.pipectl, "run", "test", "--minimum-free", "0"], in: bench.repository, within: .seconds(120))
             try await bench.arrival(at: "begun")
             let owner = try String(contentsOfFile: "\(bench.home)/lock", encoding: .utf8)
             let pid = try #require(owner.split(separator: " ").first)
