@@ -141,7 +141,7 @@ struct BaseTests {
                 #expect(clean.verdict == .passed && clean.upkeep == .cleanRoom)
                 let found = try await bench.report(3).findings.filter { $0.rule == "warm-differs" }
                 #expect(found.count == 1 && found.first?.message.contains("run 2 failed with the same tree") == true)
-                #expect(found.first?.message.contains("1 warm workspaces of test on main are given up") == true)
+                #expect(found.first?.message.contains("Removed 1 warm workspace of test on main") == true)
                 #expect(await daemon.stop() == 0)
             }
         }

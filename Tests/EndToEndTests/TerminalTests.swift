@@ -23,9 +23,8 @@
                 for name in ["begun", "go"] { try bench.meetingPoint(name) }
                 let run = bench.sharing([Bench.pipectl, "run", "test", "--minimum-free", "0"])
                 let line = (["sh", "-c", Self.look, bench.root] + run).map(\.quoted).joined(separator: " ")
-                async let ended = bench.command([
-                    "env", "TERM=xterm", "script", "-qfec", line, "\(bench.root)/typescript",
-                ])
+                async let ended = bench.command(
+                    ["env", "TERM=xterm", "script", "-qfec", line, "\(bench.root)/typescript"], in: bench.repository)
                 try await bench.arrival(at: "begun")
                 let name = try String(contentsOfFile: "\(bench.root)/name", encoding: .utf8)
                     .trimmingCharacters(in: .whitespacesAndNewlines)
@@ -61,9 +60,8 @@
             try await Bench.with(["workflows/x.swift": definition]) { bench in
                 let run = [Bench.pipectl, "run", "publish", "--minimum-free", "0"].map(\.quoted).joined(separator: " ")
                 func typed(_ text: String) async throws -> Bench.Ended {
-                    try await bench.command([
-                        "sh", "-c", "printf '\(text)' | script -qec \"$0\" /dev/null", run,
-                    ])
+                    try await bench.command(
+                        ["sh", "-c", "printf '\(text)' | script -qec \"$0\" /dev/null", run], in: bench.repository)
                 }
                 let asked = try await typed(#"\n1.2\nmany\n\n"#)
                 #expect(asked.code == 0, "\(asked.output)\(asked.errors)")

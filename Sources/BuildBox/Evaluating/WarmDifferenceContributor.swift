@@ -72,7 +72,7 @@ struct WarmDifferenceContributor: ReportContributor {
             let gone = await bases.giveUp {
                 $0.key.workflow == workflow && $0.key.repository == repository && $0.key.branch == branch
             }
-            message += ". Removed \(gone) warm workspaces of \(workflow) on \(branch)"
+            message += ". Removed \(gone) warm workspace\(gone == 1 ? "" : "s") of \(workflow) on \(branch)"
             if hides { message += " and the proofs made in them" }
         }
         return Finding(
