@@ -1,3 +1,4 @@
+import BuildBox
 import Results
 
 /// The version that commands and reports show.
