@@ -32,7 +32,7 @@ enum Machine {
     /// Small disks are mounted, and other users' limits set, by root only.
     static let isRootOnLinux = isLinux && geteuid() == 0
     /// The start of what makes the first process of the first run. The sandbox's first use is pipectl's own trial of it.
-    static let firstProcess = Moment(match: isRootOnLinux ? "/stepinit --enclos" : "/bwrap", number: 2)
+    static let firstProcess = Moment(match: "/bwrap", number: 2)
     /// The fastest disk there is: loops of thousands of starts would otherwise measure the disk.
     static let fastDisk = FileManager.default.isWritableFile(atPath: "/dev/shm") ? "/dev/shm" : "/tmp"
 }
