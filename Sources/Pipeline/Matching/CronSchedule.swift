@@ -1,7 +1,7 @@
-/// Five cron fields, in UTC: minute, hour, day of the month, month, day of the week (0 and 7 are Sunday).
+/// A schedule of five cron fields, in UTC: minute, hour, day of the month, month, day of the week (0 and 7 are Sunday).
 ///
-/// Fields take `*`, numbers, ranges `1-5`, lists `1,15` and steps `*/10`. When both day fields are limited,
-/// either may match, as crontab(5) says.
+/// Fields take `*`, numbers, ranges `1-5`, lists `1,15` and steps `*/10`. When both day fields are limited, it is
+/// enough that one of them matches, as in crontab(5).
 public struct CronSchedule: Sendable, Equatable {
     private let minutes: Set<Int>
     private let hours: Set<Int>
@@ -11,7 +11,9 @@ public struct CronSchedule: Sendable, Equatable {
     private let limitsDays: Bool
     private let limitsWeekdays: Bool
 
-    /// Reads the five fields, or returns the reason why they can't be read.
+    /// Reads the five fields.
+    ///
+    /// - Throws: ``CronProblem`` when there are not five fields, or when one is out of its range.
     public init(_ text: String) throws(CronProblem) {
         let fields = text.split(whereSeparator: \.isWhitespace).map(String.init)
         guard fields.count == 5 else {
@@ -25,12 +27,12 @@ public struct CronSchedule: Sendable, Equatable {
         months = try CronSchedule.values(fields[3], 1...12, "month")
         let named = try CronSchedule.values(fields[4], 0...7, "weekday")
         weekdays = Set(named.map { $0 % 7 })
-        // As crontab(5) says, a field with a star does not limit, though */2 leaves days out.
+        // As in crontab(5), a field that begins with a star does not count as limited, although `*/2` leaves days out.
         limitsDays = !fields[2].hasPrefix("*")
         limitsWeekdays = !fields[4].hasPrefix("*")
     }
 
-    /// Whether the minute that holds `time`, in seconds since 1970, is meant.
+    /// Whether the schedule names the minute that holds `time`, in seconds since 1970.
     public func matches(secondsSince1970 time: Int) -> Bool {
         let minuteCount = time / 60
         let day = minuteCount / 1_440
@@ -47,9 +49,10 @@ public struct CronSchedule: Sendable, Equatable {
         return limitsDays && limitsWeekdays ? inDays || inWeekdays : inDays && inWeekdays
     }
 
-    /// The next minute after `time` that is meant, in seconds since 1970; nil when none comes within 9 years.
+    /// The start of the next minute after `time` that the schedule names, in seconds since 1970; nil when none comes
+    /// within 9 years.
     ///
-    /// 29 February comes again after 8 years at the latest: 2100 is no leap year.
+    /// 29 February comes again after at most 8 years, because 2100 is not a leap year.
     public func next(after time: Int) -> Int? {
         var minute = (time / 60 + 1) * 60
         let end = time + 9 * 366 * 86_400
@@ -108,5 +111,6 @@ public struct CronSchedule: Sendable, Equatable {
 
 /// Why a schedule can't be used.
 public struct CronProblem: Error, Sendable, Equatable, CustomStringConvertible {
+    /// The sentence, with the value that is wrong.
     public var description: String
 }

@@ -1,15 +1,17 @@
-/// A pattern over slash-separated paths and names: `*` and `?` within a segment, `**` across segments,
-/// `[a-z]` and `[!a-z]` classes, `{a,b}` alternatives, `\` before a character that is meant as itself.
+/// A pattern for slash-separated paths and names.
 ///
-/// Characters are Unicode scalars, as in Git and the file system: a slash stays a slash whatever follows it.
-/// Matching is linear in the pattern for each path segment (no backtracking over `**` of more than the
-/// remaining segments), so a hostile path or pattern can't take long.
+/// `*` and `?` match within a segment, `**` matches across segments. `[a-z]` and `[!a-z]` are classes, `{a,b}` are
+/// alternatives, and `\` takes the next character literally.
+///
+/// Characters are Unicode scalars, as in Git and the file system: a combining character after a slash does not hide the
+/// slash. For each path segment the time is linear in the pattern, so a hostile path or pattern can't take long.
 public struct Glob: Sendable, Equatable {
+    /// The pattern as it was written.
     public let pattern: String
 
     private let alternatives: [[Segment]]
 
-    /// Longest pattern and most alternatives that are accepted.
+    /// The longest pattern, in bytes, that is accepted.
     static let lengthLimit = 1_024
     static let alternativesLimit = 256
 
@@ -47,7 +49,7 @@ public struct Glob: Sendable, Equatable {
         return alternatives.contains { Glob.match($0, parts) }
     }
 
-    /// Whether something below the folder `path` can match: tells a walk which folders to enter.
+    /// Whether a path below the folder `path` can match. A walk uses it to decide which folders to enter.
     public func canMatch(below path: String) -> Bool {
         let parts = Glob.parts(of: path)
         return alternatives.contains { segments in
@@ -62,7 +64,7 @@ public struct Glob: Sendable, Equatable {
         }
     }
 
-    /// Whether the pattern leads through the folder `path` by names of its own, not by a `**`.
+    /// Whether the pattern names every segment of the folder `path` itself, without a `**`.
     package func leads(through path: String) -> Bool {
         let parts = Glob.parts(of: path)
         return alternatives.contains { segments in
@@ -73,7 +75,7 @@ public struct Glob: Sendable, Equatable {
         }
     }
 
-    /// Whether everything below the folder `path` matches, whatever it is.
+    /// Whether every path below the folder `path` matches.
     package func covers(_ path: String) -> Bool {
         let parts = Glob.parts(of: path)
         return alternatives.contains { $0.last == .anyDepth && Glob.match($0, parts) }
@@ -162,7 +164,7 @@ public struct Glob: Sendable, Equatable {
             case "[":
                 let negated = index < text.count && (text[index] == "!" || text[index] == "^")
                 if negated { index += 1 }
-                // A ] that comes first is one of the set.
+                // A ] that comes first belongs to the class.
                 guard let end = text[min(index + 1, text.count)...].firstIndex(of: "]") else {
                     throw refuse("a [ is not closed; write \\[ for the character itself")
                 }
@@ -189,7 +191,7 @@ public struct Glob: Sendable, Equatable {
         return tokens
     }
 
-    /// Greedy with one remembered star: linear but for restarts at the last star, never exponential.
+    /// Greedy, with one remembered star. It restarts at the last star only, so it never takes exponential time.
     private static func match(_ tokens: [Token], _ text: [Unicode.Scalar]) -> Bool {
         scan(tokens.count, text.count, isMany: { tokens[$0] == .many }) { token, position in
             switch tokens[token] {
@@ -235,7 +237,9 @@ public struct Glob: Sendable, Equatable {
 
 /// Why a pattern can't be used.
 public struct GlobProblem: Error, Sendable, Equatable, CustomStringConvertible {
+    /// The pattern as it was written.
     public var pattern: String
+    /// The predicate of a sentence about the pattern: "it is empty".
     public var reason: String
     public var description: String { "the pattern \"\(pattern)\" can't be used: \(reason)" }
 }

@@ -1,17 +1,20 @@
-/// The graph of one workflow for one commit, as data: what a workflow program prints and the engine runs.
+/// The graph of one workflow for one commit, as data: a workflow program prints it and the engine executes it.
 public struct Plan: Sendable, Equatable, Codable {
-    /// The format of this value as JSON; a program that writes another one is compiled again.
+    /// The version of this type's JSON. A program that writes another version is compiled again.
     public static let formatVersion = 2
 
+    /// The version of the program that made the plan.
     public var formatVersion = Plan.formatVersion
+    /// The workflow's name.
     public var workflow: String
-    /// Whether the first failure cancels what still runs.
+    /// Whether the first failed step cancels the steps that are still running.
     public var failFast: Bool
-    /// Of the whole run.
+    /// Limits of the whole run.
     public var limits = Limits()
-    /// In the order in which the workflow lists them.
+    /// In the order in which the workflow lists its steps.
     public var steps: [PlannedStep]
 
+    /// Makes a plan in the current format.
     public init(workflow: String, failFast: Bool = false, limits: Limits = Limits(), steps: [PlannedStep]) {
         self.workflow = workflow
         self.failFast = failFast
@@ -30,62 +33,72 @@ public struct PlannedStep: Sendable, Equatable, Codable {
         case command([String])
         /// A Swift closure of the workflow program.
         case closure
-        /// Nothing: it waits for a person.
+        /// Nothing: the step waits for an approval.
         case approval
     }
 
-    /// When a step may run, seen from what it needs.
+    /// When a step may run, depending on how the steps that it needs ended.
     public enum Condition: String, Sendable, Codable {
-        /// Everything it needs has passed (or failed where that is allowed).
+        /// All of them passed, or failed where failure is allowed.
         case onSuccess
-        /// Something it needs has failed.
+        /// At least one of them failed.
         case onFailure
-        /// Everything it needs has ended.
+        /// All of them ended, in whatever way.
         case always
     }
 
+    /// Unique in the plan.
     public var name: String
     public var action: Action
+    /// Names of steps of the same plan.
     public var needs: [String]
     public var condition = Condition.onSuccess
-    /// Seconds, wall clock, per attempt.
+    /// Wall-clock seconds for each attempt.
     public var timeout: Double = 3600
     public var retry = RetryPolicy()
-    /// Nil where failed tests are not tried again by themselves.
+    /// How failed tests are retried; nil: they are not retried.
     public var testRetry: TestRetry?
-    /// How it is told which tests to run, where it says so: see ``testRunner`` for what is known besides.
+    /// How the command is told which tests to run, if the workflow says so. ``testRunner`` also recognises common
+    /// commands.
     public var testFilter: TestRetry.Filter?
+    /// Whether the run can pass although this step fails.
     public var allowsFailure = false
+    /// Variables in addition to those that every step sees.
     public var environment: [String: String] = [:]
-    /// Relative to the workspace.
+    /// Relative to the workspace; nil: the workspace itself.
     public var workingDirectory: String?
     public var testResults: [TestResultSource] = []
-    /// Nil: of a step that fails, the errors that it printed.
+    /// Where findings are read from. Nil: only the errors in the output of a failed step are read.
     public var findings: [FindingSource]?
+    /// Globs below the workspace.
     public var artifacts: [String] = []
     public var resources: [ResourceUse] = []
     public var network = NetworkAccess.denied
     public var permissions: [SandboxPermission] = []
     public var limits = Limits()
     public var caches: [CacheUse] = []
-    /// Whether its input and output are a pseudo-terminal.
+    /// Whether the step's input and output are a pseudo-terminal.
     public var hasTerminal = false
     public var secrets: [SecretUse] = []
+    /// Globs of the repository's files that the step reads; empty: all files.
     public var inputs: [String] = []
-    /// Whether no other file decides its result, also of those that the steps it needs have read: see
+    /// Whether only ``inputs`` decide the step's result, whatever the steps that it needs have read: see
     /// `Step.inputs(only:)`.
     public var inputsCoverNeeds = false
+    /// Globs of what the step makes for later steps.
     public var outputs: [String] = []
-    /// Whether it says that it leaves nothing for later steps: see `Step.outputs()`.
+    /// Whether the step declares that it makes nothing for later steps: see `Step.outputs()`.
     public var leavesNothing = false
-    /// Whether no earlier result may stand for it: see `Step.neverProved()`.
+    /// Whether an earlier result must never be used instead of running the step: see `Step.neverProved()`.
     public var isNeverProved = false
+    /// Names of the values that the step publishes.
     public var publishes: [String] = []
+    /// Names of the values that the step reads.
     public var reads: [String] = []
-    /// Whether doing it twice is as good as doing it once: see `Step.idempotent()`.
+    /// Whether running the step twice does no harm: see `Step.idempotent()`.
     public var isIdempotent = false
 
-    /// What it reviews by, for a step that does.
+    /// The settings of a step that reviews the change; nil for other steps.
     public var review: ReviewPlan?
 
     public init(name: String, action: Action, needs: [String] = []) {
@@ -94,7 +107,7 @@ public struct PlannedStep: Sendable, Equatable, Codable {
         self.needs = needs
     }
 
-    /// The command as a person would type it.
+    /// The command as one would type it in a shell.
     public var commandLine: String {
         if let review { return review.command }
         return switch action {
@@ -106,9 +119,9 @@ public struct PlannedStep: Sendable, Equatable, Codable {
     }
 }
 
-/// How often and after which failures a step is tried again.
+/// How often, and after which failures, a step is attempted again.
 public struct RetryPolicy: Sendable, Equatable, Codable {
-    /// Further attempts after the first.
+    /// The largest number of further attempts.
     public var count: Int
     public var condition: RetryCondition
     public var backoff: Backoff
@@ -120,21 +133,24 @@ public struct RetryPolicy: Sendable, Equatable, Codable {
     }
 }
 
-/// Which failures of a step are worth another attempt.
+/// Which failures of a step allow another attempt.
 public enum RetryCondition: Sendable, Equatable, Codable {
     case anyFailure
     case exitCodes([Int32])
-    /// The step could not be started, or the box failed under it.
+    /// The step could not be started, or the build box failed while it ran.
     case infrastructure
 
-    /// Another attempt when the command ends with one of these exit codes.
+    /// Allows another attempt when the command ends with one of these exit codes.
     public static func exitCodes(_ codes: Int32...) -> RetryCondition { .exitCodes(codes) }
 }
 
-/// The pause before a further attempt, in seconds.
+/// The pause before a further attempt.
 public struct Backoff: Sendable, Equatable, Codable {
+    /// Seconds before the second attempt.
     public var first: Double
+    /// What the pause is multiplied by with each further attempt.
     public var factor: Double
+    /// The longest pause, in seconds.
     public var limit: Double
 
     /// The same pause before each attempt.
@@ -147,7 +163,7 @@ public struct Backoff: Sendable, Equatable, Codable {
         Backoff(first: first.inSeconds, factor: 2, limit: limit.inSeconds)
     }
 
-    /// Seconds to wait before attempt `number`; the first retry is attempt 2.
+    /// The seconds to wait before attempt `number`. The first retry is attempt 2.
     public func pause(beforeAttempt number: Int) -> Double {
         var pause = first
         for _ in 2..<max(number, 2) where pause < limit { pause *= factor }
@@ -175,14 +191,14 @@ public enum TestResultSource: Sendable, Equatable, Codable {
     case junit(String)
     /// Swift Testing's event stream (`swift test --event-stream-output-path`), as a glob below the workspace.
     case swiftTestingEvents(String)
-    /// Test result files in any format that is read, as a glob below the workspace; the content tells which one it is.
+    /// Files in any format that pipectl reads, as a glob below the workspace. The content decides which format it is.
     case file(String)
-    /// What `swift test` prints: less exact, needs no option of the command.
+    /// The output of `swift test`. It is less exact than a result file, but the command needs no option for it.
     case swiftPMConsole
 }
 
 extension String {
-    /// The text as one word of a POSIX shell.
+    /// The text quoted as one word for a POSIX shell.
     package var shellQuoted: String {
         let plain =
             !isEmpty

@@ -1,4 +1,4 @@
-/// What is known about a run while it is planned.
+/// The facts about a run that are known when it is planned.
 public struct PlanContext: Sendable, Equatable, Codable {
     /// The watched repository's name, as `pipectl status` shows it.
     public var repository: String
@@ -8,21 +8,21 @@ public struct PlanContext: Sendable, Equatable, Codable {
     public var commit: String
     /// The full ref that moved, for example `refs/pull/7/head`.
     public var ref: String
-    /// The branch that is meant: the target of a change, else the branch itself; nil for a tag.
+    /// The target of a change, otherwise the branch itself, as a short name (`main`); nil for a tag.
     public var branch: String?
-    /// The tag's name, for a run that a tag started.
+    /// The tag's name; nil unless a tag started the run.
     public var tag: String?
-    /// The change, for a run of a change.
+    /// The change; nil unless the run tests one.
     public var change: Change?
-    /// The paths that differ from the target (for a change) or from the earlier commit.
+    /// The paths that differ from the target (of a change) or from the ref's previous commit.
     public var changedFiles: [ChangedFile]
     /// The changes that landed with this commit, oldest first.
     public var mergedChanges: [MergedChange]
     /// Each parameter's value as text, defaults filled in.
     public var parameters: [String: String]
-    /// The newest release tag that the commit descends from, if there is one.
+    /// The newest release tag among the commit's ancestors, if there is one.
     public var lastTag: String?
-    /// What earlier runs tell about the tests.
+    /// What earlier runs say about the tests.
     public var tests = TestHistory()
 
     public init(
@@ -42,10 +42,10 @@ public struct PlanContext: Sendable, Equatable, Codable {
         self.parameters = parameters
     }
 
-    /// The change that landed with this commit; the last one when several did.
+    /// The change that landed with this commit, or the last one of several.
     public var mergedChange: MergedChange? { mergedChanges.last }
 
-    /// Whether a changed path matches one of `globs`; true when what changed is not known (a manual run).
+    /// Whether a changed path matches one of `globs`. True when the changed paths are unknown, as in a manual run.
     public func changes(_ globs: String...) -> Bool {
         if changedFiles.isEmpty && change == nil { return true }
         let patterns = globs.compactMap { try? Glob($0) }
@@ -54,32 +54,33 @@ public struct PlanContext: Sendable, Equatable, Codable {
 
     /// The value of a parameter that the workflow declares.
     ///
-    /// A parameter that the workflow does not declare has its default; one without default is a
-    /// programming error and ends the planning with a message that names it.
+    /// A parameter that the workflow does not declare has its default value. Reading an undeclared parameter without a
+    /// default is a programming error: it ends planning with a message that names the parameter.
     public subscript<Value>(parameter: Parameter<Value>) -> Value {
         let declaration = parameter.declaration
         let text = parameters[declaration.name] ?? declaration.defaultValue
         guard let text, let value = Value(parameter: text) else {
-            // Only reachable when the workflow reads a parameter it doesn't list: the box checks values against
-            // the declarations before planning. Planning runs in a process of its own, which this ends.
+            // Reached only when the workflow reads a parameter that it does not list, because the daemon checks values
+            // against the declarations before planning. Planning has a process of its own, so this ends nothing else.
             fatalError("parameter \"\(declaration.name)\" is read but not declared: add it to `parameters:`")
         }
         return value
     }
 }
 
-/// A pull request, whatever the forge calls it.
+/// A pull or merge request, or a branch that stands for one.
 public struct Change: Sendable, Equatable, Codable {
     /// The number of a pull request, or the branch of a change that has no number.
     public var name: String
     /// The commit that the author pushed.
     public var head: String
-    /// The branch it wants into.
+    /// The branch that the change is to be merged into.
     public var target: String
-    /// The tip of the target that the head was merged with.
+    /// The commit of the target that ``head`` was merged with.
     public var targetCommit: String
     /// The first line of the head commit's message.
     public var title: String
+    /// The head commit's author.
     public var author: String
 
     public init(name: String, head: String, target: String, targetCommit: String, title: String, author: String) {
@@ -92,8 +93,9 @@ public struct Change: Sendable, Equatable, Codable {
     }
 }
 
-/// A path that a run's commit changes.
+/// A path that the tested commit changes.
 public struct ChangedFile: Sendable, Equatable, Codable {
+    /// What happened to the path, as Git reports it.
     public enum Status: String, Sendable, Codable { case added, deleted, modified, renamed, copied, typeChanged }
 
     public var status: Status
@@ -108,14 +110,16 @@ public struct ChangedFile: Sendable, Equatable, Codable {
     }
 }
 
-/// A change that landed in the target, and how that was seen.
+/// A change that landed in its target, and how that was recognised.
 public struct MergedChange: Sendable, Equatable, Codable {
-    /// How a landed change was recognised in the target's history.
+    /// How the change was found in the target's history. `inside`: the target already contained its commits.
     public enum Recognition: String, Sendable, Codable { case merge, fastForward, squash, rebase, inside }
 
+    /// The change's name: see ``Change/name``.
     public var name: String
+    /// The last commit that the author pushed.
     public var head: String
-    /// The commit on the target that brought it.
+    /// The commit on the target that contains the change.
     public var commit: String
     public var recognition: Recognition
 

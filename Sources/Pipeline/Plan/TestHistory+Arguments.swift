@@ -1,12 +1,13 @@
-/// The tests as arguments of the tools that run them. Each is one word of an argument vector, for `Step(…, command:)`.
+/// The tests as arguments of the tools that run them. Each element is one argument, for `Step(…, command:)`.
 ///
-/// Tests that a tool can't be told are left out; an empty list has no arguments, which for most tools means all tests.
+/// Tests that the tool can't select are left out. An empty list gives no arguments, which most tools read as "all
+/// tests".
 extension [KnownTest] {
     /// `--filter EXPRESSION` of `swift test`, for XCTest and Swift Testing.
     public var swiftTestArguments: [String] {
         let patterns = compactMap { test -> String? in
             guard let suite = test.suite.pathPattern, test.isSayable else { return nil }
-            // Swift Testing shows a test under its title if it has one: then its suite is what can be named.
+            // Swift Testing reports a test under its display name if it has one. Then only its suite can be named.
             guard let name = test.name.functionName else { return "^\(suite)[./]" }
             return "^\(suite)[./]\(name.regexEscaped)($|[/(])"
         }
@@ -15,8 +16,8 @@ extension [KnownTest] {
 
     /// Node ids for `pytest`: `tests/test_types.py::TestPath::test_suffix[a-b]`.
     ///
-    /// Where results name no file (`junit_family=xunit2`), it is taken from the module's name. pytest refuses to run at all
-    /// when one of the ids is gone: see the documentation of ordering for what to do about that.
+    /// Where the results name no file (`junit_family=xunit2`), the file is derived from the module's name. pytest
+    /// refuses to run at all when one of the ids no longer exists.
     public var pytestArguments: [String] {
         compactMap { test -> String? in
             guard test.isSayable else { return nil }
@@ -25,7 +26,7 @@ extension [KnownTest] {
             if let known = test.file, known.hasSuffix(".py") {
                 file = known
                 let module = known.dropLast(3).split(separator: "/").map(String.init)
-                // Classes are what follows the module's name, of which a part may be missing at the front.
+                // The class names follow the module's name. Results may lack the first parts of the module's name.
                 let shared = (1...module.count).reversed().first { parts.starts(with: module.suffix($0)) } ?? 0
                 parts.removeFirst(shared)
             } else {
@@ -35,7 +36,7 @@ extension [KnownTest] {
                 file = parts[...end].joined(separator: "/") + ".py"
                 parts.removeFirst(end + 1)
             }
-            // What begins with a dash would be an option.
+            // Text that begins with a dash would be read as an option.
             guard !file.hasPrefix("-"), !file.hasPrefix("/") else { return nil }
             return test.name.isEmpty ? file : ([file] + parts + [test.name]).joined(separator: "::")
         }.uniqued
@@ -53,7 +54,7 @@ extension [KnownTest] {
 }
 
 extension [KnownTest] {
-    /// `-R EXPRESSION` of `ctest`, which otherwise ends well when there is no such test.
+    /// `-R EXPRESSION` for `ctest`. `ctest` passes when no test matches the expression.
     package var ctestArguments: [String] {
         let patterns = compactMap { $0.isSayable && !$0.name.isEmpty ? $0.name.cmakeEscaped : nil }
         return patterns.isEmpty ? [] : ["--no-tests=error", "-R", "^(\(patterns.uniqued.joined(separator: "|")))$"]
@@ -61,7 +62,8 @@ extension [KnownTest] {
 }
 
 extension KnownTest {
-    /// One argument has at most 128 KiB (execve(2)), and 200 of these must fit. No program can be given a NUL.
+    /// One argument has at most 128 KiB (execve(2)); an expression joins up to 200 of these names. No argument can
+    /// contain NUL.
     fileprivate var isSayable: Bool {
         !(name.isEmpty && suite.isEmpty && file == nil) && suite.utf8.count + name.utf8.count <= 300
             && !name.utf8.contains { $0 < 0x20 }
@@ -70,13 +72,13 @@ extension KnownTest {
 }
 
 extension String {
-    /// `Module.Suite.Inner` as a pattern: results join the parts by dots or slashes, runners by other ones.
+    /// `Module.Suite.Inner` as a pattern: results and runners join the parts by different separators, dots or slashes.
     fileprivate var pathPattern: String? {
         let parts = split { $0 == "." || $0 == "/" }
         return parts.isEmpty ? nil : parts.map { String($0).regexEscaped }.joined(separator: "[./]")
     }
 
-    /// `test(of:)` of `test(of:) → 3`, `testThing` as it is; nil for a title.
+    /// `test(of:)` of `test(of:) → 3`; `testThing` unchanged; nil for a display name.
     fileprivate var functionName: String? {
         let end = firstIndex(of: ")").map { index(after: $0) } ?? endIndex
         let name = self[..<end]
@@ -89,14 +91,15 @@ extension String {
 
     fileprivate var regexEscaped: String { escaping("\\^$.|?*+()[]{}/-", with: { "\\\($0)" }) }
 
-    /// CMake's expressions know fewer signs than others, and none that a backslash makes of a letter.
+    /// CMake's regular expressions have fewer special characters than others, and no escapes that turn a letter into
+    /// one.
     fileprivate var cmakeEscaped: String { escaping("\\^$.|?*+()[]", with: { "\\\($0)" }) }
 
-    /// The text as a pattern of `swift test`, and as a matcher of nextest.
+    /// The text escaped for `swift test`, and as a nextest matcher.
     var swiftPattern: String { regexEscaped }
     var filtersetText: String { filtersetEscaped }
 
-    /// nextest reads the text of a matcher up to its `)`: nexte.st, "Filterset DSL", escape sequences.
+    /// nextest reads the text of a matcher up to the next `)`: nexte.st, "Filterset DSL", escape sequences.
     fileprivate var filtersetEscaped: String { escaping("\\/),", with: { "\\\($0)" }) }
 
     private func escaping(_ special: String, with escape: (Unicode.Scalar) -> String) -> String {
@@ -108,7 +111,7 @@ extension String {
 }
 
 extension [String] {
-    /// Each once, at its first place.
+    /// The elements without repetitions, in the order of their first occurrence.
     fileprivate var uniqued: [String] {
         var seen: Set<[UInt8]> = []
         return filter { seen.insert(Array<UInt8>($0.utf8)).inserted }

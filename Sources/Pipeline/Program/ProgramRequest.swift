@@ -1,7 +1,7 @@
-/// The questions that pipectl asks a compiled workflow program, as its first argument.
+/// The requests that pipectl makes to a compiled workflow program, as its first argument.
 ///
-/// Answers go to the file given with `--output`, as JSON; what the workflow prints while it is planned
-/// stays on its own streams. The program ends with 0 when it has answered.
+/// The program writes its answer as JSON to the file given with `--output`. What the workflow prints while it is
+/// planned goes to the program's own streams. Exit code 0 means that it has answered.
 public enum ProgramRequest: String, Sendable, Codable, CaseIterable {
     /// `describe --output FILE`: a ``ProgramDescription``.
     case describe
@@ -11,29 +11,34 @@ public enum ProgramRequest: String, Sendable, Codable, CaseIterable {
     case step
 }
 
-/// What a workflow program says of itself.
+/// A workflow program's description of itself.
 public struct ProgramDescription: Sendable, Equatable, Codable {
     /// The ``Plan/formatVersion`` that the program was compiled with.
     public var formatVersion = Plan.formatVersion
+    /// All workflows that it defines.
     public var workflows: [WorkflowDeclaration]
     public init(workflows: [WorkflowDeclaration]) { self.workflows = workflows }
 }
 
-/// The names of the environment variables that a step sees.
+/// The names of the environment variables that pipectl sets for a step.
 public enum StepVariable {
+    /// The workspace's absolute path.
     public static let workspace = "PIPECTL_WORKSPACE"
+    /// The attempt's number, from 1.
     public static let attempt = "PIPECTL_ATTEMPT"
+    /// The folder of the values that earlier steps published.
     public static let valuesIn = "PIPECTL_VALUES_IN"
+    /// The folder where the step writes the values that it publishes.
     public static let valuesOut = "PIPECTL_VALUES_OUT"
 
-    /// The variable that holds the path of a cache: `PIPECTL_CACHE_SWIFTPM` for `swiftpm`.
+    /// The variable with the path of a cache: `PIPECTL_CACHE_SWIFTPM` for `swiftpm`.
     package static func cache(_ name: String) -> String {
         "PIPECTL_CACHE_" + String(name.uppercased().map { $0.isLetter || $0.isNumber ? $0 : "_" })
     }
-    /// The variable that holds the path of a secret's file: `DEPLOY_TOKEN_FILE` for `DEPLOY_TOKEN`.
+    /// The variable with the path of a secret's file: `DEPLOY_TOKEN_FILE` for `DEPLOY_TOKEN`.
     public static func secretFile(_ name: String) -> String { name + "_FILE" }
 
-    /// The variable that holds a parameter: `PIPECTL_PARAM_DRY_RUN` for `dry-run`.
+    /// The variable with the value of a parameter: `PIPECTL_PARAM_DRY_RUN` for `dry-run`.
     public static func parameter(_ name: String) -> String {
         "PIPECTL_PARAM_" + String(name.uppercased().map { $0.isLetter || $0.isNumber ? $0 : "_" })
     }

@@ -1,33 +1,34 @@
-/// Where the findings of a step are read from: what a compiler, linter or checker says about files.
+/// Where a step's findings are read from: what a compiler, linter or checker says about files.
 ///
-/// A step that fails is read for the errors of the usual tools in any case; these are for what is also to be read when
-/// it passes, and for tools that speak otherwise.
+/// When a step fails, its output is always searched for the errors of common tools. Declare a source to read findings
+/// of passed steps too, or to read the output of other tools.
 public enum FindingSource: Sendable, Equatable, Codable {
     /// SARIF 2.1.0 files, as a glob below the workspace.
     case sarif(String)
-    /// What it prints, in the forms of swiftc, clang, gcc, SwiftLint, swift-format, Python and others.
+    /// The step's output, in the formats of swiftc, clang, gcc, SwiftLint, swift-format, Python and others.
     case output
-    /// What it prints, by a rule of your own.
+    /// The step's output, by a rule of your own.
     case matching(FindingRule)
 }
 
-/// What a line of a tool looks like, as a template: `"{file}:{line}: {severity} {rule}: {message}"`.
+/// The format of a tool's output line, as a template: `"{file}:{line}: {severity} {rule}: {message}"`.
 ///
 /// | Field | Holds |
 /// | --- | --- |
 /// | `{file}`, `{message}`, `{rule}` | any text, as short as the rest of the template allows |
 /// | `{line}`, `{column}` | digits |
 /// | `{severity}` | `error`, `warning`, `note`, `info`, or their first letter, in any case |
-/// | `{*}` | any text, which is passed over |
+/// `{*}`
+/// any text, which is ignored |
 ///
-/// A space in a template stands for one or more. Several templates are for tools whose findings take several lines: each
-/// is for the next line, and the last one may match any number of lines after the others.
+/// A space in a template matches one or more spaces. Use several templates for tools that print a finding on several
+/// lines: each matches the next line, and the last one also any number of lines that follow.
 public struct FindingRule: Sendable, Equatable, Codable {
-    /// What its findings are called unless `{rule}` says so.
+    /// The findings' rule name where no `{rule}` gives one.
     public var name: String
-    /// At least one; the last has `{message}` or all of them have together.
+    /// At least one. The last template has `{message}`, or all of them have it together.
     public var templates: [String]
-    /// `error`, `warning` or `note`, where no `{severity}` says so.
+    /// `error`, `warning` or `note`, used where no `{severity}` gives it.
     public var severity: String
 
     public init(_ name: String, _ templates: String..., severity: String = "error") {
@@ -38,7 +39,7 @@ public struct FindingRule: Sendable, Equatable, Codable {
 }
 
 extension FindingRule {
-    /// Why the rule could find nothing, or more than it should; nil for one that is fine.
+    /// Why the rule could match nothing, or too much; nil for a usable rule.
     package var problem: String? {
         let name = "the finding rule \"\(name)\""
         if self.name.isEmpty { return "a finding rule has no name" }

@@ -1,31 +1,34 @@
-/// How much a step, or a whole run, may use of the box; nil means: what the box sets.
+/// How much a step, or a whole run, may use. Nil means the limit that the build box sets.
 ///
-/// A limit that is reached ends the step with the limit's name and value as its reason.
+/// A step that reaches a limit is ended, and its reason has the limit's name and value.
 public struct Limits: Sendable, Equatable, Codable {
-    /// Seconds of processor time: of all processes together where the box has control groups, else of each process.
+    /// Seconds of processor time: of all processes together where the machine has control groups, otherwise of each
+    /// process.
     public var cpuTime: Double?
-    /// Bytes of memory: of all processes together where the box has control groups, else of each process.
+    /// Bytes of memory: of all processes together where the machine has control groups, otherwise of each process.
     public var memory: Int?
-    /// Processes and threads at a time.
+    /// Processes and threads at the same time.
     public var processes: Int?
-    /// Bytes of the largest file that may be written.
+    /// Bytes of the largest file that a process may write.
     public var fileSize: Int?
-    /// Files that each process may have open.
+    /// Files that each process may have open at the same time.
     public var openFiles: Int?
-    /// Bytes of output. What a log keeps of it is the box's own matter.
+    /// Bytes of output. How much of it the log keeps is a setting of the daemon.
     public var output: Int?
-    /// Bytes on disk of the workspace, home and temporary folder together.
+    /// Bytes on disk of the workspace, the home folder and the temporary folder together.
     public var workspace: Int?
-    /// Seconds, wall clock; of a step it is its time-out.
+    /// Wall-clock seconds. For a step, this is its time-out.
     public var wallTime: Double?
 
+    /// No limits: those of the build box apply.
     public init() {}
 
+    /// Collects `limits`; the last one of a kind counts.
     public init(_ limits: [Limit]) {
         for limit in limits { limit.apply(&self) }
     }
 
-    /// These limits, and where they say nothing, `others`.
+    /// These limits, completed by `others` where one is nil.
     public func or(_ others: Limits) -> Limits {
         var limits = self
         limits.cpuTime = cpuTime ?? others.cpuTime
@@ -39,7 +42,7 @@ public struct Limits: Sendable, Equatable, Codable {
         return limits
     }
 
-    /// The smaller one of each, where either says something.
+    /// The smaller value of each limit; where one side is nil, the other side's value.
     public func within(_ others: Limits) -> Limits {
         func least<Value: Comparable>(_ a: Value?, _ b: Value?) -> Value? {
             if let a, let b { return min(a, b) }
@@ -62,21 +65,21 @@ public struct Limits: Sendable, Equatable, Codable {
 public struct Limit: Sendable {
     let apply: @Sendable (inout Limits) -> Void
 
-    /// Processor time.
+    /// Processor time, of all processes together where the machine has control groups.
     public static func cpuTime(_ time: Duration) -> Limit { Limit { $0.cpuTime = time.inSeconds } }
-    /// Memory in use.
+    /// Memory in use, of all processes together where the machine has control groups.
     public static func memory(_ bytes: ByteCount) -> Limit { Limit { $0.memory = bytes.bytes } }
-    /// Processes and threads at a time.
+    /// Processes and threads at the same time.
     public static func processes(_ count: Int) -> Limit { Limit { $0.processes = count } }
-    /// The largest file that may be written.
+    /// The size of the largest file that a process may write.
     public static func fileSize(_ bytes: ByteCount) -> Limit { Limit { $0.fileSize = bytes.bytes } }
-    /// Files that each process may have open.
+    /// Files that each process may have open at the same time.
     public static func openFiles(_ count: Int) -> Limit { Limit { $0.openFiles = count } }
-    /// Output, kept in the log or not.
+    /// Output, whether the log keeps it or not.
     public static func output(_ bytes: ByteCount) -> Limit { Limit { $0.output = bytes.bytes } }
-    /// The workspace with its home and temporary folder, on disk.
+    /// Disk space of the workspace, the home folder and the temporary folder together.
     public static func workspace(_ bytes: ByteCount) -> Limit { Limit { $0.workspace = bytes.bytes } }
-    /// From start to end, by the clock; for a run, whose steps have ``Step/timeout(_:)``.
+    /// Wall-clock time of a whole run. For a step, use ``Step/timeout(_:)``.
     public static func wallTime(_ time: Duration) -> Limit { Limit { $0.wallTime = time.inSeconds } }
 }
 
@@ -86,15 +89,16 @@ public struct ByteCount: Sendable, Hashable, CustomStringConvertible {
 
     public init(bytes: Int) { self.bytes = bytes }
 
+    /// Single bytes.
     public static func bytes(_ count: Int) -> ByteCount { ByteCount(bytes: count) }
-    /// 1,024 bytes each.
+    /// Units of 1,024 bytes.
     public static func kibibytes(_ count: Int) -> ByteCount { ByteCount(bytes: count << 10) }
-    /// 1,048,576 bytes each.
+    /// Units of 1,048,576 bytes.
     public static func mebibytes(_ count: Int) -> ByteCount { ByteCount(bytes: count << 20) }
-    /// 1,073,741,824 bytes each.
+    /// Units of 1,073,741,824 bytes.
     public static func gibibytes(_ count: Int) -> ByteCount { ByteCount(bytes: count << 30) }
 
-    /// In the largest unit that leaves at least 1, with one decimal: `4.0 GiB`.
+    /// The count in the largest unit that gives at least 1, with one decimal: `4.0 GiB`.
     public var description: String {
         var value = Double(bytes)
         for unit in ["bytes", "KiB", "MiB"] {

@@ -1,8 +1,9 @@
 import Synchronization
 
-/// The steps that one step needs, shared by all copies of that step.
+/// The steps that one step needs.
 ///
-/// Copies that modifiers make share it, so it also tells whether two values come from one `Step(…)`.
+/// All copies of a step share this object, including those that modifiers make. So it also tells whether two values
+/// come from the same `Step(…)`.
 final class NeededSteps: Sendable {
     private let storage: Mutex<[Step]>
 
@@ -10,8 +11,8 @@ final class NeededSteps: Sendable {
 
     var steps: [Step] { storage.withLock { $0 } }
 
-    /// Frees a long chain of steps one by one: left to itself, each release would be nested in the one before, and some
-    /// thousand of them overflow the stack of a thread.
+    /// Frees a long chain of steps one by one. Otherwise each release would be nested in the previous one, and a few
+    /// thousand of them overflow a thread's stack.
     deinit {
         var pending = take()
         while var step = pending.popLast() {

@@ -1,7 +1,7 @@
 /// How much a finding matters.
 public enum FindingSeverity: String, Sendable, Codable { case error, warning, note }
 
-/// A finding as a closure step hands it over: one JSON object on a line of ``file`` in the folder of its values.
+/// A finding that a closure step reports: one JSON object on a line of ``file`` in the folder of the step's values.
 package struct ReportedFinding: Sendable, Codable {
     package static let file = ".findings.jsonl"
 

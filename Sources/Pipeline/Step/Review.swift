@@ -1,18 +1,20 @@
-/// A step in which a command, such as an agent's, reviews the change: `Review(by: "agent review", rules: ["AGENTS.md"])`.
+/// A step in which a command, such as an agent's, reviews the change: `Review(by: "agent review", rules:
+/// ["AGENTS.md"])`.
 ///
-/// The command finds the change, the rules and its earlier findings on standard input and answers with JSON on standard
-/// output: docs/review.md has both. It sees only what is new since it last looked; what it finds is said once. A command
-/// that fails, takes too long or says anything else is a failure of the box and never a pass.
+/// The command reads the change, the rules and its earlier findings on standard input and answers with JSON on standard
+/// output: docs/review.md describes both. It is shown only what is new since its last review, and each finding is
+/// reported once. A command that fails, times out or answers anything else ends the step as an infrastructure failure,
+/// never as passed.
 public struct Review: Sendable {
     /// The step, for `needs:` and for modifiers such as `.network(.allowed)`.
     public let step: Step
 
     /// - Parameters:
-    ///   - line: For `/bin/sh -e`.
-    ///   - rules: Files that say what is looked at, as the target has them: a change can't rewrite what it is judged by.
-    ///   - maximum: Findings that are kept of one look, the most severe first.
-    ///   - gate: Findings of this severity or a greater one fail the step while they are open; nil: none does.
-    ///   - limit: How long the command may take.
+    ///   - line: A line for `/bin/sh -e`.
+    ///   - rules: Files with the review's rules. They are read from the target, so that a change can't rewrite them.
+    ///   - maximum: The most findings that are kept of one review; the most severe ones are kept.
+    ///   - gate: Open findings of this severity or a greater one fail the step. Nil: no finding fails it.
+    ///   - limit: The longest time that the command may take.
     public init(
         _ name: String = "review", needs: [Step] = [], by line: String, rules: [String] = [], maximum: Int = 20,
         gate: ReviewSeverity? = .error, within limit: Duration = .minutes(10)
@@ -22,7 +24,7 @@ public struct Review: Sendable {
         self.step = step
     }
 
-    /// Ends the command when it has said too much, and ends as it did.
+    /// Ends the command when its answer is too long, and keeps its exit code.
     private static let wrapper = """
         out=$PIPECTL_VALUES_OUT
         { rc=0; /bin/sh -ec "$0" < "$PIPECTL_REVIEW_PROMPT" || rc=$?; echo "$rc" > "$out/code"; } \
@@ -41,15 +43,18 @@ public enum ReviewSeverity: String, Sendable, Codable, CaseIterable, Comparable 
     }
 }
 
-/// What a review step asks for.
+/// The settings of a review step, as part of a ``PlannedStep``.
 public struct ReviewPlan: Sendable, Equatable, Codable {
-    /// Bytes of an answer, at most.
+    /// The longest answer, in bytes.
     public static let answerBytes = 256 << 10
 
-    /// The line as the workflow has it.
+    /// The shell line as the workflow gives it.
     public var command: String
+    /// Paths of the files with the review's rules.
     public var rules: [String]
+    /// The most findings that are kept of one review.
     public var maximum: Int
+    /// The lowest severity that fails the step; nil: none does.
     public var gate: ReviewSeverity?
 
     public init(command: String, rules: [String], maximum: Int, gate: ReviewSeverity?) {

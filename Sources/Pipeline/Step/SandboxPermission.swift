@@ -1,16 +1,16 @@
-/// What a step may do beyond what builds and tests need.
+/// What the sandbox lets a step do beyond what builds and tests usually need.
 public enum SandboxPermission: String, Sendable, Codable, Hashable, CaseIterable {
-    /// Make namespaces and mounts of its own: for tools that bring a sandbox.
+    /// Make namespaces and mounts of its own: for tools that have their own sandbox.
     case nestedSandboxes
-    /// Attach to other processes of the step: debuggers, leak checkers.
+    /// Attach to other processes of the step: for debuggers and leak checkers.
     case tracing
 }
 
-/// A folder that outlives runs: `.cache("swiftpm", at: "~/.cache/org.swift.swiftpm")`.
+/// A folder that is kept from run to run: `.cache("swiftpm", at: "~/.cache/org.swift.swiftpm")`.
 public struct CacheUse: Sendable, Equatable, Codable {
     /// Unique in the repository.
     public var name: String
-    /// Where steps see it, below their home: `~/.cache/pip`.
+    /// The path that steps see, below their home folder: `~/.cache/pip`.
     public var path: String
 
     public init(name: String, path: String) {

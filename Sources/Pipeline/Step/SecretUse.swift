@@ -1,16 +1,17 @@
-/// How a step is given a secret.
+/// How a step gets a secret.
 public enum SecretDelivery: String, Sendable, Codable {
-    /// In a file that only the step can read: its path is in the variable that has the secret's name and `_FILE`.
+    /// In a file that only the step can read. The variable `NAME_FILE` has its path, where `NAME` is the secret's name.
     case file
-    /// As the value of the variable that has the secret's name, without line feeds at its end. Everything that the step
-    /// starts sees it; take a file where the tool can read one.
+    /// As the value of the variable with the secret's name, without line feeds at its end. Every process that the step
+    /// starts can see it; prefer a file where the tool can read one.
     case environment
 }
 
-/// A secret that a step names.
+/// A secret that a step uses.
 public struct SecretUse: Sendable, Equatable, Codable {
-    /// Capitals, digits and `_`, as in `DEPLOY_TOKEN`.
+    /// Capital letters, digits and `_`, as in `DEPLOY_TOKEN`.
     public var name: String
+    /// Whether the step gets it as a file or as a variable.
     public var delivery: SecretDelivery
 
     public init(_ name: String, as delivery: SecretDelivery = .file) {
@@ -18,15 +19,15 @@ public struct SecretUse: Sendable, Equatable, Codable {
         self.delivery = delivery
     }
 
-    /// The variable by which the step finds it.
+    /// The name of the variable through which the step gets it.
     public var variable: String { delivery == .file ? StepVariable.secretFile(name) : name }
 }
 
 extension SecretUse {
-    /// Bytes of a name, at most.
+    /// The longest name, in bytes.
     static let longestName = 100
 
-    /// Why a secret can't have this name, or nil.
+    /// Why a secret can't have this name; nil for a usable name.
     package static func problem(with name: String) -> String? {
         let isFirst: (UInt8) -> Bool = {
             (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) || $0 == UInt8(ascii: "_")

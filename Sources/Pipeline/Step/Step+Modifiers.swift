@@ -1,103 +1,110 @@
 extension Step {
-    /// The longest that one attempt may take; then it is ended with everything it started. Default: 1 hour.
+    /// Sets the longest wall-clock time of one attempt. Then the step is ended with all processes that it started.
+    /// Default: 1 hour.
     public func timeout(_ limit: Duration) -> Step { with { $0.timeout = limit.inSeconds } }
 
-    /// Tries again after a failure, `count` times at most.
+    /// Attempts the step again after a failure.
     ///
     /// - Parameters:
-    ///   - condition: Which failures are worth another attempt.
-    ///   - backoff: How long to wait before each further attempt.
+    ///   - count: The largest number of further attempts.
+    ///   - condition: Which failures allow another attempt.
+    ///   - backoff: The pause before each further attempt.
     public func retries(
         _ count: Int, on condition: RetryCondition = .anyFailure, backoff: Backoff = .constant(.zero)
     ) -> Step {
         with { $0.retry = RetryPolicy(count: count, condition: condition, backoff: backoff) }
     }
 
-    /// Declares that doing it twice is as good as doing it once, so that the box may do it again after it went down.
+    /// Declares that running the step twice does no harm, so that the daemon may repeat it after it was interrupted.
     ///
-    /// Only counts in workflows that act on the world (started by a merge or a tag, and by no change): there, a step
-    /// without this is started at most once for as long as its end is not known. Say it of steps that only make files
-    /// in the workspace, and of those that ask first whether their work is done.
+    /// This matters only in workflows for releases (a merge or a tag starts them, and no change does): there, the
+    /// daemon never repeats a step when it doesn't know how the step ended. Use it for steps that only make files in
+    /// the workspace, and for steps that check first whether their work is done.
     public func idempotent(_ on: Bool = true) -> Step { with { $0.isIdempotent = on } }
 
-    /// Lets the run pass although this step fails; the report still shows it, and steps that need it still start.
+    /// Lets the run pass although this step fails. The report still shows the failure, and steps that need this one
+    /// start.
     public func allowFailure(_ allowed: Bool = true) -> Step { with { $0.allowsFailure = allowed } }
 
-    /// Runs when everything it needs has ended, however it ended: for clean-up. Needs nothing = runs last.
+    /// Runs the step when all steps that it needs have ended, in whatever way: for clean-up. A step that needs nothing
+    /// runs last.
     public func always() -> Step { with { $0.condition = .always } }
 
-    /// Runs when something it needs has failed (needs nothing = anything in the run): for notification.
+    /// Runs the step when a step that it needs has failed: for notifications. If it needs nothing, any failed step of
+    /// the run counts.
     public func onFailure() -> Step { with { $0.condition = .onFailure } }
 
-    /// Adds environment variables, over those that every step sees.
+    /// Adds environment variables to those that every step sees.
     public func environment(_ variables: [String: String]) -> Step {
         with { $0.environment.merge(variables) { _, new in new } }
     }
 
-    /// The folder to run in, below the workspace.
+    /// Sets the folder to run in, relative to the workspace.
     public func workingDirectory(_ path: String) -> Step { with { $0.workingDirectory = path } }
 
-    /// Files (or output) to read test results from when the step ends, passed or not.
+    /// Reads test results from these sources when the step ends, whether it passed or not.
     public func testResults(_ sources: TestResultSource...) -> Step { with { $0.testResults += sources } }
 
-    /// Where to read what compilers, linters and checkers say about files, whether the step passes or not:
+    /// Reads what compilers, linters and checkers say about files when the step ends, whether it passed or not:
     /// `.findings(.sarif("build/*.sarif"))`, `.findings(.output)`.
     ///
-    /// They are shown beside the tests and held against the target's; the step's exit code decides as before.
+    /// The report shows the findings beside the tests and compares them with the target's. They do not change whether
+    /// the step passes; its exit code decides.
     public func findings(_ sources: FindingSource...) -> Step { with { $0.findings = ($0.findings ?? []) + sources } }
 
-    /// Files to keep with the report, as globs below the workspace: `"dist/*.tar.gz"`.
+    /// Archives files with the report. They are globs below the workspace: `"dist/*.tar.gz"`.
     public func artifacts(_ globs: String...) -> Step { with { $0.artifacts += globs } }
 
-    /// Holds `units` of a resource while it runs; waits until the box has them free.
+    /// Holds `units` of a resource while the step runs. The step waits until they are free.
     public func uses(_ resource: Resource, _ units: Int = 1) -> Step {
         with { $0.resources.append(ResourceUse(resource: resource, units: units)) }
     }
 
-    /// Says whether the step may use the network.
+    /// Allows or denies the step the network. Default: denied.
     public func network(_ access: NetworkAccess) -> Step { with { $0.network = access } }
 
     /// Limits what the step may use: `.limits(.memory(.gibibytes(4)), .processes(200))`.
     ///
-    /// The box may set less. A limit that is reached fails the step, and is its reason.
+    /// The build box may set lower limits. A step that reaches a limit fails, with the limit as its reason.
     public func limits(_ limits: Limit...) -> Step { with { $0.limits = Limits(limits).or($0.limits) } }
 
-    /// Lets the step do in its sandbox what is refused otherwise.
+    /// Permits actions that the sandbox otherwise refuses.
     public func allows(_ permissions: SandboxPermission...) -> Step {
         with { step in step.permissions += permissions.filter { !step.permissions.contains($0) } }
     }
 
     /// Keeps a folder from run to run: `.cache("swiftpm", at: "~/.cache/org.swift.swiftpm")`.
     ///
-    /// Only runs of merged code write it. A change sees it as the last merged run left it and can't write to it.
+    /// Only runs of merged code write it. A run of a change sees it as the last merged run left it, and what the change
+    /// writes to it is not kept.
     public func cache(_ name: String, at path: String) -> Step {
         with { $0.caches.append(CacheUse(name: name, path: path)) }
     }
 
-    /// Gives the step a terminal of 80 columns, for programs that show colours or progress only there.
+    /// Gives the step a terminal of 80 columns, for programs that show colours or progress only on one.
     public func terminal() -> Step { with { $0.hasTerminal = true } }
 
-    /// Names the secrets that the step needs. They are given to runs of merged code only.
+    /// Gives the step secrets. Only runs of merged code get them.
     ///
-    /// - Parameter delivery: As a file, whose path is in `DEPLOY_TOKEN_FILE` for the secret `DEPLOY_TOKEN`; or as the
+    /// - Parameter delivery: As a file whose path is in `DEPLOY_TOKEN_FILE` for the secret `DEPLOY_TOKEN`, or as the
     ///   value of the variable `DEPLOY_TOKEN`.
     public func secrets(_ names: String..., as delivery: SecretDelivery = .file) -> Step {
         with { $0.secrets += names.map { SecretUse($0, as: delivery) } }
     }
 
-    /// Declares what the step reads, as paths and globs of the repository; a folder stands for all in it.
+    /// Declares the files of the repository that the step reads, as paths and globs. A folder stands for all files in
+    /// it.
     ///
-    /// Default: the whole tree. The step's result is a proof for every run in which these files, and what else its result
-    /// depends on, are the same. What the steps that it needs have made belongs to it and is not named here.
+    /// Default: all files. The step's result is a proof for every run in which these files, and everything else that
+    /// the key contains, are the same. What the needed steps make is part of the key anyway; don't name it here.
     public func inputs(_ globs: String...) -> Step { with { $0.inputs += globs } }
 
-    /// Declares what the step reads, and that no other file decides its result, also of those that the steps it needs
-    /// have read.
+    /// Declares that only these files decide the step's result, whatever the steps that it needs have read.
     ///
-    /// A build makes the tests of all targets, and those of one target depend on some of the files it reads:
-    /// `Step("test Model", needs: build, run: "swift test --skip-build --filter '^ModelTests\\.'").inputs(only:
-    /// "Package.swift", "Sources/Model", "Tests/ModelTests")` stays proved when tests of other targets change. What the
-    /// needed steps are otherwise, such as their commands and variables, counts all the same.
+    /// For example, a build compiles the tests of all targets, but the result of one target's tests depends on a few
+    /// files: `Step("test Model", needs: build, run: "swift test --skip-build --filter '^ModelTests\\.'").inputs(only:
+    /// "Package.swift", "Sources/Model", "Tests/ModelTests")` stays proved when other targets change. The other
+    /// properties of the needed steps, such as their commands and variables, still count.
     public func inputs(only glob: String, _ more: String...) -> Step {
         with { step in
             step.inputs += [glob] + more
@@ -105,10 +112,11 @@ extension Step {
         }
     }
 
-    /// Declares everything that the step makes and later steps need, as globs below the workspace.
+    /// Declares all files that the step makes for later steps, as globs below the workspace.
     ///
-    /// It is kept, and put in place when the step is proved and a step that needs it is not. `.outputs()`, with nothing,
-    /// says that the step leaves nothing; without this modifier such a step is run again.
+    /// They are stored, and restored when this step is proved but a step that needs it must run. `.outputs()` without
+    /// globs declares that the step makes nothing for later steps. A step without this modifier runs again when a step
+    /// that needs it must run.
     public func outputs(_ globs: String...) -> Step {
         with { step in
             step.outputs += globs
@@ -116,7 +124,7 @@ extension Step {
         }
     }
 
-    /// Declares that the step is run each time: its result depends on more than files, such as the time or the commit.
+    /// Declares that the step must run every time, because its result depends on more than files: the time, the commit.
     public func neverProved(_ on: Bool = true) -> Step { with { $0.isNeverProved = on } }
 
     /// Declares that the step publishes `value`.

@@ -1,10 +1,10 @@
-/// Running some of a step's tests: `pipectl run test --step unit --tests Suite/name`.
+/// Running only some tests of a step: `pipectl run test --step unit --tests Suite/name`.
 extension Step {
     /// Says how the step is told which tests to run, where its command does not show that.
     ///
-    /// A single `swift test`, `pytest`, `cargo nextest run` or `ctest` is known without it, and so is what
-    /// ``retryFailedTests(_:times:knownFlaky:atMost:)`` says. The arguments come after the step's command; a shell line
-    /// gets them as `"$@"`, at its end or where it says so itself.
+    /// pipectl recognises a single `swift test`, `pytest`, `cargo nextest run` or `ctest`, and it uses the filter of
+    /// ``retryFailedTests(_:times:knownFlaky:atMost:)``. The arguments follow the step's command. A shell line gets
+    /// them as `"$@"`: at its end, or where the line contains `"$@"`.
     public func testFilter(_ filter: TestRetry.Filter) -> Step {
         var copy = self
         copy.planned.testFilter = filter
@@ -13,7 +13,7 @@ extension Step {
 }
 
 extension PlannedStep {
-    /// How the step is told which tests to run; nil where nobody knows.
+    /// How the step is told which tests to run; nil if that is unknown.
     package var testRunner: TestRetry.Filter? {
         switch action {
         case .closure, .approval: return nil
@@ -25,7 +25,7 @@ extension PlannedStep {
         }
     }
 
-    /// The tool that a command begins with, behind variables that are set for it.
+    /// The tool that a command starts, after any variables that are set for it.
     private static func runner(in words: [String]) -> TestRetry.Filter? {
         let words = words.drop { word in
             word.prefix { $0 != "=" }.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }
@@ -42,7 +42,7 @@ extension PlannedStep {
         return known.first { words.starts(with: $0.0) }?.1
     }
 
-    /// Whether its exit code is that of a single program, as far as that can be told without reading shell.
+    /// Whether the exit code is that of a single program, as far as that can be seen without a shell parser.
     package var isOneCommand: Bool {
         switch action {
         case .shell(let line): !line.withoutEnd.contains { "\n;&|`(){}<".contains($0) }
@@ -51,9 +51,10 @@ extension PlannedStep {
         }
     }
 
-    /// The step with these words behind its command; nil where it has none.
+    /// The step with these arguments after its command; nil if it has no command.
     ///
-    /// Names of tests are foreign text: they are words of the shell, never part of what it reads.
+    /// Names of tests are untrusted text: they are passed as arguments of the shell, never as part of the line that it
+    /// reads.
     package func adding(_ arguments: [String]) -> PlannedStep? {
         var step = self
         switch action {
@@ -66,13 +67,13 @@ extension PlannedStep {
         return step
     }
 
-    /// The step told to run only these tests; nil where its tool can't be told any of them.
+    /// The step, told to run only these tests; nil if its tool can select none of them.
     package func running(_ tests: [KnownTest]) -> PlannedStep? {
         guard let runner = testRunner else { return nil }
         let named = tests.filter { !$0.isLoose || runner == .ctest || runner == .names }
         let loose = tests.filter { $0.isLoose && runner != .ctest && runner != .names }.map(\.name)
         var arguments = runner.arguments(for: named)
-        // A tool that is told none of what it is asked for would run everything.
+        // Without any filter, the tool would run all tests.
         guard named.isEmpty || !arguments.isEmpty else { return nil }
         for text in loose {
             guard let words = runner.arguments(like: text, beside: !named.isEmpty) else { return nil }
@@ -83,21 +84,21 @@ extension PlannedStep {
 }
 
 extension KnownTest {
-    /// Whether it is a name as somebody wrote it, which no earlier run has.
+    /// Whether a person typed this name; names from earlier runs have a suite or a file.
     package var isLoose: Bool { suite.isEmpty && file == nil }
 }
 
 extension TestRetry.Filter {
-    /// The arguments for tests that are known by a part of their name only; nil where the tool has none for that.
+    /// The arguments for tests of which only a part of the name is known; nil if the tool has no such filter.
     ///
-    /// - Parameter beside: Whether other tests are named, too.
+    /// - Parameter beside: Whether other tests are selected, too.
     func arguments(like text: String, beside: Bool) -> [String]? {
         guard !text.isEmpty, text.utf8.count <= 300, !text.utf8.contains(where: { $0 < 0x20 }) else { return nil }
         let last = text.split(separator: "/").last.map(String.init) ?? text
         switch self {
         case .swiftPM: return ["--filter", text.swiftPattern]
         case .pytest where text.contains("::") || text.hasSuffix(".py"): return text.hasPrefix("-") ? nil : [text]
-        // An expression narrows what is named: both together would run less than was asked for.
+        // Pytest applies an expression to the selected ids: both together would run fewer tests than asked for.
         case .pytest where beside || !last.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" }: return nil
         case .pytest: return ["-k", last]
         case .nextest: return ["--filterset", "test(\(last.filtersetText))"]

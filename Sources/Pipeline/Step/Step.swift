@@ -1,9 +1,9 @@
 /// A node of a workflow's graph: a command or a Swift closure.
 ///
-/// Everything in a workflow starts at once unless it `needs` something. A step that another one needs is part of the
-/// workflow, whether it is listed or not.
+/// Steps start at once unless they need another step. A step that another one needs is part of the workflow, even if
+/// the workflow does not list it.
 public struct Step: Sendable {
-    /// The step as pipectl runs it, without its closure.
+    /// The step as data, without its closure.
     public internal(set) var planned: PlannedStep
 
     let body: (@Sendable (StepContext) async throws -> Void)?
@@ -13,34 +13,34 @@ public struct Step: Sendable {
     /// The step's name, unique in its workflow.
     public var name: String { planned.name }
 
-    /// A line for `/bin/sh -e`, which ends with the first command of it that fails. A program and plain words are started
-    /// without the shell in between.
+    /// Runs a line with `/bin/sh -e`, which ends at the first command that fails. A line that is only a program and
+    /// plain words is started without a shell.
     public init(_ name: String, needs: Step..., run line: String) {
         self.init(name, needs: needs, run: line)
     }
 
-    /// A line for `/bin/sh -e`, which ends with the first command of it that fails. A program and plain words are started
-    /// without the shell in between.
+    /// Runs a line with `/bin/sh -e`, which ends at the first command that fails. A line that is only a program and
+    /// plain words is started without a shell.
     public init(_ name: String, needs: [Step], run line: String) {
         self.init(name, needs, .shell(line))
     }
 
-    /// A program and its arguments, started without a shell: nothing in them is ever expanded or split.
+    /// Starts a program with arguments, without a shell: nothing in them is expanded or split.
     public init(_ name: String, needs: Step..., command arguments: [String]) {
         self.init(name, needs: needs, command: arguments)
     }
 
-    /// A program and its arguments, started without a shell: nothing in them is ever expanded or split.
+    /// Starts a program with arguments, without a shell: nothing in them is expanded or split.
     public init(_ name: String, needs: [Step], command arguments: [String]) {
         self.init(name, needs, .command(arguments))
     }
 
-    /// A Swift closure, run in a process of its own in the workspace. Throwing fails the step.
+    /// Runs a Swift closure in the workspace, in a process of its own. An error that it throws fails the step.
     public init(_ name: String, needs: Step..., body: @escaping @Sendable (StepContext) async throws -> Void) {
         self.init(name, needs: needs, body: body)
     }
 
-    /// A Swift closure, run in a process of its own in the workspace. Throwing fails the step.
+    /// Runs a Swift closure in the workspace, in a process of its own. An error that it throws fails the step.
     public init(_ name: String, needs: [Step], body: @escaping @Sendable (StepContext) async throws -> Void) {
         self.init(name, needs, .closure, body: body)
     }
@@ -58,7 +58,7 @@ public struct Step: Sendable {
         self.body = body
     }
 
-    // The likely slips, answered with our sentence.
+    // Unavailable initialisers for likely mistakes: the compiler answers with our sentence.
 
     @available(*, unavailable, message: "needs takes steps, not names: let build = Step(…), then needs: build")
     public init(_ name: String, needs: String, run line: String) { self.init(name, run: line) }

@@ -9,20 +9,20 @@
     import Darwin
 #endif
 
-/// What a closure step can see and do, in a process of its own in the workspace.
+/// What a closure step can see and do. It has a process of its own in the workspace.
 public struct StepContext: Sendable {
     /// What is known about the run.
     public let context: PlanContext
     /// The workspace's absolute path.
     public let workspace: String
-    /// 1 for the first try.
+    /// The attempt's number; 1 is the first.
     public let attempt: Int
 
     let step: PlannedStep
     let valuesIn: String
     let valuesOut: String
 
-    /// The variables of the step's process: its own, the secrets it names, and those of ``StepVariable``.
+    /// The variables of the step's process: its own, its secrets, and those of ``StepVariable``.
     public var environment: [String: String] { ProcessInfo.processInfo.environment }
 
     /// Writes a line to the step's log.
@@ -31,14 +31,15 @@ public struct StepContext: Sendable {
         fflush(nil)
     }
 
-    /// Reports something about a file, or about the change as a whole, to be shown beside the tests.
+    /// Reports a finding about a file, or about the change as a whole. The report shows it beside the tests.
     ///
-    /// It fails nothing by itself: throw a ``StepFailure`` for that.
+    /// It does not fail the step: throw a ``StepFailure`` for that.
     /// - Parameters:
     ///   - severity: `error`, `warning` or `note`.
-    ///   - rule: What kind of finding it is, for filters and to tell it again at another commit.
+    ///   - rule: What kind of finding it is. Filters use it, and it helps to recognise the finding at another commit.
     ///   - file: Relative to the workspace.
     ///   - suggestion: What to do about it.
+    /// - Throws: ``StepFailure`` when the finding can't be written.
     public func report(
         _ severity: FindingSeverity = .warning, _ message: String, rule: String, file: String? = nil, line: Int? = nil,
         column: Int? = nil, suggestion: String? = nil
@@ -52,13 +53,15 @@ public struct StepContext: Sendable {
             throw StepFailure("the finding can't be reported: \(String(cString: strerror(errno)))")
         }
         defer { close(descriptor) }
-        // One write each, so that findings of tasks that run side by side keep to their lines.
+        // A single write per finding, so that findings of parallel tasks do not mix within a line.
         guard bytes.withUnsafeBytes({ write(descriptor, $0.baseAddress, $0.count) }) == bytes.count else {
             throw StepFailure("the finding can't be reported: \(String(cString: strerror(errno)))")
         }
     }
 
     /// The size of a file below the workspace, in bytes.
+    ///
+    /// - Throws: ``StepFailure`` when the file can't be read.
     public func size(of path: String) throws -> Int {
         var info = stat()
         guard stat(absolute(path), &info) == 0 else {
@@ -67,12 +70,13 @@ public struct StepContext: Sendable {
         return Int(info.st_size)
     }
 
-    /// The text of a file below the workspace.
+    /// The text of a file below the workspace. Throws when it can't be read or is not UTF-8.
     public func text(of path: String) throws -> String { try String(contentsOfFile: absolute(path), encoding: .utf8) }
 
-    /// The value of a secret that the step names, without line feeds at its end. Don't log it.
+    /// The value of a secret that the step declares, without line feeds at its end. Don't log it.
     ///
-    /// Throws when the run has none: runs of changes are given no secrets.
+    /// - Throws: ``StepFailure`` when the step does not declare it, or when the run has no secrets: runs of changes
+    ///   have none.
     public func secret(_ name: String) throws -> String {
         guard let use = step.secrets.first(where: { $0.name == name }) else {
             throw StepFailure(
@@ -89,7 +93,9 @@ public struct StepContext: Sendable {
     /// The value of a parameter of the workflow.
     public subscript<Value>(parameter: Parameter<Value>) -> Value { context[parameter] }
 
-    /// Hands `content` to the steps that need this one. The step must declare it: `.publishes(value)`.
+    /// Publishes `content` for the steps that need this one.
+    ///
+    /// - Throws: ``StepFailure`` unless the step declares it with `.publishes(value)`.
     public func publish<Content>(_ content: Content, as value: Value<Content>) throws {
         guard step.publishes.contains(value.name) else {
             throw StepFailure(
@@ -99,7 +105,9 @@ public struct StepContext: Sendable {
         try data.write(to: URL(fileURLWithPath: "\(valuesOut)/\(value.name).json"), options: .atomic)
     }
 
-    /// What a step that this one needs has published. The step must declare it: `.reads(value)`.
+    /// The value that a needed step published.
+    ///
+    /// - Throws: ``StepFailure`` unless the step declares it with `.reads(value)`.
     public func value<Content>(of value: Value<Content>) throws -> Content {
         guard step.reads.contains(value.name) else {
             throw StepFailure("step \"\(step.name)\" reads \"\(value.name)\" without declaring it; add .reads(…)")
@@ -108,17 +116,21 @@ public struct StepContext: Sendable {
         return try JSONDecoder().decode(Content.self, from: data)
     }
 
-    /// Runs a line with `/bin/sh -e` in the workspace, its output in the step's log.
+    /// Runs a line with `/bin/sh -e` in the workspace. Its output goes to the step's log.
     ///
-    /// - Throws: ``StepFailure`` when it ends with another exit code than 0.
+    /// - Throws: ``StepFailure`` when it ends with an exit code other than 0.
     public func run(_ line: String) throws { try run(["/bin/sh", "-ec", line], shown: line) }
 
-    /// Runs a program without a shell, its output in the step's log.
+    /// Runs a program without a shell. Its output goes to the step's log.
+    ///
+    /// - Throws: ``StepFailure`` when it can't be started or ends with an exit code other than 0.
     public func run(_ arguments: [String]) throws {
         try run(arguments, shown: arguments.map(\.shellQuoted).joined(separator: " "))
     }
 
-    /// What a line prints on standard output, at most 16 MiB; standard error goes to the step's log.
+    /// What a line prints on standard output, at most 16 MiB. Standard error goes to the step's log.
+    ///
+    /// - Throws: ``StepFailure`` when it prints more or ends with an exit code other than 0.
     public func output(of line: String) throws -> String {
         let file = "\(valuesOut)/.output-\(UInt64.random(in: .min ... .max))"
         defer { unlink(file) }
@@ -139,7 +151,7 @@ public struct StepContext: Sendable {
         guard code == 0 else { throw StepFailure("`\(shown)` can't be started: \(String(cString: strerror(code)))") }
         var status: Int32 = 0
         while waitpid(pid, &status, 0) < 0 && errno == EINTR {}
-        // The two macros of wait(2) that Swift can't import: low 7 bits are the signal, the next 8 the exit code.
+        // The macros of wait(2) that Swift can't import: the low 7 bits are the signal, the next 8 the exit code.
         let signal = status & 0x7f
         guard status != 0 else { return }
         throw StepFailure(

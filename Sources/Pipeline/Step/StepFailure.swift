@@ -1,7 +1,10 @@
-/// A closure step's own words for why it failed; thrown, it fails the step with this sentence.
+/// Why a closure step failed. Thrown from the closure, it fails the step with this sentence.
 public struct StepFailure: Error, Sendable, CustomStringConvertible {
+    /// The reason that the report shows.
     public let description: String
+    /// The source file that threw it.
     public let file: String
+    /// The line in ``file``.
     public let line: Int
 
     public init(_ description: String, file: String = #fileID, line: Int = #line) {

@@ -1,4 +1,4 @@
-/// Trying the tests again that failed, and only those: in the same workspace, by the filters of the tool that runs them.
+/// How failed tests, and only those, are retried: in the same workspace, with the filters of the tool that runs them.
 public struct TestRetry: Sendable, Equatable, Codable {
     /// How a tool is told which tests to run.
     public enum Filter: String, Sendable, Codable {
@@ -10,10 +10,10 @@ public struct TestRetry: Sendable, Equatable, Codable {
         case nextest
         /// CTest: `-R EXPRESSION`.
         case ctest
-        /// A program of your own: `Suite/name` of each test, one argument each.
+        /// A program of your own, which gets `Suite/name` of each test as one argument.
         case names
 
-        /// The arguments; empty where the tool can't be told any of them.
+        /// The arguments; empty if the tool can select none of the tests.
         package func arguments(for tests: [KnownTest]) -> [String] {
             switch self {
             case .swiftPM: tests.swiftTestArguments
@@ -25,12 +25,13 @@ public struct TestRetry: Sendable, Equatable, Codable {
         }
     }
 
+    /// How the tool is told which tests to run.
     public var filter: Filter
-    /// Further tries at most.
+    /// The most further tries of a test.
     public var times: Int
-    /// Further tries at most of tests that were seen to fail and pass on one tree before; nil for as many as of others.
+    /// The most further tries of a test that is known to be flaky; nil: the same as ``times``.
     public var timesKnown: Int?
-    /// More failed tests than this are no accident, and are not tried again.
+    /// If more tests than this failed, none is retried: that many failures have a common cause.
     public var maximum: Int
 
     public init(filter: Filter, times: Int = 1, timesKnown: Int? = nil, maximum: Int = 10) {
@@ -42,17 +43,18 @@ public struct TestRetry: Sendable, Equatable, Codable {
 }
 
 extension Step {
-    /// Tries failed tests again, alone, on the same tree in the same workspace: one that passes then is flaky, and the run
-    /// says so; one that fails again has failed.
+    /// Retries failed tests alone, on the same tree in the same workspace. A test that passes then is flaky, and the
+    /// run's verdict says so; a test that fails again has failed.
     ///
-    /// The filter's arguments come after the step's command; a shell line gets them as `"$@"`, at its end or where it says
-    /// so itself. Needs ``testResults(_:)``. A step that was killed, timed out or left no results is not tried again.
+    /// The filter's arguments follow the step's command. A shell line gets them as `"$@"`: at its end, or where the
+    /// line contains `"$@"`. The step needs ``testResults(_:)``. A step that was killed, timed out or left no results
+    /// is not retried.
     ///
     /// - Parameters:
-    ///   - times: Further tries of a test at most.
-    ///   - knownFlaky: The same where all that fail still are known to be flaky: in one of the last 200 runs each of them
-    ///     failed and passed on the same tree. Then another failure says little, and one more try a lot.
-    ///   - maximum: If more tests failed than this, none is tried again.
+    ///   - times: The most further tries of a test.
+    ///   - knownFlaky: The most further tries when all tests that still fail are known to be flaky, which means that in
+    ///     the last 200 runs each of them failed and passed on the same tree.
+    ///   - maximum: If more tests than this failed, none is retried.
     public func retryFailedTests(
         _ filter: TestRetry.Filter, times: Int = 1, knownFlaky: Int = 3, atMost maximum: Int = 10
     ) -> Step {

@@ -1,8 +1,8 @@
-/// When a run of a workflow waits for a person before its first step.
+/// Which runs of a workflow wait for an approval before their first step.
 public struct ApprovalRule: Sendable, Equatable, Codable {
-    /// Every run, merged code too.
+    /// True: every run waits, also those of merged code.
     public var isAlways: Bool
-    /// Changes that touch a path matching one of these globs.
+    /// Runs of changes wait if a changed path matches one of these globs.
     public var paths: [String]
 
     public init(isAlways: Bool = false, paths: [String] = []) {
@@ -12,12 +12,13 @@ public struct ApprovalRule: Sendable, Equatable, Codable {
 }
 
 extension Workflow {
-    /// Lets every run wait until a person has said `pipectl approve`, merged code too: for what acts on the world.
+    /// Makes every run wait for `pipectl approve`, also runs of merged code: for releases and deployments.
     public func needsApproval() -> Workflow { with { $0.isAlways = true } }
 
-    /// Lets changes wait for `pipectl approve` that touch a path matching one of these globs.
+    /// Makes changes that touch a path matching one of these globs wait for `pipectl approve`.
     ///
-    /// Merged code does not wait: whoever merged it has seen it. The rule is the target's; a change can't lift it.
+    /// Merged code does not wait, because whoever merged it has seen it. The rule is read from the target, so a change
+    /// can't remove it.
     public func needsApproval(ifChanged globs: String...) -> Workflow { with { $0.paths += globs } }
 
     private func with(_ change: (inout ApprovalRule) -> Void) -> Workflow {

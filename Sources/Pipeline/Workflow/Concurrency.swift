@@ -1,11 +1,11 @@
-/// What happens to older runs when a new run of the same workflow and subject is wanted.
+/// What happens to older runs of the same workflow and subject when a new run is accepted.
 ///
-/// The subject is the change for a run of a change, else the branch or tag.
+/// The subject is the change; for a run without a change, the branch or tag.
 public enum Concurrency: Sendable, Equatable, Codable {
-    /// The older run is cancelled, queued or running, with the verdict "superseded". The default for changes.
+    /// The older run, queued or running, ends with the verdict "superseded". This is the default for changes.
     case supersede
-    /// Runs go one after the other; when more than `max` wait, the oldest waiting one is superseded.
+    /// Runs execute one after the other. When more than `max` are queued, the oldest queued one is superseded.
     case queue(max: Int)
-    /// A running run ends; of those waiting only the newest is kept.
+    /// The running run continues. Of the queued ones, only the newest is kept.
     case latestOnly
 }

@@ -1,37 +1,40 @@
-/// What is done about a change whose run has failed: `.onFailure(Fix(by: "agent fix", attempts: 2))`.
+/// A command that tries to fix a change whose run has failed: `.onFailure(Fix(by: "agent fix", attempts: 2))`.
 ///
-/// The command works on a copy of the failed run's files, in the sandbox and without secrets, and finds what is wrong on
-/// standard input: docs/fix.md has all that it is given. What it leaves in the workspace becomes a commit on top of the
-/// change, made by the box. If the same workflow passes on that, and no test was weakened, the commit is offered.
+/// The command works on a copy of the failed run's files, in the sandbox and without secrets. It reads what is wrong on
+/// standard input: docs/fix.md describes that. From the files that it leaves, pipectl makes a commit on top of the
+/// change. If the same workflow passes on that commit, and no test was weakened, the commit is offered.
 public struct Fix: Sendable, Equatable, Codable {
-    /// What becomes of a fix that passes.
+    /// What happens to a fix that passes.
     public enum Push: String, Sendable, Codable {
-        /// It stays on the box, as a ref and as a patch.
+        /// It stays on the build box, as a ref and as a patch.
         case never
-        /// It is pushed to the change's own branch, where that is known and still at the commit that failed.
+        /// It is pushed to the change's own branch, if that is known and still at the commit that failed.
         case ownBranch
     }
 
-    /// Attempts that a workflow may ask for, at most.
+    /// The most attempts that a workflow may declare.
     public static let mostAttempts = 5
 
     /// A line for `/bin/sh -e`.
     public var command: String
-    /// How often it may try; each attempt is checked by a run of the workflow.
+    /// The most attempts. Each is checked by a run of the workflow.
     public var attempts: Int
-    /// Seconds that one attempt may take.
+    /// The longest wall-clock time of one attempt, in seconds.
     public var timeout: Double
+    /// What happens to a fix that passes.
     public var push: Push
+    /// Whether the command may use the network.
     public var network: NetworkAccess
+    /// What one attempt may use, within the limits of the build box.
     public var limits: Limits
 
     /// - Parameters:
-    ///   - line: For `/bin/sh -e`.
-    ///   - attempts: How often it may try, from 1 to ``mostAttempts``.
-    ///   - limit: How long one attempt may take.
-    ///   - push: What becomes of a fix that passes.
-    ///   - network: Whether the command may use the network; it is given no secret either way.
-    ///   - limits: What one attempt may use, beside what the box allows.
+    ///   - line: A line for `/bin/sh -e`.
+    ///   - attempts: The most attempts, from 1 to ``mostAttempts``.
+    ///   - limit: The longest wall-clock time of one attempt.
+    ///   - push: What happens to a fix that passes.
+    ///   - network: Whether the command may use the network. It gets no secrets either way.
+    ///   - limits: What one attempt may use, within the limits of the build box.
     public init(
         by line: String, attempts: Int = 1, within limit: Duration = .minutes(10), push: Push = .never,
         network: NetworkAccess = .denied, limits: Limit...
@@ -44,7 +47,7 @@ public struct Fix: Sendable, Equatable, Codable {
         self.limits = Limits(limits).or(Fix.usualLimits)
     }
 
-    /// All that is wrong with what was declared.
+    /// Everything that is wrong with the declaration.
     var problems: [String] {
         var problems: [String] = []
         if command.allSatisfy(\.isWhitespace) {
@@ -57,14 +60,16 @@ public struct Fix: Sendable, Equatable, Codable {
         return problems
     }
 
-    /// Enough for an agent and its builds; a talkative one is ended before it fills the box.
+    /// Enough for an agent and its builds; a command that prints more is ended before it fills the disk.
     private static let usualLimits = Limits([.output(.mebibytes(256)), .workspace(.gibibytes(20))])
 }
 
 extension Workflow {
-    /// Has the box try to mend a change that fails: read from the target's definition, as everything is for a change.
+    /// Makes the daemon try to fix a change that fails. It reads this from the target's definition, as everything for a
+    /// change.
     ///
-    /// Only a run that failed is tried, never one that the box, a conflict or a person ended.
+    /// Only runs with the verdict "failed" are tried: not those that ended by infrastructure, a conflict or a
+    /// cancellation.
     public func onFailure(_ fix: Fix) -> Workflow {
         var copy = self
         copy.declaration.fix = fix

@@ -8,6 +8,7 @@
 /// ```
 /// A command sees it as `PIPECTL_PARAM_DRY_RUN`.
 public struct Parameter<Value: ParameterConvertible>: Sendable, ParameterDeclaring {
+    /// The parameter as data.
     public let declaration: ParameterDeclaration
 
     /// A parameter with a default.
@@ -23,31 +24,35 @@ public struct Parameter<Value: ParameterConvertible>: Sendable, ParameterDeclari
 }
 
 extension Parameter where Value == String {
-    /// One of `choices`.
+    /// A parameter that takes one of `choices`; without a default it is required.
     public init(_ name: String, choices: [String], default value: String? = nil, help: String = "") {
         declaration = ParameterDeclaration(
             name: name, kind: .choice, choices: choices, defaultValue: value, help: help)
     }
 }
 
-/// Anything that declares a parameter of a workflow.
+/// A parameter of any type, for the list that a workflow takes.
 public protocol ParameterDeclaring: Sendable {
+    /// The parameter as data.
     var declaration: ParameterDeclaration { get }
 }
 
-/// A parameter's name, type, range and default, as the box and the command line know it.
+/// A parameter's name, type, allowed values and default.
 public struct ParameterDeclaration: Sendable, Equatable, Codable {
+    /// The type of a parameter's values.
     public enum Kind: String, Sendable, Codable { case string, integer, bool, choice }
 
+    /// Unique in the workflow; letters, digits and punctuation other than `=`.
     public var name: String
     public var kind: Kind
     /// The allowed values of a ``Kind/choice``.
     public var choices: [String]
     /// The default as text; a parameter without one is required.
     public var defaultValue: String?
+    /// The sentence that `pipectl workflows` shows.
     public var help: String
 
-    /// The value for a run as text, from what was given, or why there is none.
+    /// The value for a run as text: `given`, or the default; or the reason why it can't be used.
     public func value(given: String?) -> Result<String, ParameterProblem> {
         guard let text = given ?? defaultValue else {
             return .failure(ParameterProblem(description: "\(name) is required: add --param \(name)=…"))
@@ -75,13 +80,17 @@ public struct ParameterDeclaration: Sendable, Equatable, Codable {
 
 /// Why a parameter's value can't be used.
 public struct ParameterProblem: Error, Sendable, Equatable, CustomStringConvertible {
+    /// The sentence, with the value and what the parameter takes.
     public var description: String
 }
 
 /// A type that a ``Parameter`` can have: `String`, `Int` or `Bool`.
 public protocol ParameterConvertible: Sendable {
+    /// Which kind of value it is.
     static var kind: ParameterDeclaration.Kind { get }
+    /// Reads the value, or returns nil if the text is not one.
     init?(parameter text: String)
+    /// The value as text, which the initialiser reads again.
     var text: String { get }
 }
 

@@ -1,10 +1,10 @@
-/// A test whose failures are known, and for some time fail nothing.
+/// A test that is known to fail. Until a certain day, its failures do not fail the run.
 public struct Quarantine: Sendable, Equatable, Codable {
-    /// As reports name it, `Suite/name`, or the end of that.
+    /// The test's name in reports, `Suite/name`, or the last part of that.
     public var test: String
-    /// The last day on which it holds, `2026-12-31`, in UTC.
+    /// The last day of the quarantine, in UTC: `2026-12-31`.
     public var until: String
-    /// What is being done about it.
+    /// Why the test is quarantined, and what is being done about it.
     public var reason: String
 
     public init(test: String, until: String, reason: String) {
@@ -13,10 +13,10 @@ public struct Quarantine: Sendable, Equatable, Codable {
         self.reason = reason
     }
 
-    /// Further than so many days ahead nobody means to mend it.
+    /// The longest quarantine, in days from today.
     public static let maximumDays = 90
 
-    /// Whether a test is the one that is meant: by its whole name, or from a part of it on.
+    /// Whether the quarantine is for this test: ``test`` is its whole name, or the last part of its name.
     public func covers(_ id: String) -> Bool {
         let plain = id.hasSuffix("()") ? String(id.dropLast(2)) : id
         let wanted = test.hasSuffix("()") ? String(test.dropLast(2)) : test
@@ -27,13 +27,14 @@ public struct Quarantine: Sendable, Equatable, Codable {
 extension Workflow {
     /// Lets the run pass although this test fails, until a day that is at most 90 days ahead.
     ///
-    /// The failure stays in the report. From the day after, or where the day is too far away, it counts, and a finding
-    /// says so. It is the target's definition that counts: a change can't put its own tests away.
+    /// The report still shows the failure. From the day after, or if the day is too far away, the failure counts again,
+    /// and a finding says so. The quarantine is read from the target's definition, so a change can't quarantine tests
+    /// itself.
     ///
     /// - Parameters:
-    ///   - test: As reports name it, `Suite/name`, or the end of that.
-    ///   - until: The last day on which it holds: `2026-12-31`, in UTC.
-    ///   - reason: What is being done about it.
+    ///   - test: The test's name in reports, `Suite/name`, or the last part of that.
+    ///   - until: The last day of the quarantine, in UTC: `2026-12-31`.
+    ///   - reason: Why the test is quarantined, and what is being done about it.
     public func quarantine(_ test: String, until: String, because reason: String) -> Workflow {
         var copy = self
         copy.declaration.quarantine =

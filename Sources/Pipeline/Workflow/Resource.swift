@@ -1,12 +1,13 @@
-/// Something the box has few of: one simulator, two licences. Steps of all runs share its capacity.
+/// Something of which the build box has few: one simulator, two licences. The steps of all runs share its capacity.
 ///
 /// ```swift
 /// let simulator = Resource("simulator", capacity: 1)
 /// Step("UI tests", run: "…").uses(simulator)
 /// ```
 public struct Resource: Sendable, Hashable, Codable {
+    /// Unique on the build box: resources with the same name are the same.
     public let name: String
-    /// How many units the box has.
+    /// How many units exist.
     public let capacity: Int
 
     public init(_ name: String, capacity: Int) {

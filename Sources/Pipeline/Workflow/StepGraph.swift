@@ -1,15 +1,15 @@
-/// The steps of a workflow: those it lists, in their order, and what they need, listed or not.
+/// The steps of a workflow: those that it lists, in their order, and the steps that they need.
 ///
-/// A step that is not listed comes directly before the first one that needs it. A step that is met again is taken once.
-/// Two different steps of one name are both taken, and the rules for plans report them.
+/// A step that is needed but not listed comes directly before the first step that needs it. A step that occurs several
+/// times is taken once. Two different steps with the same name are both taken; the rules for plans report them.
 struct StepGraph {
     private(set) var steps: [Step] = []
     private let listed: [Step]
-    /// Where a name's steps stand in ``listed``.
+    /// Indices in ``listed``, by step name.
     private var listedOfName: [String: [Int]] = [:]
-    /// Where a name's steps stand in ``steps``, as far as they are there.
+    /// Indices in ``steps``, by step name.
     private var takenOfName: [String: [Int]] = [:]
-    /// What has been looked into: the needs of a step are looked at once, however many steps need it.
+    /// The needs that were already visited: each step's needs are visited once, however many steps need it.
     private var entered: Set<ObjectIdentifier> = []
 
     init(listing steps: [Step]) {
@@ -26,8 +26,8 @@ struct StepGraph {
         }
     }
 
-    /// Listing one step twice is listing it once. Two steps that are only written alike stay two: a loop whose steps all
-    /// have one name is a mistake.
+    /// Listing the same step twice counts once. Two steps that are only written alike remain two: a loop in which all
+    /// steps have the same name is a mistake.
     private static func distinct(_ indices: [Int], of steps: [Step]) -> [Int] {
         var kept: [Int] = []
         for index in indices {
@@ -40,7 +40,8 @@ struct StepGraph {
         return kept
     }
 
-    /// Takes what a step needs, deepest first. An explicit stack: a chain may be longer than this thread's allows.
+    /// Takes the steps that a step needs, deepest first. The stack is explicit, because a chain may be longer than this
+    /// thread's stack allows.
     private mutating func takeNeeds(of step: Step) {
         guard entered.insert(ObjectIdentifier(step.needed)).inserted else { return }
         var path = [(step: step, needs: step.needed.steps, next: 0)]
@@ -61,13 +62,13 @@ struct StepGraph {
         }
     }
 
-    /// Whether this step has a place of its own in the list; what it needs is taken there. Modifiers may be added where
-    /// it is listed: `build.timeout(.minutes(5))`.
+    /// Whether the workflow lists this step. Then it is taken at that place, where modifiers may be added:
+    /// `build.timeout(.minutes(5))`.
     private func isListed(_ step: Step) -> Bool {
         listedOfName[step.name, default: []].contains { listed[$0].needed === step.needed }
     }
 
-    /// Takes a step that is not listed and that another one needs, unless it is there or comes with the list.
+    /// Takes a step that another one needs, unless it was taken already or the workflow lists it.
     private mutating func takeNeeded(_ step: Step) {
         if listedOfName[step.name, default: []].contains(where: { step.isSame(as: listed[$0]) }) { return }
         if takenOfName[step.name, default: []].contains(where: { step.isSame(as: steps[$0]) }) { return }
@@ -81,8 +82,8 @@ struct StepGraph {
 }
 
 extension Step {
-    /// Whether both do the same. Closures can't be compared, so those are the same only where they come from one
-    /// `Step(…)`; commands also where two calls of a function have made them.
+    /// Whether both do the same. Closures can't be compared: two are the same only if they come from one `Step(…)`.
+    /// Commands are also the same if they were made by two calls of a function.
     fileprivate func isSame(as other: Step) -> Bool {
         planned == other.planned && (needed === other.needed || body == nil && other.body == nil)
     }

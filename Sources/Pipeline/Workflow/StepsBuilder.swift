@@ -1,7 +1,7 @@
-/// Collects the steps of a workflow; flat arrays only, so the type checker has nothing to solve.
+/// Collects the steps of a workflow into flat arrays, which are easy to type-check.
 ///
-/// Its time still grows with the square of the lines in one block: 250 steps take a second, 1,000 take 18. A `for`
-/// is one line however often it runs, and a long list can be split with `@StepsBuilder func part() -> [Step]`.
+/// Type-checking time still grows with the square of the lines in one block: about a second for 250 steps. A `for` is
+/// one line however often it runs, and a long list can be split with `@StepsBuilder func part() -> [Step]`.
 @resultBuilder
 public enum StepsBuilder {
     public static func buildExpression(_ step: Step) -> [Step] { [step] }

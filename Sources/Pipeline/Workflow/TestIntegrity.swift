@@ -1,40 +1,40 @@
-/// What a change may not do to the tests, or at all, without a person's word.
+/// A rule about how a change may alter tests or other files without an approval.
 ///
-/// Read from the definition of the target, so that no change sets its own rules. A breach is the verdict "needs approval";
-/// `pipectl approve` clears it. What each rule sees and what it can't see is in docs/integrity.md.
+/// The rules are read from the target's definition, so a change can't set its own. A run that breaks one has the
+/// verdict "needs approval"; `pipectl approve` clears it. docs/integrity.md says what each rule can and can't see.
 public enum IntegrityRule: Sendable, Equatable, Codable {
-    /// All rules below whose names begin with `no`.
+    /// All rules of this list whose names begin with `no`.
     case standard
-    /// A test is gone, and no other test has taken over what it did.
+    /// No test is removed unless another test has taken over what it did.
     case noRemovedTests
-    /// A test that ran is skipped, disabled, expected to fail, or compiled under a new condition.
+    /// No test that ran is skipped, disabled, expected to fail, or compiled under a new condition.
     case noNewSkips
-    /// A test asserts less, asserts something weaker, asserts it only sometimes, or swallows errors.
+    /// No test asserts less, asserts something weaker, asserts only sometimes, or swallows errors.
     case noWeakerTests
-    /// A test waits for a time.
+    /// No test waits for a fixed time.
     case noAddedSleeps
-    /// A test accepts a larger difference or a longer time.
+    /// No test accepts a larger difference or a longer time.
     case noWiderTolerances
-    /// A manifest or a runner's settings leave tests out: `exclude`, `--skip`, `-k`.
+    /// No manifest and no runner's settings leave out tests: `exclude`, `--skip`, `-k`.
     case noHiddenTests
-    /// Recorded results are edited and no source is.
+    /// Recorded results are not edited unless sources are.
     case noLoneSnapshots
-    /// No path that matches one of these globs is touched.
+    /// No path that matches one of these globs is changed.
     case untouched([String])
-    /// Where a path matches one of the first globs, one of the second ones must change with it.
+    /// If a path matching the first globs is changed, a path matching the second ones must be changed, too.
     case companions(of: [String], are: [String])
-    /// The change adds and removes at most so many lines, in at most so many files.
+    /// The change adds and removes at most `lines` lines, in at most `files` files.
     case atMost(lines: Int, files: Int?)
 
-    /// No path that matches one of these globs is touched.
+    /// No path that matches one of these globs is changed.
     public static func untouched(_ globs: String...) -> IntegrityRule { .untouched(globs) }
 
-    /// Source changed, tests must: `.changing("Sources/**", requires: "Tests/**")`.
+    /// If sources change, tests must change: `.changing("Sources/**", requires: "Tests/**")`.
     public static func changing(_ globs: String..., requires companions: String...) -> IntegrityRule {
         .companions(of: globs, are: companions)
     }
 
-    /// The change adds and removes at most so many lines.
+    /// The change adds and removes at most `lines` lines.
     public static func atMost(lines: Int) -> IntegrityRule { .atMost(lines: lines, files: nil) }
 
     /// The rules that ``standard`` stands for.
@@ -43,7 +43,7 @@ public enum IntegrityRule: Sendable, Equatable, Codable {
         .noLoneSnapshots,
     ]
 
-    /// What it says of paths.
+    /// The globs that the rule contains.
     public var globs: [String] {
         switch self {
         case .untouched(let globs): globs
@@ -54,10 +54,10 @@ public enum IntegrityRule: Sendable, Equatable, Codable {
 }
 
 extension Workflow {
-    /// Says what a change may not do without a person's word; without arguments, ``IntegrityRule/standard``.
+    /// Says what a change may not do without an approval. Without arguments: ``IntegrityRule/standard``.
     ///
-    /// The sources are read, never run: the change held against its target; then the results of the run against those of
-    /// the target's. A run that breaks a rule and passes otherwise ends as "needs approval".
+    /// The sources of the change are compared with the target's; they are read, never executed. Then the run's results
+    /// are compared with the target's. A run that breaks a rule and otherwise passes ends as "needs approval".
     public func testIntegrity(_ rules: IntegrityRule...) -> Workflow {
         var copy = self
         copy.declaration.integrity = (copy.declaration.integrity ?? []) + (rules.isEmpty ? [.standard] : rules)

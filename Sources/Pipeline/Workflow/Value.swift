@@ -7,6 +7,7 @@
 /// ```
 /// A command publishes by writing JSON to `$PIPECTL_VALUES_OUT/NAME.json` and reads `$PIPECTL_VALUES_IN/NAME.json`.
 public struct Value<Content: Codable & Sendable>: Sendable {
+    /// Unique in the workflow.
     public let name: String
 
     public init(_ name: String) { self.name = name }

@@ -1,9 +1,9 @@
-/// A named graph of steps and what starts it.
+/// A named graph of steps, and what starts it.
 ///
-/// A workflow is a value: nothing runs when it is made. The steps are asked for when a run is planned, so
-/// a workflow that takes the ``PlanContext`` may shape its graph by the change, its files or the parameters.
+/// A workflow is a value: making one runs nothing. Its steps are asked for when a run is planned, so a workflow that
+/// takes the ``PlanContext`` can shape its graph by the change, its files or the parameters.
 public struct Workflow: Sendable {
-    /// What the box needs to know to decide about runs, without planning one.
+    /// What the daemon must know to decide which runs to start, without planning them.
     public internal(set) var declaration: WorkflowDeclaration
 
     private let listed: @Sendable (PlanContext) -> [Step]
@@ -33,28 +33,29 @@ public struct Workflow: Sendable {
         listed = steps
     }
 
-    /// Says what happens when a new run is wanted while an older one of the same subject is queued or running.
+    /// Sets what happens when a new run is accepted while an older run of the same subject is queued or running.
     public func concurrency(_ policy: Concurrency) -> Workflow {
         var copy = self
         copy.declaration.concurrency = policy
         return copy
     }
 
-    /// Cancels what still runs as soon as one step has failed. Without it, independent steps run to their end.
+    /// Cancels the steps that are running as soon as one step has failed. Without it, independent steps run to their
+    /// end.
     public func failFast(_ on: Bool = true) -> Workflow {
         var copy = self
         copy.declaration.failFast = on
         return copy
     }
 
-    /// Retests open changes when their target moves. Without it they are marked stale and wait for a push.
+    /// Tests open changes again when their target moves. Without it they are marked stale until the next push.
     public func retestWhenTargetMoves(_ on: Bool = true) -> Workflow {
         var copy = self
         copy.declaration.retestsStaleChanges = on
         return copy
     }
 
-    /// Limits what a whole run may use, beside the limits of its steps.
+    /// Limits what a whole run may use, in addition to the limits of its steps.
     public func limits(_ limits: Limit...) -> Workflow {
         var copy = self
         copy.declaration.limits = Limits(limits).or(declaration.limits)
@@ -72,27 +73,33 @@ public struct Workflow: Sendable {
     }
 }
 
-/// A workflow without its steps: what the box reads to decide which runs a ref change starts.
+/// A workflow without its steps: what the daemon reads to decide which runs a ref change starts.
 public struct WorkflowDeclaration: Sendable, Equatable, Codable {
+    /// Unique in the repository.
     public var name: String
+    /// What starts a run; any of them is enough.
     public var triggers: [Trigger]
+    /// The values that `pipectl run --param` may set.
     public var parameters: [ParameterDeclaration]
-    /// Whether the graph depends on the ``PlanContext``; a plan of one that doesn't is the same for every run.
+    /// Whether the graph depends on the ``PlanContext``. If not, the plan is the same for every run.
     public var readsContext: Bool
+    /// What happens to older runs; nil: the default for the kind of run.
     public var concurrency: Concurrency?
+    /// Whether the first failed step cancels the steps that are still running.
     public var failFast = false
+    /// Whether open changes are tested again when their target moves.
     public var retestsStaleChanges = false
-    /// Of each run.
+    /// Limits of each run.
     public var limits = Limits()
-    /// Whether the box looks for what broke a test when the branch fails; nil is no.
+    /// Whether the daemon searches for the commit that broke a test when the branch fails. Nil means no.
     public var bisectsWhenRed: Bool?
-    /// Which runs a person must let start; nil for none.
+    /// Which runs wait for an approval before their first step; nil: none.
     public var approval: ApprovalRule?
-    /// What a change may not do without a person's word; nil where nothing is looked at.
+    /// The rules about weakened tests; nil: no rules.
     public var integrity: [IntegrityRule]?
-    /// Tests whose failures fail nothing for some time; nil for none.
+    /// The quarantined tests; nil: none.
     public var quarantine: [Quarantine]?
-    /// Who tries to mend a change that fails; nil for nobody.
+    /// How the daemon tries to fix a change that fails; nil: it does not.
     public var fix: Fix?
 
     public init(
@@ -104,9 +111,9 @@ public struct WorkflowDeclaration: Sendable, Equatable, Codable {
         self.readsContext = readsContext
     }
 
-    /// Whether runs act on the world (releases): those are never repeated on the box's own initiative.
+    /// Whether runs act on the outside world, as releases do. The daemon never repeats such a run by itself.
     ///
-    /// True for workflows that a merge or a tag starts but no change does.
+    /// True for workflows that a merge or a tag starts and no change does.
     public var runsAtMostOnce: Bool {
         triggers.contains { [.merge, .tag].contains($0.event) }
             && !triggers.contains { $0.event == .pullRequest }

@@ -4,13 +4,14 @@
 /// @main struct Workflows: WorkflowSet { static let workflows = [test, release] }
 /// ```
 public protocol WorkflowSet {
+    /// All workflows of the repository.
     static var workflows: [Workflow] { get }
 }
 
 extension WorkflowSet {
-    /// Answers pipectl's questions about the workflows: see ``ProgramRequest``.
+    /// Answers the requests of pipectl: see ``ProgramRequest``.
     ///
-    /// `@concurrent`, because `@main` doesn't find a `nonisolated(nonsending)` one (Swift 6.3).
+    /// It is `@concurrent`, because `@main` does not find a `nonisolated(nonsending)` function (Swift 6.3).
     @concurrent public static func main() async {
         await Program(workflows: workflows).run(CommandLine.arguments)
     }

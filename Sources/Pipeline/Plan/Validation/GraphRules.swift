@@ -29,7 +29,7 @@ struct UniqueNames: PlanRule {
     }
 }
 
-/// Holds for every workflow, which brings what its steps need; a plan that comes from elsewhere may lack some.
+/// Workflows always satisfy this, because they bring the steps that theirs need. A plan from another source may not.
 struct KnownNeeds: PlanRule {
     static let name = "unlisted-need"
     func check(_ plan: Plan, _ report: (String?, String) -> Void) {
@@ -49,7 +49,7 @@ struct NoCycles: PlanRule {
         for step in plan.steps { needs[step.name, default: []] += step.needs }
         enum Mark { case entered, left }
         var marks: [String: Mark] = [:]
-        // An explicit stack: a foreign plan may be deeper than this thread's.
+        // An explicit stack: a plan from another source may be deeper than this thread's stack allows.
         for start in plan.steps.map(\.name) where marks[start] == nil {
             var path: [(name: String, next: Int)] = [(start, 0)]
             marks[start] = .entered
@@ -79,7 +79,7 @@ struct NoCycles: PlanRule {
     }
 }
 
-/// A value is read only where a step that publishes it has surely ended before.
+/// A value may be read only where the step that publishes it has certainly ended before.
 struct PublishedValues: PlanRule {
     static let name = "unpublished-value"
     func check(_ plan: Plan, _ report: (String?, String) -> Void) {
@@ -114,9 +114,9 @@ struct PublishedValues: PlanRule {
     }
 }
 
-/// Which values have surely been published when a step starts: one pass over the graph, a bit for each value.
+/// Which values have certainly been published when a step starts: one pass over the graph, with one bit for each value.
 ///
-/// A search from each reader would take minutes for a plan of 10,000 steps in a row.
+/// A separate search for each reader would take minutes for 10,000 steps in a row.
 private struct PublishedBefore {
     private let bits: [String: Int]
     private var before: [[UInt64]]
@@ -132,7 +132,7 @@ private struct PublishedBefore {
         for (index, step) in plan.steps.enumerated() {
             for need in step.needs { if let needed = indices[need] { neededBy[needed].append(index) } }
         }
-        // Steps of a cycle, and those behind it, never become ready.
+        // Steps of a cycle, and steps behind it, never become ready.
         var ready = waitsFor.indices.filter { waitsFor[$0] == 0 }
         while let index = ready.popLast() {
             var after = before[index]
@@ -145,7 +145,7 @@ private struct PublishedBefore {
         }
     }
 
-    /// True also where a cycle leaves it open: the rule for cycles says what is wrong there.
+    /// Also true for steps of a cycle: the rule against cycles reports those.
     func has(_ value: String, before index: Int) -> Bool {
         if waitsFor[index] > 0 { return true }
         return bits[value].map { before[index][$0 / 64] & (1 << ($0 % 64)) != 0 } ?? false

@@ -1,9 +1,12 @@
-/// Something wrong with a workflow that the compiler can't see, and what to do about it.
+/// A mistake in a workflow that the compiler can't see, and what to do about it.
 public struct PlanFinding: Sendable, Equatable, Codable, CustomStringConvertible {
-    /// The rule's name, stable, to switch on.
+    /// The rule's name. It is stable, so that code can switch on it.
     public var rule: String
+    /// The workflow's name; empty if the finding is about the whole list.
     public var workflow: String
+    /// The step's name; nil if the finding is about the workflow.
     public var step: String?
+    /// What is wrong and what to do next, in one sentence.
     public var message: String
 
     public init(rule: String, workflow: String, step: String? = nil, message: String) {
@@ -18,7 +21,7 @@ public struct PlanFinding: Sendable, Equatable, Codable, CustomStringConvertible
     }
 }
 
-/// One thing that is checked of every plan before anything runs.
+/// One check that every plan must pass before anything runs.
 protocol PlanRule: Sendable {
     static var name: String { get }
     func check(_ plan: Plan, _ report: (_ step: String?, _ message: String) -> Void)
@@ -31,9 +34,9 @@ extension Plan {
         PublishedValues(), UsableApprovals(), UsableProofs(),
     ]
 
-    /// All that is wrong with the plan; an empty array means that it can run.
+    /// Everything that is wrong with the plan. An empty array means that it can run.
     public func validate() -> [PlanFinding] {
-        // A plan may come from a foreign program: one that is too big is not looked at in detail.
+        // A plan may come from another program. One that is too large is not examined in detail.
         let rules: [any PlanRule] = steps.count > NotEmpty.limit ? [NotEmpty()] : Plan.rules
         return rules.flatMap { rule in
             var findings: [PlanFinding] = []
@@ -47,7 +50,7 @@ extension Plan {
 }
 
 extension WorkflowDeclaration {
-    /// All that is wrong with the workflows' names, triggers and parameters.
+    /// Everything that is wrong with the workflows' names, triggers, parameters and settings.
     public static func validate(_ declarations: [WorkflowDeclaration]) -> [PlanFinding] {
         var findings: [PlanFinding] = []
         var seen: Set<String> = []
@@ -100,7 +103,7 @@ extension WorkflowDeclaration {
                 if parameter.name.contains("=") {
                     report("parameter", "the name \"\(parameter.name)\" contains =; --param NAME=VALUE can't set it")
                 }
-                // Steps see it as a variable, where "dry-run" and "dry_run" are one.
+                // Steps see a parameter as a variable, in which "dry-run" and "dry_run" have the same name.
                 if !parameters.insert(StepVariable.parameter(parameter.name)).inserted {
                     report(
                         "parameter",
@@ -129,7 +132,7 @@ extension WorkflowDeclaration {
     }
 }
 
-/// Why a name can't be shown, stored and typed, or nil.
+/// Why a name can't be shown, stored or typed; nil for a usable name.
 func nameProblem(_ name: String) -> String? {
     if name.isEmpty { return "a name is empty" }
     if name.utf8.count > 200 { return "the name \"\(name.prefix(40))…\" is longer than 200 bytes" }

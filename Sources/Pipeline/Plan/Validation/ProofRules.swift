@@ -1,4 +1,4 @@
-/// What a step says about when an earlier result may stand for it.
+/// Checks what a step declares about its proofs: inputs, outputs and `neverProved`.
 struct UsableProofs: PlanRule {
     static let name = "proof"
     func check(_ plan: Plan, _ report: (String?, String) -> Void) {

@@ -80,7 +80,7 @@ struct UsableLimits: PlanRule {
         for problem in problems(of: plan.limits) { report(nil, problem) }
     }
 
-    /// The largest limit of anything that is counted: 1 PiB. No machine has more, and sums of it fit a number.
+    /// The largest count of any limit: 1 PiB. No machine has more, and sums of it do not overflow.
     private var most: Int { 1 << 50 }
 
     private func problems(of limits: Limits) -> [String] {
@@ -112,7 +112,7 @@ struct UsableCaches: PlanRule {
         for step in plan.steps {
             for cache in step.caches {
                 if let problem = nameProblem(cache.name) { report(step.name, problem) }
-                // In the workspace, what a change has committed could stand in its place.
+                // Inside the workspace, a file that a change commits could take the cache's place.
                 let parts = cache.path.split(separator: "/", omittingEmptySubsequences: false)
                 let isBelowHome = parts.count > 1 && parts.first == "~"
                 if !isBelowHome || parts.contains(where: { ["", ".", ".."].contains($0) })
@@ -212,7 +212,7 @@ struct ConsistentResources: PlanRule {
     }
 }
 
-/// A step that waits for a person runs nothing, so nothing that belongs to a command can be asked of it.
+/// An approval step runs nothing, so it must have no settings of a command.
 struct UsableApprovals: PlanRule {
     static let name = "approval"
     func check(_ plan: Plan, _ report: (String?, String) -> Void) {
