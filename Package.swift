@@ -57,7 +57,7 @@ let package = Package(
             linkerSettings: [
                 .unsafeFlags(["-Xlinker", "--strip-debug"], .when(platforms: [.linux], configuration: .release))
             ]),
-        .target(name: "Integrity", dependencies: ["Pipeline"], swiftSettings: settings),
+        .target(name: "TestIntegrity", dependencies: ["Pipeline"], swiftSettings: settings),
         .executableTarget(
             name: "stepinit", cSettings: [.treatAllWarnings(as: .error)],
             // It is C: with the Swift runtime, which a linker of Swift adds, starting it takes three times as long, and
@@ -99,8 +99,8 @@ let package = Package(
         .target(
             name: "BuildBox",
             dependencies: [
-                "Archive", "CAllocator", "CLinux", "Diagnostics", "Engine", "Git", "Integrity", "Masking", "Pipeline",
-                "Reports", "Results", "Store", "TerminalText",
+                "Archive", "CAllocator", "CLinux", "Diagnostics", "Engine", "Git", "Masking", "Pipeline",
+                "Reports", "Results", "Store", "TerminalText", "TestIntegrity",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
@@ -111,8 +111,8 @@ let package = Package(
         .executableTarget(
             name: "pipectl",
             dependencies: [
-                "Archive", "BuildBox", "Engine", "Git", "Integrity", "MCP", "Pipeline", "Reports", "Results", "Store",
-                "TerminalText", "TestReports",
+                "Archive", "BuildBox", "Engine", "Git", "MCP", "Pipeline", "Reports", "Results", "Store",
+                "TerminalText", "TestIntegrity", "TestReports",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -129,7 +129,7 @@ let package = Package(
         .testTarget(name: "MCPTests", dependencies: ["MCP"], swiftSettings: settings),
         .testTarget(name: "GitTests", dependencies: ["Git", "TestSupport"], swiftSettings: settings),
         .testTarget(name: "PipelineTests", dependencies: ["Pipeline", "TestSupport"], swiftSettings: settings),
-        .testTarget(name: "IntegrityTests", dependencies: ["Integrity", "Pipeline"], swiftSettings: settings),
+        .testTarget(name: "TestIntegrityTests", dependencies: ["Pipeline", "TestIntegrity"], swiftSettings: settings),
         .testTarget(name: "ResultsTests", dependencies: ["Pipeline", "Results"], swiftSettings: settings),
         .testTarget(name: "TerminalTextTests", dependencies: ["TerminalText", "TestSupport"], swiftSettings: settings),
         .testTarget(name: "MaskingTests", dependencies: ["Masking", "TestSupport"], swiftSettings: settings),
@@ -165,9 +165,8 @@ let package = Package(
         .testTarget(
             name: "BuildBoxTests",
             dependencies: [
-                "Archive", "BuildBox", "CLinux", "Engine", "Git", "Integrity", "Masking", "Pipeline", "Results",
-                "Store",
-                "stepinit", "TestSupport",
+                "Archive", "BuildBox", "CLinux", "Engine", "Git", "Masking", "Pipeline", "Results", "Store",
+                "stepinit", "TestIntegrity", "TestSupport",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
@@ -175,8 +174,9 @@ let package = Package(
         .testTarget(
             name: "FuzzTests",
             dependencies: [
-                "Archive", "BuildBox", "Diagnostics", "Engine", "Git", "Integrity", "Masking", "MCP", "Pipeline",
-                "pipectl", "Reports", "Results", "stepinit", "Store", "TerminalText", "TestReports", "TestSupport",
+                "Archive", "BuildBox", "Diagnostics", "Engine", "Git", "Masking", "MCP", "Pipeline", "pipectl",
+                "Reports",
+                "Results", "stepinit", "Store", "TerminalText", "TestIntegrity", "TestReports", "TestSupport",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),

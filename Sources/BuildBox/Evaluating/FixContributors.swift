@@ -3,7 +3,7 @@ import Reports
 import Results
 import Store
 import Git
-import Integrity
+import TestIntegrity
 import Logging
 import Pipeline
 

@@ -5,7 +5,7 @@ import Results
 import TerminalText
 import Foundation
 import Git
-import Integrity
+import TestIntegrity
 import Logging
 import Pipeline
 

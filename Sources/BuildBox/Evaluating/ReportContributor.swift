@@ -2,7 +2,7 @@ import Engine
 import Results
 import Store
 import Archive
-import Integrity
+import TestIntegrity
 
 /// Adds one kind of knowledge to the report of a run whose steps have ended.
 ///

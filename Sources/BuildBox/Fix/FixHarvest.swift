@@ -3,7 +3,7 @@ import TerminalText
 import Engine
 import Foundation
 import Git
-import Integrity
+import TestIntegrity
 import Pipeline
 
 /// What a fixer left in its workspace, made into a commit by the box: of the workspace only names, stamps and the bytes of

@@ -1,5 +1,5 @@
 public import Git
-public import Integrity
+public import TestIntegrity
 public import Pipeline
 
 /// The sources of a change and of its target, from Git's objects: nothing of either is checked out or run.

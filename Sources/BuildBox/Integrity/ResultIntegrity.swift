@@ -1,5 +1,5 @@
 import Results
-import Integrity
+import TestIntegrity
 import Pipeline
 
 /// What the results of a run say of its tests beside those of its target, where both were run: the second witness, which

@@ -6,7 +6,7 @@ import TerminalText
 import Engine
 import Foundation
 import Git
-import Integrity
+import TestIntegrity
 import Logging
 import Pipeline
 

@@ -4,7 +4,7 @@ import Results
 import TerminalText
 import Foundation
 import Git
-import Integrity
+import TestIntegrity
 import Pipeline
 
 struct IntegrityCommand: AsyncParsableCommand {

@@ -3,7 +3,7 @@ import Reports
 import Store
 import Results
 import Foundation
-import Integrity
+import TestIntegrity
 import Logging
 import Pipeline
 import Testing

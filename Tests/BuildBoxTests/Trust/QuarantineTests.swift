@@ -1,6 +1,6 @@
 import Results
 import Foundation
-import Integrity
+import TestIntegrity
 import Pipeline
 import Testing
 

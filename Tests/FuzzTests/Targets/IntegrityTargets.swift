@@ -1,5 +1,5 @@
 import Foundation
-import Integrity
+import TestIntegrity
 import Pipeline
 import TestSupport
 
@@ -76,7 +76,7 @@ extension FuzzTarget {
             if suffix == "Package.swift" {
                 return [Array(try Data(contentsOf: root.deletingLastPathComponent().appending(path: suffix)))]
             }
-            let folders = ["MCPTests", "IntegrityTests", "PipelineTests"].map { root.appending(path: $0) }
+            let folders = ["MCPTests", "PipelineTests", "TestIntegrityTests"].map { root.appending(path: $0) }
             return try folders.flatMap { folder in
                 try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(suffix) }
                     .sorted()

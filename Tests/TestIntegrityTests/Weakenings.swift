@@ -1,4 +1,4 @@
-import Integrity
+import TestIntegrity
 
 /// The ways in which a change may weaken tests; docs/integrity.md has the same list in words.
 extension Weakening {

@@ -1,7 +1,7 @@
 import Pipeline
 import Testing
 
-@testable import Integrity
+@testable import TestIntegrity
 
 /// Files that were written to be hard to read end in a question to a person, soon.
 @Suite struct HostileSourceTests {

@@ -1,4 +1,4 @@
-import Integrity
+import TestIntegrity
 import Pipeline
 import Testing
 

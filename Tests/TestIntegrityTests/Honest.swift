@@ -1,4 +1,4 @@
-import Integrity
+import TestIntegrity
 
 /// Changes that leave tests as strong as they were: none of them may be an alarm.
 extension Weakening {

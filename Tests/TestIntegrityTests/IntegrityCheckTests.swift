@@ -2,7 +2,7 @@ import Foundation
 import Pipeline
 import Testing
 
-@testable import Integrity
+@testable import TestIntegrity
 
 /// What a change does to its tests is named, and nothing else is.
 @Suite struct IntegrityCheckTests {
@@ -115,7 +115,7 @@ import Testing
             # Ways to weaken tests
 
             What `pipectl integrity` and a workflow with `.testIntegrity()` make of each, by their sources alone; what a \
-            run's results tell beyond that is in [integrity.md](integrity.md). The tests in `Tests/IntegrityTests` check \
+            run's results tell beyond that is in [integrity.md](integrity.md). The tests in `Tests/TestIntegrityTests` check \
             each line and write this page: `PIPECTL_WRITE_TABLES=1 swift test --filter WeakeningTableTests`.
 
             """ + rows.joined()
