@@ -1,8 +1,8 @@
 /// Turns raw log bytes into HTML: escaped text, and `<span class="…">` for colours and weights, nothing else.
 ///
-/// What ``TerminalText`` leaves out or marks is left out or marked here too. Styles are classes, so a page can forbid
-/// inline style; ``stylesheet(background:)`` defines those that were used. True colours become the nearest of the 256.
-/// As a value it keeps the style from line to line:
+/// It leaves out or marks the same characters as ``TerminalText``. Styles are classes, so that a page can forbid inline
+/// style; ``stylesheet`` defines the classes that were used. True colours become the nearest of the 256. A value keeps
+/// the style from line to line:
 ///
 ///     var html = ANSIHTML()
 ///     for line in log.split(separator: 10, omittingEmptySubsequences: false) { page += html.line(line) }
@@ -10,7 +10,8 @@ public struct ANSIHTML: Sendable {
     private var scanner: ANSIScanner
     private var sink = Sink()
 
-    /// - Parameter lineLimit: Characters of a line that are shown; what is beyond is counted. Nil for no limit.
+    /// - Parameter lineLimit: The most characters of a line that are shown; the number of the others is shown instead.
+    ///   Nil: no limit.
     public init(lineLimit: Int? = nil) {
         scanner = ANSIScanner(colours: true, lineLimit: lineLimit)
     }
@@ -48,7 +49,7 @@ public struct ANSIHTML: Sendable {
         return String(decoding: output, as: UTF8.self)
     }
 
-    /// Untrusted text for element content or a quoted attribute: escaped, and with what can't be seen made visible.
+    /// Untrusted text for element content or a quoted attribute: escaped, with invisible characters made visible.
     ///
     /// Line feeds and tabs stay.
     public static func escape(_ text: String) -> String {
@@ -78,7 +79,7 @@ public struct ANSIHTML: Sendable {
             css += ".tf\(index){color:\(Palette.foreground(index))}\n"
         }
         for index in sink.backgrounds.sorted() { css += ".tk\(index){background:\(Palette.hex(Palette[index]))}\n" }
-        // Text on a coloured background is black or white, whichever is read more easily: no pair can hide it.
+        // Text on a coloured background is black or white, whichever is easier to read, so that no style can hide text.
         if !sink.backgrounds.isEmpty { css += ".tx0{color:#000}.tx1{color:#fff}\n" }
         return css
     }
@@ -127,7 +128,7 @@ public struct ANSIHTML: Sendable {
                 return
             }
             let tag = Array("<span class=\"\(classes(of: style))\">".utf8)
-            // A hostile log can use millions of styles; an honest one uses a few dozen.
+            // A hostile log can use millions of styles; an ordinary one uses a few dozen.
             if openingTags.count > 4096 { openingTags.removeAll() }
             openingTags[style] = tag
             output.append(contentsOf: tag)
@@ -175,7 +176,7 @@ private enum Palette {
     ]
     private static let levels: [UInt8] = [0, 95, 135, 175, 215, 255]
 
-    /// xterm's 6×6×6 cube and its 24 greys; the first 16 are ours.
+    /// xterm's 6×6×6 cube and its 24 greys. The first 16 colours are our own.
     static subscript(index: UInt8) -> ANSIStyle.RGB {
         switch index {
         case 0...15:
@@ -218,13 +219,13 @@ private enum Palette {
 
     static func isLight(_ colour: ANSIStyle.RGB) -> Bool { luminance(colour) > 0.179 }
 
-    /// The ratio of WCAG 2.2, from 1 to 21.
+    /// The contrast ratio of WCAG 2.2, from 1 to 21.
     static func contrast(_ one: ANSIStyle.RGB, _ other: ANSIStyle.RGB) -> Double {
         let (first, second) = (luminance(one), luminance(other))
         return (max(first, second) + 0.05) / (min(first, second) + 0.05)
     }
 
-    /// Relative luminance with the square for sRGB's curve: within 0.02 of the exact one, and needs no `pow`.
+    /// Relative luminance. Squaring approximates sRGB's curve: within 0.02 of the exact value, without `pow`.
     private static func luminance(_ colour: ANSIStyle.RGB) -> Double {
         func linear(_ value: UInt8) -> Double {
             let part = Double(value) / 255

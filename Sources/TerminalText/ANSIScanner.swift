@@ -1,19 +1,19 @@
-/// Where the safe parts of a line go.
+/// Receives the safe parts of a line.
 protocol ANSISink {
-    /// Valid UTF-8 without any control character but tab, and without scalars that can't be seen.
+    /// Text: valid UTF-8 without invisible scalars and without control characters other than tab.
     mutating func text(_ bytes: UnsafeBufferPointer<UInt8>)
-    /// Everything of this line so far is replaced by what comes; the style on the screen is plain again.
+    /// Everything received of this line so far is to be replaced by what follows; the style is plain again.
     mutating func restartLine()
-    /// What follows looks like `style`.
+    /// The text that follows has this style.
     mutating func change(to style: ANSIStyle)
 }
 
-/// Splits one line of untrusted terminal output into text, styles and what is left out.
+/// Splits one line of untrusted terminal output into text, styles, and parts that are left out.
 ///
-/// A terminal's state machine (ECMA-48, xterm's ctlseqs) with two changes. Every sequence ends with its line, so
-/// that one unfinished OSC can't swallow the rest of a log and no state but the style is carried from line to line.
-/// And nothing but SGR has an effect, except that a carriage return, `CSI G` and `CSI 2 K` begin the line anew, as
-/// progress bars want it. Each byte is looked at a bounded number of times.
+/// It is a terminal's state machine (ECMA-48, xterm's ctlseqs) with two changes. Every sequence ends at the end of its
+/// line, so that an unfinished OSC can't swallow the rest of a log, and only the style is carried from line to line.
+/// And no sequence but SGR has an effect, except that a carriage return, `CSI G` and `CSI 2 K` restart the line, which
+/// progress bars need. Each byte is examined a bounded number of times.
 struct ANSIScanner {
     let colours: Bool
     /// Characters of a line that are shown.
@@ -25,7 +25,7 @@ struct ANSIScanner {
         self.lineLimit = max(lineLimit ?? .max, 1)
     }
 
-    /// Scans `line`, which holds no line feed. What is sent to `sink` ends with a plain style.
+    /// Scans `line`, which contains no line feed. The last thing that `sink` receives is a change to the plain style.
     mutating func scan<Sink: ANSISink>(_ line: UnsafeBufferPointer<UInt8>, into sink: inout Sink) {
         var pass = Pass(limit: lineLimit)
         var position = 0
@@ -62,7 +62,7 @@ struct ANSIScanner {
         case 0x09: pass.show(line, position..<position + 1, width: 1, style: style, in: &sink)
         case 0x0D: pass.restartsAtNextText = true
         case 0x1B: return escape(line, at: position, &pass, &sink)
-        // Bell and the two character set shifts (which `tput sgr0` sends): nothing to see in them.
+        // Bell and the two character set shifts (which `tput sgr0` sends) show nothing.
         case 0x07, 0x0E, 0x0F: break
         default:
             // U+2400 and up picture the control characters; U+2421 is DEL.
@@ -83,7 +83,7 @@ struct ANSIScanner {
             while position < line.count, (0x30...0x3F).contains(line[position]) { position += 1 }
             let parametersEnd = position
             while position < line.count, (0x20...0x2F).contains(line[position]) { position += 1 }
-            // Cut off, or broken by a character that can't be part of it: what was read is left out.
+            // Cut off, or broken by an invalid character: the bytes that were read are left out.
             guard position < line.count, (0x40...0x7E).contains(line[position]) else { return position }
             if position == parametersEnd {
                 let bytes = UnsafeBufferPointer(rebasing: line[parameters..<parametersEnd])
@@ -141,7 +141,7 @@ struct ANSIScanner {
         var leftOut = 0
         var shown = ANSIStyle.plain
         var restartsAtNextText = false
-        /// Whether the last scalar was of a script or an emoji where a joiner is part of the writing.
+        /// Whether the last scalar was an emoji or of a script in which joiners belong to the writing.
         var lastJoins = false
 
         init(limit: Int) { self.limit = limit }
@@ -178,7 +178,8 @@ struct ANSIScanner {
             }
             let room = limit - width
             if newWidth > room {
-                // Wider than its room is an ASCII run or a marker: in both one byte is one character.
+                // Only an ASCII run or a marker can be longer than the rest of the limit. In both, one byte is one
+                // character.
                 sink.text(UnsafeBufferPointer(rebasing: bytes.prefix(room)))
                 leftOut += newWidth - room
                 width = limit
@@ -210,7 +211,8 @@ struct DecodedScalar {
     enum Visibility { case plain, marked, invalid }
 
     let value: UInt32
-    /// Bytes to move on by: for invalid bytes the longest prefix that could have begun a scalar (Unicode 3.9, W3C).
+    /// The number of bytes to advance. For invalid bytes: the longest prefix that could begin a scalar (Unicode 3.9,
+    /// W3C).
     let length: Int
     private let isValid: Bool
 
@@ -248,7 +250,7 @@ struct DecodedScalar {
 
     /// Whether the scalar may be shown as it is.
     ///
-    /// - Parameter joins: Whether the scalar before it is of a script where joiners are part of the writing.
+    /// - Parameter joins: Whether the previous scalar is of a script in which joiners belong to the writing.
     func visibility(after joins: Bool) -> Visibility {
         guard isValid else { return .invalid }
         switch value {
@@ -256,7 +258,7 @@ struct DecodedScalar {
         case 0x00AD, 0x034F, 0x061C, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180B...0x180F, 0x3164, 0xFFA0: return .marked
         case 0x200C, 0x200D: return joins ? .plain : .marked
         case 0x200B, 0x200E, 0x200F, 0x2028...0x202E, 0x2060...0x206F: return .marked
-        // Text and emoji presentation are what people use; the other selectors can only smuggle.
+        // Text and emoji presentation are in common use. The other selectors could hide data.
         case 0xFE0E, 0xFE0F: return .plain
         case 0xFE00...0xFE0D, 0xFEFF, 0xFFF0...0xFFFB, 0x1BCA0...0x1BCA3, 0x1D173...0x1D17A, 0xE0000...0xE0FFF:
             return .marked
@@ -264,7 +266,7 @@ struct DecodedScalar {
         }
     }
 
-    /// `<U+202E>`, as less and Git write what can't be seen.
+    /// `<U+202E>`, the form in which less and Git show invisible characters.
     var marker: [UInt8] {
         let digits = String(value, radix: 16, uppercase: true)
         return Array("<U+\(String(repeating: "0", count: max(0, 4 - digits.count)))\(digits)>".utf8)

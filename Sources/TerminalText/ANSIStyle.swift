@@ -1,12 +1,12 @@
-/// How text on a terminal looks, as far as we let untrusted output decide it.
+/// The style of text on a terminal, as far as untrusted output may set it.
 ///
-/// Left out on purpose: blinking, and concealed text, which would hide what a log says.
+/// Blinking and concealed text are left out: concealed text would hide a part of the log.
 struct ANSIStyle: Sendable, Hashable {
     /// A colour, packed so that a style compares in a few instructions.
     struct Colour: Sendable, Hashable {
         private let packed: UInt32
 
-        /// The terminal's own.
+        /// The terminal's default colour.
         static let standard = Colour(packed: 0)
 
         /// Entry `index` of the terminal's 256 colours; the first 16 are the named ones.

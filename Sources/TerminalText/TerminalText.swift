@@ -4,28 +4,29 @@
     import Darwin
 #endif
 
-/// Makes what a step printed, or a change named, safe to show on a terminal.
+/// Makes untrusted text, such as a step's output or a change's name, safe to show on a terminal.
 ///
-/// Colours and weights (SGR) stay when asked for. Every other escape sequence is removed; other control characters
-/// become their pictures (`␀`), invalid UTF-8 becomes U+FFFD, and scalars that reorder or hide text become
-/// `<U+202E>`. A line that was drawn over with carriage returns is shown in its last state. Every line ends in the
-/// terminal's plain style and takes up its own again on the next, so that lines of several steps can be mixed.
+/// Colours and weights (SGR) remain if requested. All other escape sequences are removed. Other control characters
+/// become their pictures (`␀`), invalid UTF-8 becomes U+FFFD, and scalars that reorder or hide text become `<U+202E>`.
+/// Of a line that was overwritten with carriage returns, the last state is shown. Every line ends in the terminal's
+/// plain style, and the next line sets its style again, so that lines of several steps can be interleaved.
 ///
-/// As a value it cleans a stream that arrives in pieces, which may end anywhere:
+/// A value cleans a stream that arrives in pieces of any size:
 ///
 ///     var text = TerminalText(colours: true)
 ///     for try await chunk in output { print(text.feed(chunk), terminator: "") }
 ///     print(text.finish())
 public struct TerminalText: Sendable {
-    /// Bytes of an unfinished line that are held back, at most; a longer line is broken there.
+    /// The most bytes of an unfinished line that are held back. A longer line is broken there.
     static let heldBackLimit = 1 << 20
 
     private var scanner: ANSIScanner
     private var heldBack: [UInt8] = []
 
     /// - Parameters:
-    ///   - colours: Whether SGR sequences stay.
-    ///   - lineLimit: Characters of a line that are shown; what is beyond is counted. Nil for no limit.
+    ///   - colours: Whether SGR sequences remain.
+    ///   - lineLimit: The most characters of a line that are shown; the number of the others is shown instead. Nil: no
+    ///     limit.
     public init(colours: Bool, lineLimit: Int? = nil) {
         scanner = ANSIScanner(colours: colours, lineLimit: lineLimit)
     }
@@ -37,7 +38,7 @@ public struct TerminalText: Sendable {
         return String(decoding: output, as: UTF8.self)
     }
 
-    /// What is left when the stream has ended: the last line, if it has no line feed.
+    /// Returns what is left when the stream has ended: the last line, if it has no line feed.
     public mutating func finish() -> String {
         var sink = Sink()
         heldBack.withUnsafeBufferPointer { scanner.scan($0, into: &sink) }
@@ -57,7 +58,8 @@ public struct TerminalText: Sendable {
         output = sink.output
     }
 
-    /// Scans all complete lines, the first with what was held back, and returns where the unfinished one starts.
+    /// Scans all complete lines, the first together with the bytes that were held back. Returns where the unfinished
+    /// line starts.
     private mutating func scanLines(of bytes: UnsafeBufferPointer<UInt8>, into sink: inout Sink) -> Int {
         sink.output.reserveCapacity(bytes.count + bytes.count / 8)
         var start = 0
@@ -79,7 +81,7 @@ public struct TerminalText: Sendable {
         return start
     }
 
-    /// All of `bytes`, made safe; ends with a line feed exactly if `bytes` does.
+    /// All of `bytes`, made safe. The result ends with a line feed if and only if `bytes` does.
     public static func clean(_ bytes: some Sequence<UInt8>, colours: Bool, lineLimit: Int? = nil) -> String {
         var text = TerminalText(colours: colours, lineLimit: lineLimit)
         var sink = Sink()
@@ -90,9 +92,9 @@ public struct TerminalText: Sendable {
         return String(decoding: sink.output, as: UTF8.self)
     }
 
-    /// A name, branch, path or status text on one line: no control character has an effect, and all are seen.
+    /// A name, branch, path or status text on one line: control characters have no effect and are visible.
     ///
-    /// - Parameter limit: Characters that are shown; a longer text ends with `…`.
+    /// - Parameter limit: The most characters that are shown. A longer text ends with `…`.
     public static func name(_ text: String, limit: Int = 200) -> String {
         if text.utf8.count <= limit, text.utf8.allSatisfy({ 0x20..<0x7F ~= $0 }) { return text }
         var output = ""
@@ -118,15 +120,15 @@ public struct TerminalText: Sendable {
         return output
     }
 
-    /// A message of ours that may hold others' text: as ``name(_:limit:)``, but with its lines. Those after the first are
-    /// set in, so that none looks like the beginning of another message.
+    /// A message of ours that may contain untrusted text: like ``name(_:limit:)``, but with several lines. Lines after
+    /// the first are indented, so that none looks like the start of another message.
     public static func lines(_ text: String) -> String {
-        // Not by characters: a carriage return and a line feed are one.
+        // Split by scalars, because a carriage return and a line feed are one character.
         text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
             .map { name(String(Substring($0)), limit: .max) }.joined(separator: "\n  ")
     }
 
-    /// The terminal's own bytes again: text as it is, styles as SGR.
+    /// Turns text and styles back into bytes for the terminal: text unchanged, styles as SGR.
     private struct Sink: ANSISink {
         var output: [UInt8] = []
         var lineStart = 0
@@ -150,7 +152,7 @@ public struct TerminalText: Sendable {
     }
 }
 
-/// Calls `body` with the bytes in one piece, which are copied only if they aren't already.
+/// Calls `body` with the bytes in one contiguous buffer. They are copied only if they are not contiguous already.
 package func withBytes(of bytes: some Sequence<UInt8>, _ body: (UnsafeBufferPointer<UInt8>) -> Void) {
     if bytes.withContiguousStorageIfAvailable(body) == nil { Array(bytes).withUnsafeBufferPointer(body) }
 }

@@ -2,10 +2,10 @@ public import Foundation
 
 /// JSON for people and terminals.
 public enum VisibleJSON {
-    /// The same JSON with `\u…` for what would act on a terminal or hide text: DEL, C1 controls, marks of direction and
-    /// scalars without width. JSON has none of them outside its strings, so every reader gets the same value.
+    /// The same JSON, with `\u…` for scalars that would act on a terminal or hide text: DEL, C1 controls, direction
+    /// marks and scalars without width. JSON has such scalars only inside strings, so every reader gets the same value.
     ///
-    /// - Parameter json: What an encoder wrote.
+    /// - Parameter json: The output of an encoder.
     public static func text(_ json: Data) -> String {
         let text = String(decoding: json, as: UTF8.self)
         guard text.unicodeScalars.contains(where: isHidden) else { return text }
@@ -21,7 +21,7 @@ public enum VisibleJSON {
         return String(output)
     }
 
-    /// All of these are below U+10000, so that four digits are enough.
+    /// All of these are below U+10000, so four digits are enough.
     private static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x7F...0x9F, 0x61C, 0x200B...0x200F, 0x2028...0x202E, 0x2060...0x206F, 0xFEFF: true

@@ -1,9 +1,10 @@
 extension Comparison {
-    /// Holds a run's tests against those of a run on the target; of each test, the last try counts.
+    /// Compares a run's tests with those of a run on the target. Of each test, the last try counts.
     ///
-    /// A list keeps the order of `tests`, and ``vanished`` the order of the target's tests. A test that was skipped there
-    /// and is gone here did not vanish: it did not run there. All lists are empty for a run that has no tests, except
-    /// ``vanished``. Names alone are compared: ``take(_:_:_:)`` tells what was renamed.
+    /// The lists keep the order of `tests`; ``vanished`` keeps the order of the target's tests. A test that was skipped
+    /// on the target and no longer exists did not vanish, because it did not run there. If the run has no tests, all
+    /// lists but ``vanished`` are empty. Tests are matched by name alone: ``take(_:_:_:)`` then adds what is known
+    /// about renames.
     public static func between(
         _ tests: [TestResult], and targetTests: [TestResult], targetRun: RunID, targetCommit: String
     ) -> Comparison {
@@ -32,7 +33,7 @@ extension Comparison {
         return comparison
     }
 
-    /// Takes tests that have another name here out of those that were added and those that vanished.
+    /// Moves renamed tests out of ``added`` and ``vanished``.
     public mutating func take(_ renames: [Rename], _ tests: [TestResult], _ targetTests: [TestResult]) {
         renamed = renames
         guard !renames.isEmpty else { return }

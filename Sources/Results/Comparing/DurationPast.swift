@@ -1,13 +1,16 @@
-/// The times that a test took before, and whether a new one is out of them.
+/// How long a test took in earlier runs, and whether a new time is unusually long.
 ///
-/// Median and median absolute deviation, which a few outliers don't move (Rousseeuw and Croux, "Alternatives to the
-/// Median Absolute Deviation", 1993): a mean would be pulled by the one slow run that the box had last night.
+/// It uses the median and the median absolute deviation (Rousseeuw and Croux, "Alternatives to the Median Absolute
+/// Deviation", 1993). A few outliers move neither of them, but they would move a mean.
 public struct DurationPast: Sendable, Equatable {
-    /// Fewer runs say nothing about noise.
+    /// With fewer runs, the deviation is not known well enough.
     public static let minimumSamples = 5
 
+    /// In seconds.
     public var median: Double
+    /// The median absolute deviation, in seconds.
     public var deviation: Double
+    /// The number of runs.
     public var samples: Int
 
     /// Nil for fewer than ``minimumSamples`` usable times.
@@ -20,12 +23,12 @@ public struct DurationPast: Sendable, Equatable {
         samples = usable.count
     }
 
-    /// The least number of seconds, and the least part of its median, by which a test is slower. Less is nothing that
-    /// anybody would act on, and on a shared box mostly the neighbours.
+    /// A test counts as slower only if it is slower by at least this many seconds and by this part of its median.
+    /// Smaller differences are not worth acting on, and on a shared machine other processes cause most of them.
     public static let leastSeconds = 1.0
     public static let leastPart = 0.5
 
-    /// Whether a test took longer than its past and the box's load explain: by five deviations (of a normal
+    /// Whether a test took longer than its past and the machine's load explain: by five deviations (of a normal
     /// distribution), by half of its median, and by a second.
     ///
     /// - Parameter load: How much longer everything took in that run; see ``RunLoad``.

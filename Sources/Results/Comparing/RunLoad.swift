@@ -1,14 +1,14 @@
-/// How much longer the tests of a run took because the box was busy.
+/// How much longer the tests of a run took because the machine was busy.
 ///
-/// A change makes some tests slower, a busy box makes all of them slower: the median over the tests of the ratio to
-/// their times in another run is what the box did.
+/// A change makes some tests slower; a busy machine makes all of them slower. The load is the median, over all tests,
+/// of the ratio between the times in both runs.
 public enum RunLoad {
-    /// With fewer tests the slow one could be the median itself.
+    /// With fewer tests, the slow test could itself be the median.
     public static let minimumTests = 5
-    /// Seconds. Below, a clock's steps and the start of a process are most of the time.
+    /// In seconds. Shorter times consist mostly of clock resolution and process start.
     static let leastSeconds = 0.01
 
-    /// 1 where the tests took as long as there or less, or where too few are known in both runs.
+    /// The factor. It is 1 if the tests were as fast as in the other run or faster, or if too few tests ran in both.
     public static func factor(_ tests: [TestResult], beside others: [TestResult]) -> Double {
         let before = Dictionary(
             others.compactMap { test in time(of: test).map { (test.id, $0) } }, uniquingKeysWith: max)

@@ -1,9 +1,10 @@
-/// Tells which tests that vanished are there again under another name.
+/// Recognises tests that vanished under one name and are present under another.
 ///
-/// A test is the same when its body is, white space aside; and where a test keeps its own name in another suite or file,
-/// or most of its name and most of its body. A test that is gone and a new one that only sounds like it are two.
+/// Two tests are the same if their bodies are the same except for white space. They also are if the test keeps its own
+/// name in another suite or file, or if it keeps most of its name and most of its body. A similar name alone is not
+/// enough.
 public struct TestRenames {
-    /// The texts of files before and after, as far as the change touches them, with the names that Git says they have.
+    /// The texts of the files that the change touches, before and after it. They are paired by Git's rename detection.
     public struct Sources: Sendable {
         public var before: [String]
         public var after: [String]
@@ -22,9 +23,9 @@ public struct TestRenames {
         after = sources.after
     }
 
-    /// Pairs each vanished test with at most one added test, the surest first.
+    /// Pairs each vanished test with at most one added test, the most certain pairs first.
     public func pairs(vanished: [String], added: [String]) -> [Comparison.Rename] {
-        // Nobody renames a thousand tests one by one, and every pair is looked at.
+        // All pairs are compared, so the number is limited. Nobody renames a thousand tests one by one.
         let (vanished, added) = (Array(vanished.prefix(300)), Array(added.prefix(300)))
         guard !vanished.isEmpty, !added.isEmpty else { return [] }
         let old = vanished.map { Body(of: $0, in: before) }
@@ -48,23 +49,23 @@ public struct TestRenames {
 }
 
 extension TestRenames {
-    /// A test's name, and the lines of its body.
+    /// A test's name and the lines of its body.
     struct Body {
         let suite: Substring
         let name: Substring
-        /// Nil if no text declares it.
+        /// Nil if no text declares the test.
         let lines: [Substring]?
 
         init(of id: String, in texts: [String]) {
             let end = id.lastIndex(of: "/")
             suite = end.map { id[..<$0] } ?? ""
             let last = end.map { id[id.index(after: $0)...] } ?? id[...]
-            // Without the parameters of one case, and without what Swift writes around a name.
+            // Without the parameters of a single case, and without the punctuation that Swift adds to a name.
             name = last.prefix { $0 != "(" && $0 != "[" }.drop { $0 == "`" }.prefix { $0 != "`" }
             lines = texts.lazy.compactMap { [name] in Self.body(of: name, in: $0) }.first
         }
 
-        /// How sure it is that `other` is the same test; nil if it is not.
+        /// How certain it is that `other` is the same test; nil if it is not.
         func likeness(to other: Body) -> (Double, isSame: Bool)? {
             let names = Self.similarity(Self.words(name), Self.words(other.name))
             if let lines, let others = other.lines {
@@ -98,7 +99,7 @@ extension TestRenames {
                 } else {
                     depth += line.count { $0 == "{" } - line.count { $0 == "}" }
                     if index > 0, !bare.isEmpty, depth > 0 || !hasOpened { body.append(bare) }
-                    // A body on the line of its declaration.
+                    // A body on the same line as its declaration.
                     if index == 0, line.contains("{"), depth <= 0, let open = line.firstIndex(of: "{") {
                         return [line[open...]]
                     }
@@ -110,7 +111,7 @@ extension TestRenames {
             return body
         }
 
-        /// The parts of a name: `testReadsAFile` has test, reads, a and file.
+        /// The words of a name: `testReadsAFile` has test, reads, a and file.
         static func words(_ name: Substring) -> [String] {
             var words: [String] = []
             var current = ""
@@ -130,7 +131,7 @@ extension TestRenames {
             return words
         }
 
-        /// Dice's coefficient over both as bags: 1 for the same, 0 for nothing in common.
+        /// Dice's coefficient of both as multisets: 1 if they are equal, 0 if they have nothing in common.
         static func similarity<Item: Hashable>(_ one: [Item], _ other: [Item]) -> Double {
             guard !one.isEmpty, !other.isEmpty else { return one.isEmpty && other.isEmpty ? 1 : 0 }
             var counts: [Item: Int] = [:]

@@ -1,9 +1,9 @@
 extension Finding {
-    /// Lines and columns beyond this are none of a file that anybody opens, and what counts with them can't overflow.
+    /// No real file has lines or columns beyond this. Smaller numbers can't overflow in calculations.
     private static let mostLines = 1_000_000_000
 
-    /// As whoever shows it can take it, where it came from a file or output of the code under test: without numbers that no
-    /// file has, and with texts of at most some KiB.
+    /// The finding with its numbers and texts limited, for findings from files or output of the code under test: no
+    /// impossible line numbers, and texts of at most a few KiB.
     package var bounded: Finding {
         func number(_ value: Int?) -> Int? { value.flatMap { (1...Self.mostLines).contains($0) ? $0 : nil } }
         func cut(_ text: String, _ bytes: Int) -> String {

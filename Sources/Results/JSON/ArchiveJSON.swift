@@ -1,6 +1,6 @@
 package import Foundation
 
-/// JSON as the archive keeps it: keys sorted, dates in ISO 8601 with milliseconds, in UTC.
+/// JSON in the archive's form: sorted keys, dates in ISO 8601 with milliseconds, in UTC.
 package enum ArchiveJSON {
     package static func pretty(_ value: some Encodable) throws -> [UInt8] {
         let encoder = encoder()
@@ -45,9 +45,10 @@ package enum ArchiveJSON {
 }
 
 extension Date {
-    /// Since 1970, rounded to the nearest: the resolution of everything the archive keeps.
+    /// Milliseconds since 1970, rounded to the nearest: the archive's resolution.
     ///
-    /// Dates beyond ±200,000 years are broken input, and `Int64` would trap on some of them: they count as the nearest.
+    /// Dates beyond ±200,000 years are broken input, and some of them would overflow an `Int64`. They become the
+    /// nearest date in that range.
     package var milliseconds: Int64 {
         let seconds = min(max(timeIntervalSince1970, -6e12), 6e12)
         return seconds.isNaN ? 0 : Int64((seconds * 1000).rounded())
@@ -57,7 +58,8 @@ extension Date {
 
     package var wholeMilliseconds: Date { Date(milliseconds: milliseconds) }
 
-    /// `2026-08-01T12:00:00.000Z`. By whole numbers, since Foundation's style cuts .123 to .122 where a `Double` falls short.
+    /// `2026-08-01T12:00:00.000Z`, computed with whole numbers. Foundation's format style truncates: it prints .122
+    /// where the `Double` is slightly less than .123.
     package var iso8601: String {
         let total = milliseconds
         let (days, inDay) = (total.flooredQuotient(86_400_000), total.flooredRemainder(86_400_000))
@@ -88,8 +90,8 @@ extension Date {
         self = date.wholeMilliseconds
     }
 
-    /// What ``iso8601`` writes, read by whole numbers: a report has many times, and Foundation's style takes long for
-    /// each. Nil for every other form, and for days and hours that there are not.
+    /// Reads what ``iso8601`` writes, with whole numbers: reports contain many times, and Foundation's format style is
+    /// slow. Nil for every other form, and for days and hours that don't exist.
     private init?(exactly text: String) {
         let bytes = Array(text.utf8)
         guard bytes.count == 24 else { return nil }
@@ -109,7 +111,7 @@ extension Date {
             numbers[5] < 60
         else { return nil }
         let days = Self.days(year: numbers[0], month: numbers[1], day: numbers[2])
-        // The thirty-first of a shorter month comes out as another day.
+        // Day 31 of a shorter month would give a day of the next month.
         guard Self.civil(daysSince1970: days) == (numbers[0], numbers[1], numbers[2]) else { return nil }
         let seconds = days * 86_400 + numbers[3] * 3600 + numbers[4] * 60 + numbers[5]
         self.init(milliseconds: seconds * 1000 + numbers[6])
@@ -124,7 +126,7 @@ extension Date {
         return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
     }
 
-    /// Howard Hinnant's `civil_from_days`: years are counted from March, so that the leap day comes last.
+    /// Howard Hinnant's `civil_from_days`. It counts years from March, so that the leap day comes last.
     private static func civil(daysSince1970 days: Int64) -> (year: Int64, month: Int64, day: Int64) {
         let shifted = days + 719_468
         let era = shifted.flooredQuotient(146_097)

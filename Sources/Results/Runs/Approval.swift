@@ -1,29 +1,32 @@
 internal import Crypto
 public import Foundation
 
-/// A question to a person, and the answer once there is one: may this run, or this step of it, go on?
+/// A request for approval, and the answer once there is one: may this run, or this step of it, continue?
 public struct Approval: Sendable, Equatable, Codable {
+    /// The answer to a request for approval.
     public enum Decision: String, Sendable, Codable { case approved, rejected }
 
     /// The step that waits; nil for the run itself, before its first step.
     public var step: String?
-    /// Why a person is asked, in one sentence.
+    /// Why an approval is needed, in one sentence.
     public var why: String
-    /// The pushed commit that is asked about, hexadecimal.
+    /// The pushed commit that the approval is for, hexadecimal.
     public var head: String
-    /// The tree id of the `workflows/` that would run.
+    /// The tree id of the `workflows/` that would be used.
     public var definition: String
-    /// What the answer holds for, as a digest: see ``binding(_:definition:run:)``.
+    /// A digest of what the answer applies to: see ``binding(_:definition:run:)``.
     public var binding: String
+    /// When the approval was requested.
     public var askedAt: Date
-    /// Nil while nobody has answered.
+    /// Nil until somebody has answered.
     public var decision: Decision?
-    /// The login name of who answered, from the system's user database.
+    /// The login name of the person who answered, from the system's user database.
     public var by: String?
-    /// Their user id, as the kernel told it.
+    /// The user id of that person, as the kernel reported it.
     public var user: UInt32?
+    /// When it was answered.
     public var decidedAt: Date?
-    /// Their reason, as they wrote it: any text.
+    /// The person's reason. Any text.
     public var comment: String?
 
     public init(
@@ -44,17 +47,17 @@ public struct Approval: Sendable, Equatable, Codable {
         self.comment = comment
     }
 
-    /// What an answer is bound to: the exact commit, definition, ref, parameters and steps.
+    /// The digest of what an answer applies to: the exact commit, definition, ref, parameters and steps.
     ///
-    /// - Parameter run: Set where the answer is for this run alone, as for a release; nil where another run of the very
-    ///   same thing, a rerun or a retest, need not ask again.
-    /// - Parameter breaches: What is asked about beside the commit itself: the answer holds for these and no others.
+    /// - Parameter run: Set if the answer is for this run only, as for a release. Nil if a rerun or retest of exactly
+    ///   the same thing need not ask again.
+    /// - Parameter breaches: Rules that the approval is about besides the commit. The answer applies to exactly these.
     public static func binding(
         _ request: RunRequest, definition: String, run: RunID? = nil, breaches: [String] = []
     ) -> String {
         var hash = SHA256()
         func add(_ text: String) {
-            // The length first: no two lists of parts give the same bytes.
+            // Each part is preceded by its length, so that two different lists of parts never give the same bytes.
             hash.update(data: Data("\(text.utf8.count):".utf8))
             hash.update(data: Data(text.utf8))
         }
@@ -70,13 +73,14 @@ public struct Approval: Sendable, Equatable, Codable {
         }.joined()
     }
 
-    /// The command that answers.
+    /// The command with which one answers.
     public static func command(_ run: RunID, step: String? = nil) -> String {
         guard let step else { return "pipectl approve \(run)" }
         return "pipectl approve \(run) --step \(step.shellWord)"
     }
 
-    /// `approved by ada (user 1000) on 21 Nov 2026, 14:03:22 UTC: looks right`; the comment is not cleaned.
+    /// `approved by ada (user 1000) on 21 Nov 2026, 14:03:22 UTC: looks right`. The comment is untrusted and not
+    /// escaped.
     public var inWords: String {
         guard let decision, let decidedAt else { return "waiting since \(Figures.dateAndTime(askedAt))" }
         let who = "\(by ?? "?")\(user.map { " (user \($0))" } ?? "")"

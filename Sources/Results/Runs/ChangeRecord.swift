@@ -1,33 +1,38 @@
 public import Foundation
 public import Pipeline
 
-/// A change as it stands, from the newest look at its repository.
+/// The state of a change, from the newest observation of its repository.
 public struct ChangeRecord: Sendable, Equatable, Codable {
+    /// Whether a change can land, or what became of it.
     public enum State: String, Sendable, Codable, CaseIterable {
-        /// Tested, or being tested, against the target's tip.
+        /// It was tested, or is being tested, with the target's tip.
         case open
-        /// Does not merge into the target; no run is needed to say so.
+        /// The change conflicts with its target. No run is needed to find that out.
         case conflict
         /// The target has moved since the last test.
         case stale
         case landed
-        /// Its ref is gone, and it is not in the target.
+        /// The change's ref is gone, and the target does not contain it.
         case closed
     }
 
     /// The number of a pull request, or the branch of a change that has no number.
     public var name: String
+    /// The branch that the change is to be merged into.
     public var target: String
+    /// The newest commit of the change.
     public var head: String
-    /// The target's tip at the last test, or at the last try to merge; nil before that.
+    /// The target's tip at the last test, or at the last attempt to merge; nil before that.
     public var targetCommit: String?
     public var state: State
+    /// The first line of the head commit's message.
     public var title: String
     public var author: String
-    /// The commit on the target that brought it, when it has landed.
+    /// The commit on the target that contains the change, if it has landed.
     public var landedCommit: String?
+    /// How the landed change was recognised.
     public var recognition: MergedChange.Recognition?
-    /// When the index learned this; set by the index.
+    /// When the store recorded this state; set by the store.
     public var updatedAt: Date
 
     public init(

@@ -1,16 +1,16 @@
-/// What a run does for mending another one, as it is asked to.
+/// The part of a run in fixing another run, as it was requested.
 ///
-/// Each attempt is two runs: the fixer at work, and, where that made a commit, a run of the workflow on it.
+/// Each attempt has two runs: the fixer's, and, if that made a commit, a run of the workflow on it.
 public struct FixRole: Sendable, Equatable, Codable {
     /// The run that failed.
     public var of: RunID
-    /// Counts the attempts at that run, from 1.
+    /// The number of the attempt at fixing that run, from 1.
     public var attempt: Int
-    /// The number of the last attempt that may be made without being asked again.
+    /// The number of the last attempt that is made without a new request.
     public var last: Int
     /// Whether a fix that passes is pushed to the change's own branch.
     public var mayPush: Bool
-    /// The fixer's run whose commit this one checks; nil where the fixer is at work.
+    /// The fixer's run whose commit this run checks; nil if this run is the fixer's.
     public var maker: RunID?
 
     public init(of: RunID, attempt: Int, last: Int, mayPush: Bool, maker: RunID? = nil) {
@@ -21,72 +21,75 @@ public struct FixRole: Sendable, Equatable, Codable {
         self.maker = maker
     }
 
-    /// Whether the fixer is at work in it.
+    /// Whether this run is the fixer's.
     public var isMaking: Bool { maker == nil }
 
-    /// In words: `fix 1 of run 12`, `check of fix 1 of run 12`.
+    /// `fix 1 of run 12`, `check of fix 1 of run 12`.
     public var inWords: String { "\(isMaking ? "" : "check of ")fix \(attempt) of run \(of)" }
 }
 
-/// What a run did for mending another one.
+/// The result of a run that was part of fixing another run.
 public struct FixRecord: Sendable, Equatable, Codable {
+    /// What the run was for.
     public var role: FixRole
-    /// What the fixer came to; nil in a check, and where the fixer did not come to an end.
+    /// The fixer's result; nil in a check, and if the fixer did not end.
     public var outcome: FixOutcome?
-    /// The commit that it made, on top of the change's head, and the ref that keeps it in the box's own store.
+    /// The commit that the fixer made on top of the change's head, and the ref that keeps it in the daemon's own
+    /// repository.
     public var commit: String?
     public var ref: String?
-    /// The SHA-256 of the commit as a patch, which is an artifact of the fixer's run.
+    /// The SHA-256 of the commit as a patch. The patch is an artifact of the fixer's run.
     public var patch: String?
-    /// What the commit changes.
+    /// The paths that the commit changes.
     public var files: [String]?
     public var additions: Int?
     public var deletions: Int?
-    /// Files in the workspace that differ and are not in the commit: ignored ones, what steps had left, sockets.
+    /// How many files in the workspace differ but are not in the commit: ignored files, files that steps left, sockets.
     public var leftOut: Int?
 
     public init(role: FixRole) { self.role = role }
 }
 
-/// What a fixer came to. Open: a later version may know more.
+/// How a fixer ended. A raw value, because later versions may add more.
 public struct FixOutcome: RawRepresentable, Sendable, Hashable, Codable {
     public let rawValue: String
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// There is a commit, which is yet to be checked.
+    /// It made a commit, which is not yet checked.
     public static let made = FixOutcome(rawValue: "made")
-    /// It ended well and changed nothing that is tracked.
+    /// It ended with exit code 0 and changed no tracked file.
     public static let noChange = FixOutcome(rawValue: "noChange")
-    /// It changed what it may not, or more than is taken.
+    /// It changed files that it may not change, or more than is allowed.
     public static let refused = FixOutcome(rawValue: "refused")
     /// It weakened tests.
     public static let weakensTests = FixOutcome(rawValue: "weakensTests")
-    /// What it changed can't be put on top of the change without what the target brings.
+    /// Its changes can't be applied to the change without those of the target.
     public static let conflict = FixOutcome(rawValue: "conflict")
-    /// The command failed, took too long or too much.
+    /// The command failed, or it reached its time-out or a limit.
     public static let failed = FixOutcome(rawValue: "failed")
 }
 
-/// What was done about a failed run.
+/// All attempts at fixing a failed run.
 public struct FixSeries: Sendable, Equatable, Codable {
+    /// How far the attempts are.
     public struct State: RawRepresentable, Sendable, Hashable, Codable {
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// A fixer is at work, or will be, or what it made is being checked.
+        /// A fixer is at work or about to start, or its commit is being checked.
         public static let working = State(rawValue: "working")
-        /// A fix passed: it may be taken over.
+        /// A fix passed and can be taken over.
         public static let offered = State(rawValue: "offered")
-        /// A fix passed and is on the change's branch.
+        /// A fix passed and was pushed to the change's branch.
         public static let pushed = State(rawValue: "pushed")
-        /// A fix passed but for what a person must allow.
+        /// A fix passed, except that it needs an approval.
         public static let needsApproval = State(rawValue: "needsApproval")
         /// No attempt passed.
         public static let givenUp = State(rawValue: "givenUp")
-        /// Cancelled, or the change moved on.
+        /// Cancelled, or the change has a newer commit.
         public static let stopped = State(rawValue: "stopped")
 
-        /// As people read it.
+        /// The words for people.
         public var title: String {
             switch self {
             case .working: "being tried"
@@ -96,14 +99,16 @@ public struct FixSeries: Sendable, Equatable, Codable {
             }
         }
 
-        /// Whether there is a commit to take over.
+        /// Whether there is a commit that can be taken over.
         public var isOffer: Bool { self == .offered || self == .pushed }
     }
 
+    /// How far the attempts are.
     public var state: State
     /// Why, in one sentence.
     public var reason: String
-    /// Attempts that are made unasked, and whether one that passes is pushed: as the target's definition says.
+    /// The number of attempts that are made without a request, and whether a fix that passes is pushed: read from the
+    /// target's definition.
     public var wanted: Int
     public var mayPush: Bool
     public var attempts: [FixAttempt]
@@ -116,24 +121,27 @@ public struct FixSeries: Sendable, Equatable, Codable {
         self.attempts = attempts
     }
 
-    /// The attempt whose commit is offered, or waits for a person.
+    /// The attempt whose commit is offered, or which waits for an approval.
     public var chosen: FixAttempt? {
         guard state.isOffer || state == .needsApproval else { return nil }
         return attempts.last { $0.commit != nil }
     }
 }
 
-/// One try at mending a run.
+/// One attempt at fixing a run.
 public struct FixAttempt: Sendable, Equatable, Codable {
+    /// From 1.
     public var number: Int
-    /// The fixer's run, and the run that checks what it made; nil where there is none.
+    /// The fixer's run, and the run that checks its commit; nil if there is none.
     public var run: RunID
     public var check: RunID?
+    /// How the fixer ended; nil while it is at work.
     public var outcome: FixOutcome?
+    /// The verdict of ``check``.
     public var verdict: Verdict?
-    /// What it came to, in one sentence.
+    /// The result of the attempt, in one sentence.
     public var reason: String
-    /// As in ``FixRecord``.
+    /// The same as in ``FixRecord``.
     public var commit: String?
     public var ref: String?
     public var patch: String?
@@ -149,8 +157,8 @@ public struct FixAttempt: Sendable, Equatable, Codable {
 }
 
 extension RunRequest {
-    /// Whether a push or a move of the target started it: what was wanted for an older commit of the change is not wanted
-    /// any more.
+    /// Whether a push or a move of the target started the run. Then requests for older commits of the change no longer
+    /// apply.
     package var startsAnew: Bool {
         fix == nil && change != nil && rerunOf == nil && upkeep == nil
             && (nonce.isEmpty || nonce.hasPrefix("onto ") || nonce.hasPrefix("after run "))
@@ -158,6 +166,6 @@ extension RunRequest {
 }
 
 extension Report {
-    /// Whether something follows from it for a fix, which a crash must not lose.
+    /// Whether a fix must follow from it, which a crash of the daemon must not lose.
     package var hasFixDue: Bool { fix != nil || fixes?.state == .working }
 }

@@ -1,10 +1,12 @@
 internal import Foundation
 
 extension Report {
-    /// The report of a run that ended without being executed: superseded or cancelled while it waited, or interrupted.
+    /// The report of a run that ended without being executed: it was superseded or cancelled while queued, or
+    /// interrupted.
     ///
-    /// Made from the index alone, so that the archive has every run. Nil if the run has not ended.
-    /// - Parameter findings: What its steps were about to do: ``RecordedIntent/finding``.
+    /// It is made from the store alone, so that every run is in the archive. Nil if the run has not ended.
+    /// - Parameter findings: The steps that were about to start when the run was interrupted:
+    ///   ``RecordedIntent/finding``.
     public init?(unstarted run: IndexedRun, findings: [Finding] = [], reproduce: String, box: Box) {
         let (summary, request) = (run.summary, run.request)
         guard let verdict = summary.verdict, let endedAt = summary.endedAt else { return nil }

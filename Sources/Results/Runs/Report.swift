@@ -1,76 +1,91 @@
 public import Foundation
 public import Pipeline
 
-/// A run, readable: what `report.json` in the archive holds.
+/// The result of a run for its readers: the content of `report.json` in the archive.
 ///
-/// A reader must accept unknown keys; ``schemaVersion`` changes only when a key changes its meaning or goes away.
+/// A reader must accept unknown keys. ``schemaVersion`` changes only when a key changes its meaning or is removed.
 public struct Report: Sendable, Equatable, Codable, Identifiable {
+    /// The version that this code writes.
     public static let currentSchemaVersion = 1
-    /// The rule of a finding: from nothing a run failed that had passed in a warm workspace.
+    /// The rule of a finding: the run failed in a fresh workspace, although it had passed in a warm one.
     public static let warmDiffers = "warm-differs"
 
     /// The rule of a finding: which change broke a test of the branch.
     public static let brokenBy = "broken-by"
 
+    /// The version of the report's format.
     public var schemaVersion = Report.currentSchemaVersion
     public var id: RunID
     /// The watched repository's name.
     public var repository: String
+    /// The workflow's name.
     public var workflow: String
+    /// The event that started the run.
     public var event: Trigger.Event
     /// The full ref that moved.
     public var ref: String
-    /// The target of a change, else the branch; nil for a tag.
+    /// The target of a change, otherwise the branch; nil for a tag.
     public var branch: String?
     /// The pushed commit: the head of a change, the tip of a branch.
     public var head: String
-    /// The commit that was tested: for a change, its merge with ``Change/targetCommit``. Nil if it was never made.
+    /// The commit that was tested: for a change, its merge with ``Change/targetCommit``. Nil if there was no such
+    /// commit.
     public var testedCommit: String?
     /// The id of the tested commit's tree.
     public var testedTree: String?
+    /// The change; nil unless the run tests one.
     public var change: Change?
+    /// The changes that landed with the commit, oldest first.
     public var mergedChanges: [MergedChange]
+    /// Each parameter's value as text, with defaults filled in.
     public var parameters: [String: String]
     public var verdict: Verdict
-    /// Why, in one sentence.
+    /// The reason for the verdict, in one sentence.
     public var reason: String
+    /// When the run was accepted.
     public var createdAt: Date
+    /// When its first attempt started; nil if it never started.
     public var startedAt: Date?
     public var endedAt: Date
-    /// 1, or more when the run was interrupted or rerun.
+    /// 1, or more if the run was interrupted and started again.
     public var attempt: Int
     /// The run that this one repeats.
     public var rerunOf: RunID?
-    /// Which repetition of which run it is; nil for a first run.
+    /// Which repetition of which run it is; nil if it repeats none.
     public var repetition: Repetition?
-    /// The run in whose workspace it went on; nil if it began as others do.
+    /// The run whose retained workspace it continued in; nil for other runs.
     public var resumed: RunID?
+    /// In the plan's order.
     public var steps: [StepRecord]
+    /// Each test counted once, by its last try.
     public var testCounts: TestCounts
-    /// What else a reader must know: broken result files, an edited workflow definition, a retry.
+    /// Other facts for the reader: broken result files, a changed workflow definition, a retry.
     public var findings: [Finding]
-    /// The files that conflict, for ``Verdict/conflict``: path and kind.
+    /// The conflicting files, if the verdict is ``Verdict/conflict``.
     public var conflicts: [Conflict]
+    /// The files that steps archived.
     public var artifacts: [ArtifactRecord]
-    /// The same tests on the target, where the archive has them.
+    /// The comparison with the same tests on the target, if the archive has them.
     public var comparison: Comparison?
-    /// The command that repeats this run on the reader's machine.
+    /// The command that repeats this run on another machine.
     public var reproduce: String
+    /// The workflow program; nil if the run ended before that was known.
     public var definition: Definition?
-    /// The workspace that it began from; nil if it began from nothing.
+    /// The snapshot that the workspace started from; nil for a fresh workspace.
     public var base: Base?
-    /// Why it began from nothing although others begin from a warm workspace; nil where there is nothing to say.
+    /// Why the workspace was fresh although workspaces are usually warm; nil if there is no special reason.
     public var cold: String?
     /// How far the code was trusted; nil if the run ended before that was decided.
     public var trust: Trust?
-    /// What people were asked and said; nil if nobody was.
+    /// The approvals that the run needed, and the answers; nil if there were none.
     public var approvals: [Approval]?
-    /// What the change does to its tests; nil where nothing was looked at.
+    /// How the change alters its tests; nil if the workflow has no rules about that.
     public var integrity: Integrity?
-    /// What it did for mending another run: as the fixer at work, or as the check of what that made.
+    /// The run's part in fixing another run: as the fixer's run, or as the check of a fix.
     public var fix: FixRecord?
-    /// What was done about its failure; nil where nobody tries to mend it.
+    /// The attempts at fixing this run's failure; nil if there are none.
     public var fixes: FixSeries?
+    /// The machine that it ran on.
     public var box: Box
 
     public init(
@@ -114,11 +129,11 @@ public struct Report: Sendable, Equatable, Codable, Identifiable {
         self.box = box
     }
 
-    /// The place of a run among those that repeat one another.
+    /// A run's position among the runs that repeat each other.
     public struct Repetition: Sendable, Equatable, Codable {
-        /// The first of them, which repeats none.
+        /// The first of these runs, which repeats none.
         public var origin: RunID
-        /// 2 for the first repetition; no two have the same.
+        /// 2 for the first repetition. No two repetitions have the same number.
         public var number: Int
 
         public init(origin: RunID, number: Int) {
@@ -127,9 +142,11 @@ public struct Report: Sendable, Equatable, Codable, Identifiable {
         }
     }
 
-    /// A file that a change and its target both changed.
+    /// A file that was changed in conflicting ways by a change and its target.
     public struct Conflict: Sendable, Equatable, Codable {
+        /// Relative to the repository.
         public var path: String
+        /// The kind of conflict, in words.
         public var kind: String
 
         public init(path: String, kind: String) {
@@ -138,12 +155,12 @@ public struct Report: Sendable, Equatable, Codable, Identifiable {
         }
     }
 
-    /// A passed workspace of the target, over which the run had its own.
+    /// The snapshot of the target over which the run had its workspace.
     public struct Base: Sendable, Equatable, Codable {
-        /// The run that left it, and the commit that it tested.
+        /// The run that left the snapshot, and the commit that it tested.
         public var run: RunID
         public var commit: String
-        /// Entries of the tested tree that the box wrote over it.
+        /// How many files and links of the tested tree were written over the snapshot.
         public var changedFiles: Int
 
         public init(run: RunID, commit: String, changedFiles: Int) {
@@ -169,14 +186,15 @@ public struct Report: Sendable, Equatable, Codable, Identifiable {
         }
     }
 
-    /// What was looked at beside the steps: whether the change does what it may not do unasked.
+    /// The result of checking the change against the workflow's integrity rules.
     public struct Integrity: Sendable, Equatable, Codable {
         /// How many of ``Report/findings`` are breaches: those whose rule begins with `integrity-`.
         public var breaches: Int
-        /// The run of the target whose results were held against those of this one; nil if there was none.
+        /// The target's run whose results were compared with this run's; nil if there was none.
         public var heldAgainst: RunID?
-        /// What the steps came to, where a person's word decides whether it is the run's verdict.
+        /// The verdict of the steps alone, if an approval decides the run's verdict.
         public var verdict: Verdict?
+        /// The reason for ``verdict``.
         public var reason: String?
 
         public init(breaches: Int, heldAgainst: RunID? = nil, verdict: Verdict? = nil, reason: String? = nil) {
@@ -187,11 +205,13 @@ public struct Report: Sendable, Equatable, Codable, Identifiable {
         }
     }
 
-    /// Where it ran.
+    /// The machine that executed a run.
     public struct Box: Sendable, Equatable, Codable {
+        /// The machine's host name.
         public var host: String
         /// `Linux x86_64`, for example.
         public var system: String
+        /// The version of pipectl there.
         public var pipectlVersion: String
 
         public init(host: String, system: String, pipectlVersion: String) {
@@ -202,39 +222,41 @@ public struct Report: Sendable, Equatable, Codable, Identifiable {
     }
 }
 
-/// The number of a run, unique on its box, counted from 1.
+/// The number of a run, unique on its build box, counted from 1.
 public typealias RunID = Int64
 
-/// A run's tests held against the newest archived run of the same workflow on the target.
+/// A run's tests compared with those of the newest archived run of the same workflow on the target.
 public struct Comparison: Sendable, Equatable, Codable {
+    /// The target's run.
     public var against: RunID
-    /// The target's commit that was tested there.
+    /// The target's commit that ``against`` tested.
     public var commit: String
-    /// Ids of tests that fail here and fail there too.
+    /// Ids of tests that fail in both runs.
     public var alsoFailing: [String]
-    /// Ids of tests that fail only here.
+    /// Ids of tests that fail only in this run.
     public var newlyFailing: [String]
-    /// Ids of tests that ran there and don't exist here.
+    /// Ids of tests that ran on the target and no longer exist.
     public var vanished: [String]
-    /// Ids of tests that ran there and are skipped here.
+    /// Ids of tests that ran on the target and are skipped in this run.
     public var newlySkipped: [String]
-    /// Ids of tests that fail there and pass here; this and what follows is nil in reports from before it was kept.
+    /// Ids of tests that fail on the target and pass in this run. This list and those below are nil in reports of older
+    /// versions.
     public var fixed: [String]?
-    /// Ids of tests that don't exist there, under no other name either.
+    /// Ids of tests that don't exist on the target, under any name.
     public var added: [String]?
-    /// Tests that have another name here; they are in no other list for that.
+    /// Tests that have another name than on the target. They are in no other list because of that.
     public var renamed: [Rename]?
-    /// Tests that take longer than their own past explains.
+    /// Tests that took longer than their earlier times explain.
     public var slower: [Slowdown]?
-    /// ``Finding/fingerprint`` of what is found here and not there; nil also where the target's findings are not known.
+    /// ``Finding/fingerprint`` of findings that only this run has; nil also if the target's findings are unknown.
     public var newFindings: [String]?
 
-    /// A test that was moved or named anew.
+    /// A test that was moved or renamed.
     public struct Rename: Sendable, Equatable, Codable {
-        /// The ids there and here.
+        /// The ids on the target and in this run.
         public var from: String
         public var to: String
-        /// Whether its body is the same, white space aside; otherwise the names alone say so.
+        /// Whether the bodies are the same except for white space. If not, the test was recognised by its name.
         public var hasSameBody: Bool
 
         public init(from: String, to: String, hasSameBody: Bool) {
@@ -244,15 +266,17 @@ public struct Comparison: Sendable, Equatable, Codable {
         }
     }
 
-    /// A test whose time is out of its past.
+    /// A test that took longer than its earlier times explain.
     public struct Slowdown: Sendable, Equatable, Codable {
+        /// The test's id.
         public var test: String
-        /// Here, in seconds.
+        /// The time in this run, in seconds.
         public var seconds: Double
-        /// The median of ``samples`` runs before, in seconds.
+        /// The median of the last ``samples`` runs, in seconds.
         public var median: Double
-        /// Their median absolute deviation, in seconds.
+        /// The median absolute deviation of those runs, in seconds.
         public var deviation: Double
+        /// The number of earlier runs.
         public var samples: Int
 
         public init(test: String, seconds: Double, median: Double, deviation: Double, samples: Int) {
@@ -263,7 +287,7 @@ public struct Comparison: Sendable, Equatable, Codable {
             self.samples = samples
         }
 
-        /// `2.4 s; the median of 12 runs before is 0.8 s, give or take 20 ms`.
+        /// `2.4 s; the median of the last 12 runs is 0.8 s, typical deviation 20 ms`.
         public var inWords: String {
             "\(Figures.duration(seconds)); the median of the last \(samples) runs is \(Figures.duration(median)), "
                 + "typical deviation \(Figures.duration(deviation))"

@@ -1,23 +1,26 @@
 public import Foundation
 
-/// Which runs a list shows; what is nil does not matter.
+/// Which runs a list shows. A property that is nil does not filter.
 public struct RunFilter: Sendable, Equatable {
+    /// The watched repository's name.
     public var repository: String?
+    /// The workflow's name.
     public var workflow: String?
     /// A change's name.
     public var change: String?
     /// The branch that was tested, or the target of a change.
     public var branch: String?
-    /// The first hexadecimal digits, of either case, of the pushed or the tested commit.
+    /// The first hexadecimal digits, upper or lower case, of the pushed or the tested commit.
     public var commitPrefix: String?
     public var states: Set<RunState>?
     public var verdicts: Set<Verdict>?
     /// Only runs that were accepted at this time or later.
     public var since: Date?
-    /// Only runs with a smaller number: where the next page begins.
+    /// Only runs with a smaller number: the end of the previous page.
     public var before: RunID?
-    /// Whether runs are left out that the box wants of its own accord.
+    /// Whether background runs are left out.
     public var hidesUpkeep = false
+    /// The most runs that are listed.
     public var limit: Int
 
     public init(
@@ -38,25 +41,28 @@ public struct RunFilter: Sendable, Equatable {
     }
 }
 
-/// What of the target a run must have tested to be compared with.
+/// Which commit of the target a run must have tested to be compared with.
 public enum TestedTarget: Sendable, Equatable {
     /// Exactly this commit, pushed or merged.
     case commit(String)
-    /// The branch itself, at any commit; runs of changes into it don't count.
+    /// Any commit of the branch itself. Runs of changes into it don't count.
     case branch(String)
 }
 
-/// One appearance of a test in the history, newest run first.
+/// One result of a test in the history, newest run first.
 public struct TestAppearance: Sendable, Equatable, Codable {
+    /// The run that had the result.
     public var run: RunID
     public var workflow: String
+    /// The pushed commit of that run.
     public var head: String
     public var branch: String?
+    /// The change's name, if the run tested one.
     public var change: String?
     public var endedAt: Date?
-    /// The test as it came out there; without details, and with a message only for a failure.
+    /// The test's result in that run, without details, and with a message only if it failed.
     public var result: TestResult
-    /// What the box wanted the run for of its own accord, if it did.
+    /// The kind of background run; nil for other runs.
     public var upkeep: RunRequest.Upkeep?
 
     public init(

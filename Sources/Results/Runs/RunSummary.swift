@@ -1,16 +1,16 @@
 public import Foundation
 public import Pipeline
 
-/// Where a run is on its way from wanted to done.
+/// How far a run is between being accepted and having a verdict.
 public enum RunState: String, Sendable, Codable, CaseIterable {
     /// Accepted; waits for a slot, a resource, or an older run of its subject.
     case queued
     case running
-    /// Has its one verdict.
+    /// The run has its verdict.
     case ended
 }
 
-/// What a list of runs shows of one run.
+/// What a list of runs shows of each run.
 public struct RunSummary: Sendable, Equatable, Codable, Identifiable {
     public var id: RunID
     public var repository: String
@@ -18,46 +18,47 @@ public struct RunSummary: Sendable, Equatable, Codable, Identifiable {
     public var event: Trigger.Event
     /// The full ref that moved.
     public var ref: String
-    /// The target of a change, else the branch; nil for a tag.
+    /// The target of a change, otherwise the branch; nil for a tag.
     public var branch: String?
     /// The pushed commit.
     public var head: String
-    /// The commit that was tested, once the run ended.
+    /// The commit that was tested; nil until the run ended.
     public var testedCommit: String?
-    /// The change's name, for the run of a change.
+    /// The change's name; nil unless the run tests one.
     public var change: String?
-    /// The first line of the change's head commit.
+    /// The first line of the message of the change's head commit.
     public var title: String?
     public var state: RunState
-    /// Set when, and only when, the state is ``RunState/ended``.
+    /// Set if and only if the state is ``RunState/ended``.
     public var verdict: Verdict?
-    /// Why, in one sentence; nil until the run ended.
+    /// The reason for the verdict, in one sentence; nil until the run ended.
     public var reason: String?
-    /// How often the run was started: 0 while it waits for the first time.
+    /// How often the run was started; 0 before its first start.
     public var attempt: Int
+    /// When the run was accepted.
     public var createdAt: Date
     public var startedAt: Date?
     public var endedAt: Date?
     public var rerunOf: RunID?
-    /// The newer run that took, or is taking, this one's place.
+    /// The newer run that superseded, or is superseding, this one.
     public var supersededBy: RunID?
     public var testCounts: TestCounts
-    /// Of the steps whose end is known.
+    /// Counts the steps that have ended.
     public var stepCounts: StepCounts
-    /// Whether the archive has the run's report.
+    /// Whether the report is in the archive.
     public var isArchived: Bool
-    /// How far the code is trusted, once that was decided.
+    /// How far the code is trusted; nil until that is decided.
     public var trust: Trust?
-    /// Why the run waits for a person before its first step; nil if it does not.
+    /// Why the run waits for an approval before its first step; nil if it does not.
     public var heldFor: String?
-    /// What the box wanted the run for of its own accord; nil for a run that somebody waits for.
+    /// The kind of background run; nil for other runs.
     public var upkeep: RunRequest.Upkeep?
-    /// What it has to do with mending another run; nil for nothing.
+    /// The run's part in fixing another run; nil for other runs.
     public var fix: FixRole?
-    /// What was done about its failure; nil where nobody tries to mend it.
+    /// How far the attempts at fixing its failure are; nil if there are none.
     public var fixState: FixSeries.State?
 
-    /// From start to end, in seconds; nil unless both are known.
+    /// Seconds from start to end; nil unless both times are known.
     public var duration: Double? {
         guard let startedAt, let endedAt else { return nil }
         return endedAt.timeIntervalSince(startedAt)
@@ -98,10 +99,10 @@ public struct RunSummary: Sendable, Equatable, Codable, Identifiable {
     }
 }
 
-/// How many steps came out how.
+/// The numbers of steps by status.
 public struct StepCounts: Sendable, Equatable, Codable {
     public var passed: Int
-    /// Failed, timed out, or broken by the box.
+    /// Steps that failed, timed out, or ended by infrastructure.
     public var failed: Int
     public var skipped: Int
     public var cancelled: Int
@@ -114,13 +115,13 @@ public struct StepCounts: Sendable, Equatable, Codable {
     }
 }
 
-/// One run as the index knows it: its summary, what it was asked to do, and its steps so far.
+/// A run as the store has it: its summary, its request, and its steps so far.
 public struct IndexedRun: Sendable, Equatable, Identifiable {
     public var summary: RunSummary
     public var request: RunRequest
-    /// In the order in which they ended; in the plan's order once the run ended.
+    /// In the order in which they ended; once the run has ended, in the plan's order.
     public var steps: [StepSummary]
-    /// What people were asked about it, oldest first.
+    /// The approvals that it needed, oldest first.
     public var approvals: [Approval]
 
     public var id: RunID { summary.id }
@@ -133,12 +134,12 @@ public struct IndexedRun: Sendable, Equatable, Identifiable {
     }
 }
 
-/// What the index keeps of a step; its attempts and logs are in the report.
+/// What the store keeps of a step. The report has its attempts and logs.
 public struct StepSummary: Sendable, Equatable, Codable {
     public var name: String
     public var status: StepStatus
     public var reason: String?
-    /// From the start of the first attempt to the end of the last one, in seconds.
+    /// Seconds from the start of the first attempt to the end of the last one.
     public var duration: Double?
     public var attempts: Int
 

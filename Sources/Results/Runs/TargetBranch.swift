@@ -1,16 +1,16 @@
-/// The branch that changes of a repository want into, and who named it.
+/// The branch that changes of a repository are merged into by default, and where its name comes from.
 public struct TargetBranch: Sendable, Equatable, Codable {
-    /// Who named the branch.
+    /// Where the branch's name comes from.
     public enum Source: String, Sendable, Codable {
-        /// The repository: its `HEAD` at the first look.
+        /// The repository's `HEAD` at the first observation.
         case head
-        /// A person, with `pipectl protect` or `--target`.
+        /// `pipectl protect` or `--target`.
         case person
-        /// Nobody: `HEAD` named no branch, and this one has a usual name. Nothing counts as merged for being in it.
+        /// A usual name, because `HEAD` named no branch. No commit counts as merged because it is in this branch.
         case guess
     }
 
-    /// The name without `refs/heads/`; empty where not even a guess was possible.
+    /// The name without `refs/heads/`; empty if no branch has a usual name.
     public var name: String
     public var source: Source
 

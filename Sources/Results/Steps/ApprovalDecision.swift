@@ -1,9 +1,10 @@
-/// A person's word on a step that waits for it.
+/// The answer to a step that waits for an approval.
 public struct ApprovalDecision: Sendable, Equatable {
+    /// False: the step was rejected.
     public var isApproved: Bool
-    /// The login name of who said it.
+    /// The login name of the person who answered.
     public var by: String
-    /// Why, in their words.
+    /// The person's reason. Any text.
     public var comment: String?
 
     public init(isApproved: Bool, by: String, comment: String? = nil) {

@@ -1,15 +1,17 @@
-/// A step that an earlier run has proved, with what the report needs of it.
+/// A step that was not run because of a proof, with what the report needs of the earlier run.
 public struct ProvedStep: Sendable, Equatable {
+    /// The run whose result is used.
     public var citation: ProofCitation
+    /// The step's key, which is the same in both runs.
     public var key: StepKey
-    /// What the run that proved it read of its test results.
+    /// The test results of the earlier run.
     public var tests: [TestResult]
     public var testCounts: TestCounts?
-    /// What tools said about files in it.
+    /// The findings of the earlier run.
     public var findings: [Finding]
-    /// The files that were kept with that run's report; the archive has them.
+    /// The artifacts of the earlier run, which are in the archive.
     public var artifacts: [ArtifactRecord]
-    /// What it made, to be put in place because a step that is run needs it; nil: nobody does.
+    /// The outputs that must be restored because a step that needs them runs; nil if no such step runs.
     public var restores: KeptOutputs?
 
     public init(
@@ -26,10 +28,11 @@ public struct ProvedStep: Sendable, Equatable {
     }
 }
 
-/// What a step made, where the archive has it.
+/// A step's outputs in the archive.
 public struct KeptOutputs: Sendable, Equatable {
+    /// The absolute path of the file.
     public var path: String
-    /// Of the file at ``path``, lower-case hexadecimal.
+    /// The SHA-256 of the file at ``path``, lower-case hexadecimal.
     public var sha256: String
 
     public init(path: String, sha256: String) {
@@ -38,9 +41,9 @@ public struct KeptOutputs: Sendable, Equatable {
     }
 }
 
-/// Where the tests of a step are among all of the run.
+/// The position of a step's tests in the list of all tests of a run.
 public struct TestSpan: Sendable, Equatable, Codable {
-    /// From 0.
+    /// Index of the first test, from 0.
     public var first: Int
     public var count: Int
 
@@ -49,20 +52,20 @@ public struct TestSpan: Sendable, Equatable, Codable {
         self.count = count
     }
 
-    /// The tests of the span; none where it does not fit.
+    /// The tests of the span; empty if the span is not within the list.
     public func of(_ tests: [TestResult]) -> [TestResult] {
         guard first >= 0, count >= 0, first <= tests.count, count <= tests.count - first else { return [] }
         return Array(tests[first..<(first + count)])
     }
 }
 
-/// Everything that a step said it makes, kept as one file beside the archive.
+/// The outputs of a step, stored as one file beside the archive.
 public struct OutputRecord: Sendable, Equatable, Codable {
-    /// Of the file, lower-case hexadecimal.
+    /// The SHA-256 of the file, lower-case hexadecimal.
     public var sha256: String
-    /// Of the file.
+    /// The size of the file.
     public var bytes: Int
-    /// How many files are in it.
+    /// The number of files that it contains.
     public var files: Int
 
     public init(sha256: String, bytes: Int, files: Int) {

@@ -1,17 +1,18 @@
 public import Pipeline
 
-/// What a reviewer found in one place, and what became of it.
+/// A finding of a reviewer, and what became of it.
 public struct ReviewFinding: Sendable, Equatable, Codable {
+    /// What became of a finding.
     public enum Fate: String, Sendable, Codable {
-        /// It stands, and counts against the gate.
+        /// It stands, and counts for the gate.
         case open
-        /// The reviewer says that a later commit has mended it.
+        /// The reviewer says that a later commit fixed it.
         case fixed
-        /// The reviewer takes it back; it is not raised again.
+        /// The reviewer withdrew it. It is not reported again.
         case withdrawn
     }
 
-    /// The same for the same remark about the same file, wherever in it: 16 hexadecimal digits.
+    /// The same for the same finding about the same file, at any line: 16 hexadecimal digits.
     public var fingerprint: String
     public var severity: ReviewSeverity
     public var rule: String
@@ -20,7 +21,7 @@ public struct ReviewFinding: Sendable, Equatable, Codable {
     public var line: Int?
     public var suggestion: String?
     public var fate: Fate
-    /// The head in which it was found.
+    /// The head commit in which it was found.
     public var head: String
 
     public init(
@@ -39,14 +40,14 @@ public struct ReviewFinding: Sendable, Equatable, Codable {
     }
 }
 
-/// What a review step has looked at, and all that it found in the change so far.
+/// What a review step has reviewed, and all its findings about the change so far.
 public struct ReviewRecord: Sendable, Equatable, Codable {
-    /// The newest head that was looked at.
+    /// The newest head commit that was reviewed.
     public var head: String
-    /// The commit from which the difference was; nil if the whole change was looked at.
+    /// The commit that the head was compared with; nil if the whole change was reviewed.
     public var since: String?
     public var findings: [ReviewFinding]
-    /// Findings of this look beyond the maximum, which were not kept.
+    /// The number of findings of the last review that exceeded the maximum and were not kept.
     public var leftOut: Int
 
     public init(head: String, since: String?, findings: [ReviewFinding] = [], leftOut: Int = 0) {
@@ -56,7 +57,7 @@ public struct ReviewRecord: Sendable, Equatable, Codable {
         self.leftOut = leftOut
     }
 
-    /// Those that count against a gate.
+    /// The findings that fail a step with this gate.
     public func open(at gate: ReviewSeverity?) -> [ReviewFinding] {
         guard let gate else { return [] }
         return findings.filter { $0.fate == .open && $0.severity >= gate }

@@ -1,12 +1,12 @@
-/// How the steps of a workflow came out before, as far as their order is concerned.
+/// Earlier results of a workflow's steps, as far as the order of steps depends on them.
 public struct StepHistory: Sendable, Equatable {
     /// One step, by its name.
     public struct Record: Sendable, Equatable {
-        /// Runs in which it passed or failed, of those that were looked at.
+        /// The number of runs in which it passed or failed.
         public var runs: Int
-        /// Those of them in which it failed or was timed out.
+        /// The number of these runs in which it failed or timed out.
         public var failures: Int
-        /// The median of its times, in seconds of wall-clock time; nil where none is known.
+        /// The median wall-clock time in seconds; nil if no time is known.
         public var seconds: Double?
         /// Whether it failed in an earlier run of the same change.
         public var failedOnChange: Bool
@@ -19,6 +19,7 @@ public struct StepHistory: Sendable, Equatable {
         }
     }
 
+    /// By the step's name.
     public var steps: [String: Record]
 
     public init(steps: [String: Record] = [:]) { self.steps = steps }

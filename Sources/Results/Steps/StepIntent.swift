@@ -1,13 +1,13 @@
 public import Foundation
 
-/// What a step is about to do, written down before it does it.
+/// What a step is about to do. It is recorded before the step starts.
 public struct StepIntent: Sendable, Equatable, Codable {
     public var step: String
-    /// The step's own attempt: 1 for the first.
+    /// The step's attempt, from 1.
     public var attempt: Int
-    /// As a person would type it.
+    /// The command as one would type it in a shell.
     public var command: String
-    /// Whether doing it twice is as good as doing it once.
+    /// Whether running it twice does no harm.
     public var isIdempotent: Bool
     public var startedAt: Date
 

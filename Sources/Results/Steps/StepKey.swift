@@ -1,35 +1,37 @@
-/// What a step's result depends on, as digests: where two runs have the same key, one result holds for both.
+/// The key of a step: digests of everything that its result depends on. If two runs have the same key, one result is
+/// valid for both.
 public struct StepKey: Sendable, Equatable, Codable {
-    /// The parts that a key is made of; each is kept as a digest of its own, to say which one differs.
+    /// The parts of a key. Each has a digest of its own, so that one can tell which part differs.
     public enum Part: String, Sendable, Codable, CaseIterable {
-        /// The action: the line, the words, or which closure.
+        /// The action: the shell line, the arguments, or which closure.
         case command
-        /// Variables that the step declares, and those of the box that it sees.
+        /// The variables that the step declares, and those of the daemon that it sees.
         case environment
         /// The values of the run's parameters.
         case parameters
-        /// What of the run itself the step is known to read.
+        /// The facts about the run that the step is known to read.
         case context
         /// Trees and blobs of the tested commit.
         case inputs
-        /// Sandbox, network, limits, caches, working folder, terminal.
+        /// Sandbox, network, limits, caches, working directory, terminal.
         case permissions
         /// What is read from the step's files: test results, artifacts, outputs.
         case results
         case toolchain
-        /// The class of machine: system, architecture, image.
+        /// The kind of machine: system, architecture, image.
         case box
         /// For a closure: the compiled workflows.
         case program
-        /// The keys of the steps that it needs; where its own inputs cover them, their keys without files.
+        /// The keys of the steps that it needs. If its own inputs cover theirs, their keys without files.
         case needs
     }
 
-    /// 64 hexadecimal digits over all parts.
+    /// A digest of all parts, 64 hexadecimal digits.
     public var value: String
-    /// Over what the workflow says of the step alone, without files: names the class whose proofs go when one was wrong.
+    /// A digest of the step's declaration alone, without files. If a proof turns out wrong, all proofs with the same
+    /// value are dropped.
     public var definition: String
-    /// By ``Part``, the first 16 digits of its digest.
+    /// The first 16 digits of each part's digest, by ``Part``.
     public var parts: [String: String]
 
     public init(value: String, definition: String, parts: [String: String]) {
@@ -38,7 +40,7 @@ public struct StepKey: Sendable, Equatable, Codable {
         self.parts = parts
     }
 
-    /// Which parts are not the same in `other`, in the order of ``Part``.
+    /// The parts that differ in `other`, in the order of ``Part``.
     public func differences(from other: StepKey) -> [Part] {
         Part.allCases.filter { parts[$0.rawValue] != other.parts[$0.rawValue] }
     }
@@ -47,11 +49,11 @@ public struct StepKey: Sendable, Equatable, Codable {
 /// The run and its attempt that a result comes from.
 public struct ProofCitation: Sendable, Hashable, Codable {
     public var run: Int64
-    /// Of the run, not of the step.
+    /// The attempt of the run, not of the step.
     public var attempt: Int
-    /// The step's name there.
+    /// The step's name in that run.
     public var step: String
-    /// The commit that was pushed for that run; nil in reports from before it was noted.
+    /// The commit that was pushed for that run; nil in reports of older versions.
     public var head: String?
 
     public init(run: Int64, attempt: Int, step: String, head: String? = nil) {
@@ -62,14 +64,16 @@ public struct ProofCitation: Sendable, Hashable, Codable {
     }
 }
 
-/// A proof that did not hold when the step was run all the same.
+/// A wrong proof: the step was run nevertheless, and failed.
 public struct ProofRefutation: Sendable, Equatable, Codable {
     public var proof: ProofCitation
-    /// ``StepKey/definition`` of the steps whose proofs are no longer believed.
+    /// ``StepKey/definition`` of the steps whose proofs are dropped.
     public var definition: String
-    /// The only scope that loses its proofs of the step; nil where everybody does, and the step is not believed for a while.
+    /// The only scope whose proofs of the step are dropped. Nil: all are dropped, and the step is not proved for some
+    /// time.
     ///
-    /// A change that brings files which the step does not declare says something about itself, not about the step.
+    /// If a change contains files that the step does not declare as inputs, that is a fault of the change, not of the
+    /// step.
     public var scope: String?
 
     public init(proof: ProofCitation, definition: String, scope: String? = nil) {

@@ -1,13 +1,13 @@
 public import Foundation
 internal import Pipeline
 
-/// A step that passed, and whose result holds for every run with the same key.
+/// A step that passed, and whose result is valid for every run with the same key.
 public struct StepProof: Sendable, Equatable, Codable {
-    /// ``StepKey/value``.
+    /// The ``StepKey/value`` of the step.
     public var key: String
-    /// ``StepKey/definition``.
+    /// The ``StepKey/definition`` of the step.
     public var definition: String
-    /// Whom it counts for: ``ProofScope``.
+    /// Which runs may use the proof: see ``ProofScope``.
     public var scope: String
     public var workflow: String
     public var citation: ProofCitation
@@ -21,14 +21,14 @@ public struct StepProof: Sendable, Equatable, Codable {
     }
 }
 
-/// A step whose proofs are not believed, because one of them was wrong.
+/// A step that is not proved for some time, because one of its proofs was wrong.
 public struct DistrustedStep: Sendable, Equatable, Codable {
     public var repository: String
     public var workflow: String
     public var step: String
-    /// ``StepKey/definition``: a step that is declared in another way is another one.
+    /// The ``StepKey/definition`` of the step. A step with another declaration is not concerned.
     public var definition: String
-    /// The run in which it failed although it was proved.
+    /// The run in which the step failed although it was proved.
     public var run: RunID
     /// The run whose proof was wrong.
     public var provedBy: RunID
@@ -47,14 +47,14 @@ public struct DistrustedStep: Sendable, Equatable, Codable {
     }
 }
 
-/// Proofs of one step, counted.
+/// The number of proofs of one step.
 public struct ProofCount: Sendable, Equatable, Codable {
     public var repository: String
     public var workflow: String
     public var step: String
-    /// Of merged code: they count for everybody.
+    /// Proofs by merged code, which every run may use.
     public var merged: Int
-    /// Of one change or branch: they count for it, and for what it becomes when it lands.
+    /// Proofs by one change or branch. Only its own runs may use them, and the run of the merge that lands it.
     public var own: Int
     public var newest: RunID
 
@@ -70,25 +70,25 @@ public struct ProofCount: Sendable, Equatable, Codable {
     }
 }
 
-/// Whom a proof counts for: nothing of one change is believed for another one.
+/// Which runs may use a proof. A run of one change never uses a proof by another change.
 public enum ProofScope {
-    /// For everybody: proved by code that is merged.
+    /// Every run: merged code made the proof.
     public static let merged = "merged"
 
-    /// For the same change, at whatever head, and for the merge that brings it in.
+    /// Runs of the same change, at any head, and the run of the merge that lands it.
     public static func change(_ name: String) -> String { "change \(name)" }
 
-    /// For the same branch or tag that is not merged.
+    /// Runs of the same unmerged branch or tag.
     public static func ref(_ name: String) -> String { "ref \(name)" }
 
-    /// Where the results of a run count; nil for a working tree, which counts nowhere.
+    /// The scope of the proofs that a run makes; nil for a run of a working tree, which makes none.
     public static func own(_ trust: Trust, change: String?, ref: String) -> String? {
         if trust == .merged { return merged }
         if let change { return Self.change(change) }
         return ref.isEmpty ? nil : Self.ref(ref)
     }
 
-    /// Whose proofs a run believes.
+    /// The scopes whose proofs a run may use.
     public static func believed(_ trust: Trust, _ request: RunRequest) -> [String] {
         let own = own(trust, change: request.change?.name, ref: request.ref)
         let landed = trust == .merged ? request.mergedChanges.map { change($0.name) } : []

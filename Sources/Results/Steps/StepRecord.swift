@@ -1,50 +1,50 @@
 public import Foundation
 
-/// What a step came to.
+/// How far a step is, or how it ended.
 public enum StepStatus: String, Sendable, Codable, CaseIterable {
     case waiting, running, passed, failed, timedOut, cancelled, skipped, infrastructure
 
-    /// Whether nothing more happens to the step.
+    /// Whether the step has ended.
     public var isFinal: Bool { self != .waiting && self != .running }
 
     /// Whether the step ran and did not succeed.
     public var isFailure: Bool { self == .failed || self == .timedOut || self == .infrastructure }
 }
 
-/// One step of a run, as the report keeps it.
+/// One step of a run in the report.
 public struct StepRecord: Sendable, Equatable, Codable, Identifiable {
     public var name: String
     public var command: String
     public var needs: [String]
     public var status: StepStatus
-    /// Why it was skipped, cancelled or failed, as a sentence; nil for a step that passed.
+    /// Why the step was skipped, cancelled or failed, as a sentence; nil for a step that passed.
     public var reason: String?
     public var allowsFailure: Bool
-    /// In order; the last one decides.
+    /// In order. The last one decides.
     public var attempts: [AttemptRecord]
     public var testCounts: TestCounts?
-    /// Which of the run's tests are the step's.
+    /// The position of the step's tests among the run's tests.
     public var tests: TestSpan?
-    /// What its result depends on: there when the result may stand for that of another run, or does already.
+    /// The step's key; nil unless its result can be a proof.
     public var key: StepKey?
-    /// The run that proved it; it was not run here.
+    /// The run that proved the step, which did not run in this run.
     public var provedBy: ProofCitation?
-    /// The run of which this one is a repetition and in which the step passed; it was not run here.
+    /// The run that this run repeats, if the step passed there and did not run again.
     public var carriedFrom: ProofCitation?
-    /// The proof that its failure here shows to be wrong.
+    /// The proof that the failure in this run shows to be wrong.
     public var refutes: ProofRefutation?
-    /// What it made, kept for runs that it proves.
+    /// The stored outputs, for runs in which the step is proved.
     public var outputs: OutputRecord?
 
-    /// Whether it can be told which tests to run; nil is no.
+    /// Whether the step can run selected tests only. Nil means no.
     public var runsNamedTests: Bool?
 
-    /// What it has looked at and found in the change so far, for a step that reviews.
+    /// What the step has reviewed and found in the change so far, for a review step.
     public var review: ReviewRecord?
 
     public var id: String { name }
 
-    /// The run whose result stands for the step; nil where it ran here, or did not run.
+    /// The run whose result is used for the step; nil if the step ran in this run, or did not run.
     public var standsFor: ProofCitation? { provedBy ?? carriedFrom }
 
     public init(
@@ -61,14 +61,14 @@ public struct StepRecord: Sendable, Equatable, Codable, Identifiable {
         self.testCounts = testCounts
     }
 
-    /// From the start of the first attempt to the end of the last one, in seconds.
+    /// Seconds from the start of the first attempt to the end of the last one.
     public var duration: Double? {
         guard let start = attempts.first?.startedAt, let end = attempts.last?.endedAt else { return nil }
         return end.timeIntervalSince(start)
     }
 }
 
-/// One try of a step.
+/// One attempt of a step.
 public struct AttemptRecord: Sendable, Equatable, Codable {
     /// 1 for the first.
     public var number: Int
@@ -80,11 +80,11 @@ public struct AttemptRecord: Sendable, Equatable, Codable {
     public var signal: Int32?
     public var reason: String?
     public var log: LogRecord?
-    /// True where a limit of the step or the run ended it: that says little about what it tests.
+    /// True if the attempt reached a limit of the step or the run. That says little about the tested code.
     public var hitLimit: Bool?
-    /// How many tests failed in it that are in quarantine, where they are why it passed.
+    /// The number of failed tests in quarantine, if the attempt passed because of the quarantine.
     public var quarantinedTests: Int?
-    /// How many tests it was for, where it tried only those again that had failed.
+    /// The number of tests, if the attempt retried only failed tests.
     public var retriedTests: Int?
 
     public init(
@@ -103,21 +103,21 @@ public struct AttemptRecord: Sendable, Equatable, Codable {
 }
 
 extension AttemptRecord {
-    /// The name of an attempt's log in the run's log folder; `step` counts from 1 in the plan's order.
+    /// The name of an attempt's log file in the run's log folder. `step` counts from 1 in the plan's order.
     public static func logName(step: Int, attempt: Int) -> String {
         "\(String(step).leftPadded(to: 3))-\(attempt).log"
     }
 }
 
-/// Where an attempt's output is and how much of it.
+/// Where an attempt's output is, and how much there is.
 public struct LogRecord: Sendable, Equatable, Codable {
-    /// The file's name in the run's log folder (`logs/` in the archive): `003-1.log`. Its line times are beside
-    /// it with `.times` added: see ``LogTimes``.
+    /// The file's name in the run's log folder (`logs/` in the archive): `003-1.log`. The times of its lines are in a
+    /// file beside it, whose name has `.times` appended: see ``LogTimes``.
     public var file: String
-    /// Bytes of the output with its secrets masked: what is kept, and ``droppedBytes`` more. A step that prints no
-    /// secret wrote exactly so many.
+    /// Bytes of the output after masking: those in the file plus ``droppedBytes``. Masking changes the size only if the
+    /// step prints a secret.
     public var bytes: Int
-    /// Bytes that were not kept: between the head and the tail.
+    /// Bytes that were dropped between the beginning and the end of the output.
     public var droppedBytes: Int
 
     public init(file: String, bytes: Int, droppedBytes: Int) {
@@ -127,7 +127,7 @@ public struct LogRecord: Sendable, Equatable, Codable {
     }
 }
 
-/// How many tests came out how.
+/// The numbers of tests by result.
 public struct TestCounts: Sendable, Equatable, Codable {
     public var passed: Int
     public var failed: Int
@@ -154,7 +154,7 @@ public struct TestCounts: Sendable, Equatable, Codable {
         }
     }
 
-    /// The largest number there is, where a report claims more.
+    /// The sum, or `Int.max` if a report claims more.
     public var total: Int {
         [passed, failed, skipped, expectedFailures].reduce(0) { sum, count in
             let (next, isTooLarge) = sum.addingReportingOverflow(count)
@@ -163,7 +163,7 @@ public struct TestCounts: Sendable, Equatable, Codable {
     }
 }
 
-/// A file that a step left for the report.
+/// A file that a step archived with the report.
 public struct ArtifactRecord: Sendable, Equatable, Codable {
     public var step: String
     /// Relative to the workspace.

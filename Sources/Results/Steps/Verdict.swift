@@ -1,18 +1,18 @@
-/// What a run says, in one word.
+/// The result of a run, in one word.
 public enum Verdict: String, Sendable, Codable, CaseIterable {
     case passed
     case failed
     /// A test failed and passed again on the same tree.
     case flaky
-    /// The box failed, not the change: a step could not be started, the disk was full, the daemon died.
+    /// The build box failed, not the change: a step could not be started, the disk was full, the daemon died.
     case infrastructure
-    /// A newer push of the same change took its place.
+    /// A newer push of the same change replaced the run.
     case superseded
     case cancelled
     case needsApproval
-    /// No path filter or trigger applies to what changed.
+    /// No trigger or path filter matches the change.
     case notApplicable
-    /// The change can't be merged into its target; nothing was run.
+    /// The change can't be merged into its target. Nothing was run.
     case conflict
     /// The workflow definition does not compile or is not valid; nothing was run.
     case definitionError
@@ -31,7 +31,7 @@ public enum Verdict: String, Sendable, Codable, CaseIterable {
         }
     }
 
-    /// As people read it: `needs approval`.
+    /// The words for people: `needs approval`.
     public var title: String {
         switch self {
         case .needsApproval: "needs approval"
@@ -41,7 +41,7 @@ public enum Verdict: String, Sendable, Codable, CaseIterable {
         }
     }
 
-    /// How bad the verdict is when several are summed up; higher is worse.
+    /// Higher is worse; used when several verdicts are summed up.
     public var severity: Int {
         switch self {
         case .notApplicable: 0

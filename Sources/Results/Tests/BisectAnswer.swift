@@ -2,15 +2,16 @@ public import Foundation
 
 /// Which commit of a branch broke a test.
 public struct BisectAnswer: Sendable, Equatable, Codable {
+    /// A commit, with what is known about it.
     public struct Commit: Sendable, Equatable, Codable {
         public var id: String
         /// The first line of its message: any text.
         public var title: String
         public var author: String
-        /// The change that it landed with, and that one's title.
+        /// The change that the commit landed with, and the change's title.
         public var change: String?
         public var changeTitle: String?
-        /// The run that says so; nil for what can't be tested.
+        /// The run that tested it; nil if the commit can't be tested.
         public var run: RunID?
         /// Why it can't be tested.
         public var reason: String?
@@ -28,7 +29,8 @@ public struct BisectAnswer: Sendable, Equatable, Codable {
             self.reason = reason
         }
 
-        /// `change 41 "Faster parser", landed as 4f1d2c8a01`, or `commit 4f1d2c8a01 "Faster parser"`; not cleaned.
+        /// `change 41 "Faster parser", landed as 4f1d2c8a01`, or `commit 4f1d2c8a01 "Faster parser"`. Untrusted text,
+        /// not escaped.
         public var inWords: String {
             if let change { return "change \(change) \"\(changeTitle ?? title)\", landed as \(id.prefix(10))" }
             return "commit \(id.prefix(10)) \"\(title)\""
@@ -41,13 +43,13 @@ public struct BisectAnswer: Sendable, Equatable, Codable {
     public var branch: String
     /// The oldest commit in which it fails.
     public var broken: Commit
-    /// The newest one before it in which it passes.
+    /// The newest commit before ``broken`` in which it passes.
     public var good: Commit
-    /// Between the two, those that can't be tested: one of them may be the cause as well.
+    /// Commits between the two that can't be tested. The cause may be one of them.
     public var suspects: [Commit]
-    /// Whether both were run once more and came out the same; nil if that was not wanted.
+    /// Whether both results were confirmed by a second run; nil if that was not requested.
     public var isVerified: Bool?
-    /// How many commits the archive could tell of, and how many were run.
+    /// How many commits' results were in the archive, and how many commits were run.
     public var fromArchive: Int
     public var runs: Int
     public var at: Date
@@ -69,7 +71,7 @@ public struct BisectAnswer: Sendable, Equatable, Codable {
         self.at = at
     }
 
-    /// One sentence; not cleaned.
+    /// The answer in one sentence. Untrusted text, not escaped.
     public var inWords: String {
         let others = suspects.isEmpty ? "" : ", or by one of \(suspects.count) earlier commits that can't be tested"
         let doubt = isVerified == false ? "; a second run did not confirm this, so the test may be flaky" : ""

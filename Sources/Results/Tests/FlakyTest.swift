@@ -1,32 +1,33 @@
 public import Foundation
 
-/// A test that came out both ways on the same tree: nothing that it tests can have changed in between.
+/// A test that both passed and failed on the same tree, so that a change of the code can't be the cause.
 public struct FlakyTest: Sendable, Equatable, Codable {
     public var suite: String
     public var name: String
-    /// Runs of the window in which it failed although it also passed on their tree, there or in another run.
+    /// The number of runs in the window in which it failed although it passed on the same tree, in that run or in
+    /// another.
     public var flips: Int
-    /// Runs of the window that have a result of it.
+    /// The number of runs in the window that have a result of the test.
     public var runs: Int
-    /// Trees on which it came out both ways.
+    /// The number of trees on which it both passed and failed.
     public var trees: Int
-    /// The newest run that counts among ``flips``.
+    /// The newest run that is counted in ``flips``.
     public var lastRun: RunID
     public var lastWorkflow: String
     public var lastEndedAt: Date?
-    /// What it said there.
+    /// Its message in that run.
     public var lastMessage: String?
-    /// The oldest run of the window that counts among ``flips``, and when it ended.
+    /// The oldest run that is counted in ``flips``, and when it ended.
     public var firstRun: RunID?
     public var firstEndedAt: Date?
-    /// A sign for each run that its newest 40 results are of, oldest first (``Sparkline/results(of:)``); nil where none was
-    /// asked for.
+    /// One character for each of its newest 40 results, oldest first (``Sparkline/results(of:)``); nil if not
+    /// requested.
     public var plot: String?
 
-    /// What names the test across runs.
+    /// Identifies the test across runs.
     public var id: String { suite.isEmpty ? name : suite + "/" + name }
 
-    /// From 0 to 1: the part of its runs in which it failed for no reason that is in the tree.
+    /// The part of its runs, from 0 to 1, in which it failed without a cause in the tree.
     public var rate: Double { runs == 0 ? 0 : Double(flips) / Double(runs) }
 
     public init(
@@ -47,12 +48,12 @@ public struct FlakyTest: Sendable, Equatable, Codable {
     }
 }
 
-/// Which runs are looked at for tests.
+/// Which runs are searched for tests.
 public struct TestFilter: Sendable, Equatable, Codable {
-    /// nil for all repositories.
+    /// The repository's name; nil: all repositories.
     public var repository: String?
     public var workflow: String?
-    /// Only these newest ended runs that had tests; for a history, only so many appearances.
+    /// Only this many of the newest ended runs with tests. For the history of a test: only this many results.
     public var limit: Int
 
     public init(repository: String? = nil, workflow: String? = nil, limit: Int = 1_000) {

@@ -1,4 +1,4 @@
-/// A format that test results are read from, by name; open, so that a new one is one new file.
+/// The name of a format of test results. A raw value, so that a new format needs only one new file.
 public struct ResultFormat: RawRepresentable, Sendable, Hashable, Codable {
     public let rawValue: String
 
@@ -10,6 +10,6 @@ public struct ResultFormat: RawRepresentable, Sendable, Hashable, Codable {
     /// Swift Testing's event stream: JSON lines, `swift test --event-stream-output-path`.
     public static let swiftTestingEvents = ResultFormat(rawValue: "swiftTestingEvents")
 
-    /// What `swift test` prints, XCTest and Swift Testing alike.
+    /// The output of `swift test`, of XCTest and of Swift Testing.
     public static let swiftpmConsole = ResultFormat(rawValue: "swiftpmConsole")
 }

@@ -1,10 +1,10 @@
-/// A row of values as a plot of one line: for a terminal, and for a page.
+/// A row of values as a one-line plot, for terminals and pages.
 public enum Sparkline {
     private static let bars: [Character] = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"]
-    /// Of what is plotted, the newest.
+    /// The most values that are plotted; the newest ones are taken.
     public static let limit = 60
 
-    /// Durations as bars, the longest one full; a space where there is none.
+    /// Durations as bars. The longest has full height; a missing one is a space.
     public static func durations(of trend: TestTrend) -> String {
         let points = trend.points.suffix(limit)
         let most = points.compactMap(\.duration).filter(\.isFinite).max() ?? 0
@@ -15,7 +15,7 @@ public enum Sparkline {
             })
     }
 
-    /// Results as signs: low where it passed, half where it passed at a further try, high where it failed.
+    /// Results as bars: low if the test passed, half if it passed in a retry, high if it failed.
     public static func results(of trend: TestTrend) -> String {
         String(
             trend.points.suffix(limit).map { point -> Character in

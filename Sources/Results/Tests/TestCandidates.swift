@@ -1,13 +1,13 @@
 public import Pipeline
 
-/// What the index knows of a workflow's tests, before it is put in order.
+/// What the store knows of a workflow's tests, before they are ranked.
 public struct TestCandidates: Sendable, Equatable {
-    /// A test with what its place depends on.
+    /// A test with the facts that decide its rank.
     public struct Candidate: Sendable, Equatable {
         public var test: KnownTest
         /// See ``TestNearness/distance(file:suite:)``.
         public var distance: Int
-        /// In how many of the last runs it failed.
+        /// The number of recent runs in which it failed.
         public var failures: Int
 
         public init(_ test: KnownTest, distance: Int = 0, failures: Int = 0) {
@@ -20,10 +20,10 @@ public struct TestCandidates: Sendable, Equatable {
     /// Tests that failed on this change, newest first.
     public var failedBefore: [KnownTest]
     public var near: [Candidate]
-    /// Files that look like tests, were changed, and of which no test is known.
+    /// Changed files that look like tests and of which no test is known.
     public var newFiles: [String] = []
     public var failing: [Candidate]
-    /// How many runs ``failing`` counts.
+    /// The number of runs that ``failing`` is about.
     public var runs: Int
     /// Whether any of these runs had tests.
     public var knowsTests = false
@@ -35,9 +35,9 @@ public struct TestCandidates: Sendable, Equatable {
         self.runs = runs
     }
 
-    /// The lists that workflows see.
+    /// The ranked lists for workflows.
     ///
-    /// - Parameter isThere: Whether a file is in the tree that is tested: a test whose file is gone can't be asked for.
+    /// - Parameter isThere: Whether the tested tree has a file. A test whose file is gone can't be selected.
     public func history(isThere: (String) -> Bool) -> TestHistory {
         var known: [String: Bool] = [:]
         func exists(_ test: KnownTest) -> Bool {
@@ -49,10 +49,10 @@ public struct TestCandidates: Sendable, Equatable {
         }
         let failures = Dictionary(failing.map { (Name($0.test), $0.failures) }, uniquingKeysWith: max)
         func chance(_ test: KnownTest) -> Double {
-            // A test takes time to be started, too, however short it is itself.
+            // Starting a test takes time, however short the test is.
             Double((failures[Name(test)] ?? 0) + 1) / Double(runs + 2) / max(test.seconds ?? 0.01, 0.01)
         }
-        /// A file that was changed may have tests that nobody has seen yet: all that is in it is meant.
+        /// A changed file may have new tests, so all tests in it are selected.
         func widened(_ candidate: Candidate) -> Candidate {
             guard candidate.distance == 0, candidate.test.file != nil else { return candidate }
             return Candidate(KnownTest(suite: candidate.test.suite, name: "", file: candidate.test.file))
@@ -80,7 +80,7 @@ public struct TestCandidates: Sendable, Equatable {
             ranked: bounded(failed + near + sorted(failing.map { Candidate($0.test) })))
     }
 
-    /// What names a test, as bytes: two names that only look alike are two tests.
+    /// Identifies a test by bytes, because two names that only look alike are two tests.
     private struct Name: Hashable {
         let suite: [UInt8]
         let name: [UInt8]
@@ -88,7 +88,7 @@ public struct TestCandidates: Sendable, Equatable {
 
         init(_ test: KnownTest) {
             (suite, name) = (Array(test.suite.utf8), Array(test.name.utf8))
-            // Of a named test, results of several formats may or may not tell the file.
+            // Some formats name a test's file and others don't.
             file = test.name.isEmpty ? Array((test.file ?? "").utf8) : []
         }
     }

@@ -1,15 +1,15 @@
 public import Pipeline
 
-/// How near a test lies to the files that a run's commit changes.
+/// How near a test is to the files that a run's commit changes.
 public struct TestNearness: Sendable {
     private let paths: Set<String>
     private let stems: Set<String>
     private let folders: Set<String>
-    /// Last folders by which `Tests/GitTests` is found for `Sources/Git`.
+    /// The last folder names: they find `Tests/GitTests` for `Sources/Git`.
     private let rooms: Set<String>
 
     public init(changedFiles: [ChangedFile]) {
-        // What was deleted tests nothing any more, yet its neighbours may miss it.
+        // A deleted file has no tests any more, but its neighbours may have depended on it.
         let changed = changedFiles.flatMap { [$0.path] + ($0.oldPath.map { [$0] } ?? []) }
         paths = Set(changed)
         stems = Set(changed.flatMap(TestNearness.stems)).subtracting([""])
@@ -24,12 +24,13 @@ public struct TestNearness: Sendable {
         ])
     }
 
+    /// Whether no changed file can have tests near it.
     public var isEmpty: Bool { paths.isEmpty }
 
-    /// Changed files whose names say that they are tests.
+    /// Changed files whose names look like tests.
     public let testFiles: [String]
 
-    /// 0 for a test whose own file was changed, then 1 to 3; nil for one that is not near.
+    /// 0 for a test whose own file was changed, 1 to 3 for tests further away, nil for a test that is not near.
     public func distance(file: String?, suite: String) -> Int? {
         guard let file, !file.isEmpty else {
             let parts = suite.split { ".:/".contains($0) }
@@ -46,19 +47,19 @@ public struct TestNearness: Sendable {
         path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ""
     }
 
-    /// What a file is about: `glob` for `Glob.swift`, `Glob+Parts.swift`, `test_glob.py` and `glob.spec.ts`.
+    /// The subject of a file: `glob` for `Glob.swift`, `Glob+Parts.swift`, `test_glob.py` and `glob.spec.ts`.
     private static func stems(of path: String) -> [String] {
         let parts = path.split(separator: "/")
         guard let file = parts.last else { return [] }
         let name = file.prefix { $0 != "." }
-        // Files that are called the same everywhere are known by their folder.
+        // Files whose names say nothing are known by their folder.
         if ["__init__", "index", "mod", "main", "lib"].contains(name) {
             return parts.dropLast().last.map { [bare($0)] } ?? []
         }
         return [bare(name), bare(name.prefix { $0 != "+" })]
     }
 
-    /// Without what only says that it is a test, in lower case, without word separators.
+    /// The name in lower case, without word separators and without the parts that only mark a test.
     private static func bare(_ name: Substring) -> String {
         let letters = name.lowercased().filter { $0 != "_" && $0 != "-" }[...]
         for suffix in ["tests", "test", "spec"] where letters.hasSuffix(suffix) {

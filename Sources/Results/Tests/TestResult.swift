@@ -1,53 +1,54 @@
-/// One try of one test, as any of the formats we read describes it.
+/// One try of one test, from any of the formats that pipectl reads.
 ///
-/// Every text here was written by the code under test: it may hold any Unicode scalar except NUL, so whoever shows it
-/// on a page or a terminal escapes it. Lengths are bounded by ``TestResultLimits``.
+/// All texts were written by the code under test. They may contain any Unicode scalar except NUL, so escape them before
+/// you show them on a page or a terminal. ``TestResultLimits`` bounds their lengths.
 public struct TestResult: Sendable, Equatable, Codable {
     /// How the try ended.
     public enum Status: String, Sendable, Codable, CaseIterable {
-        /// The test ran and held.
+        /// The test ran, and its assertions held.
         case passed
         /// An assertion did not hold.
         case failed
-        /// The test could not say: it threw, crashed, or its set-up broke.
+        /// The test had no result: it threw, crashed, or its set-up failed.
         case errored
         /// The test did not run.
         case skipped
-        /// The test failed, and its author had said it would (`withKnownIssue`, `XCTExpectFailure`, `xfail`).
+        /// The test failed as its author had declared (`withKnownIssue`, `XCTExpectFailure`, `xfail`).
         case expectedFailure
 
-        /// Whether this status alone makes a test run fail.
+        /// Whether this status fails a test run.
         public var isFailure: Bool { self == .failed || self == .errored }
     }
 
-    /// What the test belongs to: the class, suite or package, outermost first, as the format joins it.
+    /// The class, suite or package, outermost first, joined as in the format.
     public var suite: String
 
-    /// The test's own name, with its parameters where it has any.
+    /// The test's own name, with its parameters if it has any.
     public var name: String
 
     /// How this try ended.
     public var status: Status
 
-    /// Wall-clock seconds, zero or more; `nil` where the file gives no time that can be read.
+    /// Wall-clock seconds, zero or more; nil if the file has no readable time.
     public var duration: Double?
 
-    /// The failure or the reason for a skip, as its author would read it first.
+    /// The failure or the reason for a skip: the text to read first.
     public var message: String?
 
-    /// The long story of a failure: stack trace, further issues, captured output. `nil` for a test that passed.
+    /// Further text about a failure: stack trace, further issues, captured output. Nil for a test that passed.
     public var details: String?
 
-    /// The source file the failure points at, else the one that declares the test: as written, never resolved or opened.
+    /// The source file that the failure points at, otherwise the one that declares the test. It is as written; never
+    /// open it.
     public var file: String?
 
     /// The line in ``file``, from 1.
     public var line: Int?
 
-    /// Which try of this test it is, from 1, in the order of the file.
+    /// The number of the try of this test, from 1, in the order of the file.
     public var attempt: Int
 
-    /// What names the test across runs; tries of one test share it.
+    /// Identifies the test across runs. All tries of a test share it.
     public var id: String { suite.isEmpty ? name : suite + "/" + name }
 
     public init(

@@ -1,5 +1,5 @@
 extension TestResults {
-    /// How many tests ended how; a test that was tried more than once counts once, by its last try.
+    /// The numbers of tests by result. A test with several tries counts once, by its last try.
     public struct Counts: Sendable, Equatable, Codable {
         public var passed = 0
         public var failed = 0
@@ -7,16 +7,16 @@ extension TestResults {
         public var skipped = 0
         public var expectedFailure = 0
 
-        /// Tests that passed at their last try after failing at an earlier one; they are among ``passed``.
+        /// Tests that passed in their last try after an earlier one failed. They are included in ``passed``.
         public var flaky = 0
 
-        /// All tests, each once.
+        /// The number of tests.
         public var total: Int { passed + failed + errored + skipped + expectedFailure }
 
         public init() {}
     }
 
-    /// The counts of ``tests``: one pass over all of them.
+    /// The counts of ``tests``, in one pass.
     public var counts: Counts {
         var last: [String: (status: TestResult.Status, attempt: Int, failedBefore: Bool)] = [:]
         last.reserveCapacity(tests.count)

@@ -1,9 +1,10 @@
 extension TestResults {
-    /// These results and `other`, where both describe the same run; a try in both is kept once, with the richest facts.
+    /// These results together with `other`, if both describe the same test run. A try that is in both is kept once,
+    /// with all facts.
     ///
-    /// SwiftPM writes one Swift Testing run as JUnit, events and console lines, each with facts the others lack. Tests
-    /// are paired by name, try and suite; a suite may lack its first parts (`Tests` for `Module.Tests`) or be absent
-    /// where only one test fits. Results of two runs are joined by `tests + tests` instead.
+    /// SwiftPM writes a Swift Testing run as JUnit, as events and on the console, and each has facts that the others
+    /// lack. Tests are paired by name, try and suite. A suite may lack its first parts (`Tests` for `Module.Tests`), or
+    /// be missing if only one test fits. To join the results of two test runs, use `tests + tests` instead.
     public func merging(_ other: TestResults) -> TestResults {
         var merged = self
         struct Key: Hashable {
@@ -20,7 +21,8 @@ extension TestResults {
         for test in other.tests {
             var match = exact[test.id + "\0\(test.attempt)"]
             if match == nil, let candidates = places[Key(name: Self.plain(test.name), attempt: test.attempt)],
-                // Many tests of one name can't be told apart by a part of a suite; comparing all would be quadratic.
+                // Many tests of the same name can't be told apart by a part of a suite, and comparing all pairs would
+                // be quadratic.
                 candidates.count <= 64
             {
                 let fitting = candidates.filter {
@@ -38,7 +40,7 @@ extension TestResults {
         return merged
     }
 
-    /// The name as the console has it: without the backticks and parentheses of a raw identifier.
+    /// The name as the console prints it: without the backticks and parentheses of a raw identifier.
     private static func plain(_ name: String) -> String {
         name.hasPrefix("`") && name.hasSuffix("`()") ? String(name.dropFirst().dropLast(3)) : name
     }
@@ -49,20 +51,20 @@ extension TestResults {
 }
 
 extension TestResult {
-    /// This result with what `other`, about the same try, knows better.
+    /// This result, completed by what `other` knows about the same try.
     fileprivate func enriched(by other: TestResult) -> TestResult {
         let (rich, poor) = other.richness > richness ? (other, self) : (self, other)
         var result = rich
-        // The longer suite is the whole one, and the name beside it the declared one.
+        // The longer suite is complete, and its name is the declared one.
         result.name = suite.utf8.count >= other.suite.utf8.count ? name : other.name
         result.suite = suite.utf8.count >= other.suite.utf8.count ? suite : other.suite
-        // SwiftPM's JUnit calls a skip or a known issue passed, never the other way round.
+        // SwiftPM's JUnit reports a skip or a known issue as passed, but never a passed test as skipped.
         if poor.status.weight > rich.status.weight { result.status = poor.status }
         result.message = rich.message ?? poor.message
         result.details = rich.details ?? poor.details
         result.duration = rich.duration ?? poor.duration
         if rich.line == nil, poor.file != nil { (result.file, result.line) = (poor.file, poor.line) }
-        // A console line has a file's name where the event stream has its path.
+        // The console prints a file's name, the event stream its path.
         if let short = result.file, let long = poor.file, rich.line == poor.line, long.hasSuffix("/" + short) {
             result.file = long
         }

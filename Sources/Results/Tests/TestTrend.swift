@@ -1,9 +1,10 @@
-/// How a test came out in its newest runs, oldest first: what a small plot is drawn from.
+/// The results of a test in its newest runs, oldest first, for a small plot.
 public struct TestTrend: Sendable, Equatable, Codable {
+    /// The result of one run.
     public struct Point: Sendable, Equatable, Codable {
         public var run: RunID
         public var status: TestResult.Status
-        /// Whether an earlier try of the same run had failed.
+        /// Whether an earlier try in the same run failed.
         public var isFlaky: Bool
         /// Seconds of wall-clock time.
         public var duration: Double?
@@ -20,7 +21,7 @@ public struct TestTrend: Sendable, Equatable, Codable {
     public var name: String
     public var points: [Point]
 
-    /// What names the test across runs.
+    /// Identifies the test across runs.
     public var id: String { suite.isEmpty ? name : suite + "/" + name }
 
     public init(suite: String, name: String, points: [Point]) {
@@ -46,7 +47,7 @@ public struct TestTrend: Sendable, Equatable, Codable {
         }
     }
 
-    /// Of the appearances of a test, newest first, one point for each run.
+    /// Makes one point for each run from the results of a test, which are sorted newest first.
     public init(suite: String, name: String, _ appearances: [TestAppearance]) {
         self.init(
             suite: suite, name: name,
@@ -72,7 +73,7 @@ public struct TestTrend: Sendable, Equatable, Codable {
         self.init(suite: suite, name: name, points: points)
     }
 
-    /// The middle duration, which one slow run does not move, in seconds.
+    /// The median duration in seconds. A single slow run does not change it much.
     public var medianSeconds: Double? { Self.median(points.compactMap(\.duration)) }
 
     package static func median(_ values: [Double]) -> Double? {
@@ -83,13 +84,14 @@ public struct TestTrend: Sendable, Equatable, Codable {
     }
 }
 
-/// A test by what it costs.
+/// A test with its share of the test time.
 public struct SlowTest: Sendable, Equatable, Codable {
     public var trend: TestTrend
     /// Seconds of wall-clock time.
     public var median: Double
+    /// The longest time, in seconds.
     public var worst: Double
-    /// Its part, from 0 to 1, of what all tests took in these runs.
+    /// The test's part, from 0 to 1, of the time of all tests in these runs.
     public var share: Double
 
     public init(trend: TestTrend, median: Double, worst: Double, share: Double) {

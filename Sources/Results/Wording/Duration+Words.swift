@@ -2,7 +2,7 @@ extension Duration {
     /// `1 h 5 min`, `2 min 3 s`, `4.2 s`, `12 ms`: at most two units.
     public var inWords: String {
         let exact = Double(components.seconds) + Double(components.attoseconds) / 1e18
-        // 59.97 s are 1 min, not 60 s.
+        // 59.97 s become 1 min, not 60 s.
         let seconds = exact < 59.95 ? exact : max(exact.rounded(), 60)
         switch seconds {
         case ..<0.9995: return "\(Int((seconds * 1000).rounded())) ms"

@@ -1,8 +1,8 @@
 package import Foundation
 
-/// How durations, times, sizes and counts read, the same everywhere.
+/// Durations, times, sizes and counts in words, the same everywhere.
 package enum Figures {
-    /// `420 ms`, `12.3 s`, `2 min 3 s`, `1 h 4 min`: as everywhere else, see `Duration.inWords`.
+    /// `420 ms`, `12.3 s`, `2 min 3 s`, `1 h 4 min`: the same as `Duration.inWords`.
     package static func duration(_ seconds: Double) -> String {
         guard seconds.isFinite, seconds >= 0, seconds < 1e9 else { return "–" }
         return Duration.seconds(seconds).inWords
@@ -12,7 +12,7 @@ package enum Figures {
         duration(max(0, end.timeIntervalSince(start)))
     }
 
-    /// `+2.3s`, `+2:03`, `+1:02:03`: short enough for the margin of a log.
+    /// `+2.3s`, `+2:03`, `+1:02:03`: short enough for a log's margin.
     package static func offset(milliseconds: Int) -> String {
         let seconds = max(milliseconds, 0) / 1000
         if seconds < 60 { return "\(seconds).\(max(milliseconds, 0) / 100 % 10)s" }

@@ -1,9 +1,10 @@
 extension String {
     package func leftPadded(to width: Int) -> String { String(repeating: "0", count: max(width - count, 0)) + self }
 
-    /// The text as one word that any shell takes as it is: in double quotes where they change nothing.
+    /// The text as one shell word: in double quotes if the shell would change nothing in them.
     ///
-    /// By scalars, as a shell reads it: a quote with an accent on it is one character to Swift and still a quote.
+    /// It examines Unicode scalars, as a shell does: to Swift, a quote with a combining accent is one character, but to
+    /// a shell it is a quote.
     package var shellWord: String {
         let plain = unicodeScalars.allSatisfy { scalar in
             scalar.isASCII && (scalar.properties.isAlphabetic || "0123456789-_./:=,+@%".unicodeScalars.contains(scalar))
