@@ -1,17 +1,17 @@
 import Results
 
-/// One line of a compiler's, linter's or tester's output that says where something is wrong.
+/// One line of a compiler's, linter's or test runner's output that reports a problem.
 ///
-/// Forms after the tools' own documentation: GNU Coding Standards, "Formatting Error Messages" (gcc, clang, swiftc,
-/// SwiftLint, swift-format), Visual Studio's (tsc, MSBuild), those of go, make, sh and assert(3).
+/// The formats follow the tools' documentation: GNU Coding Standards, "Formatting Error Messages" (gcc, clang, swiftc,
+/// SwiftLint, swift-format), Visual Studio's (tsc, MSBuild), and those of go, make, sh and assert(3).
 struct DiagnosticLine {
-    /// How sure the line is to be about something wrong.
+    /// How certain it is that the line reports a problem.
     enum Strength: Int, Comparable {
-        /// It has a message and no place.
+        /// It has a message but no location.
         case unplaced
-        /// It has a place, and does not say how bad it is.
+        /// It has a location but no severity.
         case placed
-        /// It says that it is an error, a warning or a note, and where.
+        /// It has a severity (error, warning or note) and a location.
         case certain
 
         static func < (one: Strength, other: Strength) -> Bool { one.rawValue < other.rawValue }
@@ -37,7 +37,7 @@ struct DiagnosticLine {
         if message.contains("undefined reference to") || message.contains("command not found") {
             return DiagnosticLine(finding: finding(.error, message, place), strength: .certain)
         }
-        // A link in prose or a stack's frame is no diagnosis.
+        // A link in prose and a stack frame are no diagnostics.
         guard rest.first == ":" else { return nil }
         return DiagnosticLine(finding: finding(.error, message, place), strength: .placed)
     }
@@ -79,11 +79,11 @@ struct DiagnosticLine {
             finding: finding(.error, rest.drop { ": ".contains($0) }, place, "test"), strength: .certain)
     }
 
-    /// `error: message`, `ld: error: message`, `E: message`, without a place.
+    /// `error: message`, `ld: error: message`, `E: message`, without a location.
     private static func unplaced(_ text: Substring, _ line: Substring) -> DiagnosticLine? {
         guard text.startIndex == line.startIndex else { return nil }
         var words = text
-        // The name of the tool that says it.
+        // The name of the tool.
         if let colon = text.place(of: ": "), text[..<colon.lowerBound].allSatisfy({ !$0.isWhitespace }),
             severity(text[colon.upperBound...]) != nil
         {

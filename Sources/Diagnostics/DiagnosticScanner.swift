@@ -3,24 +3,24 @@ import TerminalText
 import TestReports
 public import Pipeline
 
-/// Reads in what a step printed where something is wrong: the messages of compilers, linters, testers and crashes.
+/// Finds problems in a step's output: the messages of compilers, linters, test runners and crashes.
 ///
-/// The text was written by the code under test: whatever it holds, the scan is one pass over at most ``maximumBytes`` of
-/// it, keeps at most ``maximumFindings``, and opens nothing. Of a longer text the start and the end are read, a quarter of
-/// that each, and passages between them about the words that errors are said with; see ``LogPassages``.
+/// The code under test wrote the text. Whatever it contains, the scan is one pass over at most ``maximumBytes`` of it,
+/// keeps at most ``maximumFindings``, and opens no file. Of a longer text it reads a quarter of that at each end, and
+/// passages between them around words that are typical of errors: see ``LogPassages``.
 public struct DiagnosticScanner: Sendable {
-    /// Findings that are kept of one text; the first.
+    /// The most findings that are kept of one text; the first ones are kept.
     public var maximumFindings = 200
-    /// Bytes that are read.
+    /// The most bytes that are read.
     public var maximumBytes = 1 << 20
-    /// What the workflow says of other tools' lines; they go before the built-in forms.
+    /// The workflow's rules for other tools' lines. They take precedence over the built-in formats.
     public var rules: [FindingRule] = []
-    /// Whether the forms of the usual tools are read, or only what ``rules`` say.
+    /// Whether the formats of common tools are read, or only ``rules``.
     public var hasForms = true
 
     public init(rules: [FindingRule] = []) { self.rules = rules }
 
-    /// What `text` says is wrong: of the findings that are surest, all; of the less sure, none if there are surer ones.
+    /// The problems that `text` reports. Less certain findings are returned only if there are no more certain ones.
     public func findings(in text: some Collection<UInt8>) -> [Finding] {
         var reading = DiagnosticReading(limit: maximumFindings, rules: rules.map(RuleMatcher.init), hasForms: hasForms)
         let read = { (bytes: UnsafeBufferPointer<UInt8>) in
@@ -41,16 +41,16 @@ struct DiagnosticReading {
     private let hasForms: Bool
     private var found: [DiagnosticLine] = []
     private var seen: Set<String> = []
-    /// Lines that go with the newest finding: the code that a compiler shows.
+    /// Lines that belong to the newest finding: the code that a compiler shows.
     private var excerpt: [Substring] = []
     private var hasExcerpt = false
-    /// A message whose place comes in a later line: an exception, a crash, an error of rustc's.
+    /// A message whose location follows in a later line: an exception, a crash, an error of rustc's.
     private var pending: (finding: Finding, linesLeft: Int)?
     private var python = PythonReading()
-    /// The file that the following lines are about, as eslint has it.
+    /// The file that the following lines are about, as in eslint's output.
     private var header: Substring?
     private var cmake: Int?
-    /// The finding of an XCTest assertion whose values go on in the next lines, and how many were added.
+    /// The finding of an XCTest assertion whose values continue in the next lines, and how many lines were added.
     private var assertion: (index: Int, lines: Int)?
 
     init(limit: Int, rules: [RuleMatcher], hasForms: Bool) {
@@ -66,13 +66,13 @@ struct DiagnosticReading {
     }
 
     mutating func take(_ bytes: some Collection<UInt8>) {
-        // No message is so short: a log of a million empty words must not take minutes.
+        // No message is that short, and a log of a million empty words must not take minutes.
         LogLines.each(in: bytes, lineLimit: 2_000, isSkipped: { $0 < 6 && isIdle }) { line in
             if found.count < limit { take(line: line) }
         }
     }
 
-    /// Whether nothing was begun that a short line could go with.
+    /// Whether nothing was begun that a short line could belong to.
     private var isIdle: Bool {
         rules.isEmpty && pending == nil && !hasExcerpt && cmake == nil && header == nil && !python.isInside
             && assertion == nil
@@ -112,7 +112,7 @@ struct DiagnosticReading {
         guard let read = DiagnosticLine.read(line) else { return }
         settlePending()
         if read.finding.rule == "crash", SourcePlace.isOfTools(read.finding.file ?? "") {
-            // The library's own line is where it was noticed; the report of the crash tells whose call it was.
+            // The library's own line shows where the crash was noticed; the crash report shows which call caused it.
             pending = (read.finding, 60)
         } else if read.strength == .unplaced {
             pending = (read.finding, 30)
@@ -178,7 +178,7 @@ struct DiagnosticReading {
         return place != nil
     }
 
-    /// A message whose place never came.
+    /// Ends a message whose location never came.
     private mutating func settlePending() {
         guard let finding = pending?.finding else { return }
         pending = nil
@@ -225,7 +225,7 @@ struct DiagnosticReading {
         return false
     }
 
-    /// One more line of an XCTest assertion, until it has shown both of its values.
+    /// Takes one more line of an XCTest assertion, until both of its values are complete.
     private mutating func takeAssertion(_ line: Substring) -> Bool {
         guard let (index, lines) = assertion, found.indices.contains(index) else { return false }
         guard lines < XCTestMessage.mostLines, !line.hasPrefix("Test Case '"), line.place(of: ": error: ") == nil else {
@@ -243,19 +243,19 @@ struct DiagnosticReading {
         message.byteRange(of: " : ").map { message[$0.upperBound...] } ?? message[...]
     }
 
-    /// The head of a crash's report, whose frames say where.
+    /// The first line of a crash report, whose frames have the location.
     private mutating func takeCrash(_ line: Substring) -> Bool {
         let marks = ["Program crashed: ", "ERROR: AddressSanitizer: ", "WARNING: ThreadSanitizer: "]
         for mark in marks {
             guard let range = line.place(of: mark) else { continue }
-            // What the runtime said before is the better message, and it may have had a place.
+            // What the runtime printed before is the better message, and it may have a location.
             if found.last?.finding.rule == "crash" || pending?.finding.rule == "crash" { return true }
             settlePending()
             let message = mark.hasPrefix("Program") ? line[range.lowerBound...] : line[range.upperBound...]
             pending = (DiagnosticLine.finding(.error, message, nil, "crash"), 60)
             return true
         }
-        // Node's and others' `TypeError: message`; Python's has its own reader.
+        // `TypeError: message` of Node and others. Python's exceptions have a reader of their own.
         let name = line.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }
         let rest = line.dropFirst(name.count)
         if name.count > 5, name.hasSuffix("Error") || name.hasSuffix("Exception"), rest.hasPrefix(": ") {
@@ -270,7 +270,7 @@ struct DiagnosticReading {
         guard found.count < limit else { return }
         closeExcerpt()
         let finding = line.finding
-        // cmake's words come later, so two of its messages at one place are one.
+        // CMake's message follows later, so two of its messages at one location count as one.
         let key = "\(finding.file ?? "")|\(finding.line ?? 0)|\(finding.column ?? 0)|\(finding.message)"
         guard seen.insert(key).inserted else { return }
         found.append(line)

@@ -6,15 +6,16 @@ import TerminalText
     import Darwin
 #endif
 
-/// The lines of a part of a log, made safe, one after the other.
+/// Iterates over the lines of a part of a log, made safe to show.
 enum LogLines {
     /// Calls `body` with each line without its end.
     ///
-    /// By bytes: to split a text by its characters takes a hundred times as long, and a log has a million lines.
+    /// It splits the text by bytes. Splitting by characters takes a hundred times as long, and a log can have a million
+    /// lines.
     ///
     /// - Parameters:
-    ///   - lineLimit: Characters of a line that are shown.
-    ///   - isSkipped: Whether a line of so many bytes is of no interest, before anything is made of it.
+    ///   - lineLimit: The most characters of a line that are shown.
+    ///   - isSkipped: Whether a line of this length in bytes is skipped, before it is decoded.
     static func each(
         in bytes: some Sequence<UInt8>, lineLimit: Int, isSkipped: (_ bytes: Int) -> Bool = { _ in false },
         _ body: (Substring) -> Void

@@ -5,23 +5,23 @@
     import Darwin
 #endif
 
-/// Which parts of a long text are read for what is wrong: its start, its end, and what lies about the words with which
-/// tools say so.
+/// Which parts of a long text are searched for problems: its start, its end, and passages around words that are typical
+/// of errors.
 ///
-/// The words are searched by memory alone, a few tens of milliseconds for the 32 MiB that are kept of a log; what is
-/// read line by line after that is at most the bytes asked for, whatever the text holds.
+/// The words are searched for in memory, at some 1 GB a second. The line-by-line reading after that covers at most the
+/// bytes asked for, whatever the text contains.
 struct LogPassages {
-    /// Bytes that are read together.
+    /// The most bytes that are read in total.
     var maximumBytes: Int
 
-    /// What errors are said with; the forms that have none of them are read in the start and the end alone.
+    /// Words that are typical of errors. Formats with none of these words are found only at the start and the end.
     private static let words = [
         "rror: ", " recorded an issue", "Assertion ", "Traceback (most", "Program crashed", "undefined reference",
     ]
-    /// Passages that one word may have, so that none keeps the others out.
+    /// The most passages for one word, so that no word crowds out the others.
     private static let mostOfAWord = 4
 
-    /// Ranges of whole lines in order, none of which touch; lines longer than a passage are cut.
+    /// Ranges of whole lines in order; no two of them touch. Lines longer than a passage are cut.
     func ranges(in bytes: UnsafeRawBufferPointer) -> [Range<Int>] {
         guard bytes.count > maximumBytes else { return bytes.isEmpty ? [] : [0..<bytes.count] }
         let quarter = maximumBytes / 4
@@ -31,7 +31,7 @@ struct LogPassages {
         for word in Self.words {
             var (start, count) = (middle.lowerBound, 0)
             while count < Self.mostOfAWord, let hit = Self.find(word, in: bytes, from: start, to: middle.upperBound) {
-                // An error's own line, and what was said just before: the function, the file that is compiled.
+                // The error's own line and the lines just before it: the function, the file that is being compiled.
                 let begin = Self.lineStart(
                     before: max(hit - length / 8, middle.lowerBound), in: bytes, atMost: length / 8)
                 let end = min(max(begin, middle.lowerBound) + length, middle.upperBound)

@@ -1,22 +1,22 @@
 import Results
 
-/// Tracebacks of Python, and failures as pytest shows them.
+/// Reads Python's tracebacks, and failures as pytest shows them.
 struct PythonReading {
-    /// The innermost frame of the project's own, and the innermost of all.
+    /// The innermost frame of the project's code, and the innermost frame of all.
     private var own: SourcePlace?
     private var innermost: SourcePlace?
     private var isTraceback = false
     private var fatal: Substring?
     private var fatalLines = 0
-    /// pytest's `E   …` lines, the line of code before them, and the place that came before them.
+    /// pytest's `E   …` lines, the line of code before them, and the location that preceded them.
     private var errors: [Substring] = []
     private var code: Substring?
     private var place: SourcePlace?
 
-    /// Whether the last line was a part of something that is not finished.
+    /// Whether the last line was part of something unfinished.
     private(set) var isInside = false
 
-    /// The finding that this line completes.
+    /// Takes a line, and returns the finding that it completes.
     mutating func take(_ line: Substring) -> Finding? {
         isInside = false
         if let finding = traceback(line) { return finding }
@@ -33,8 +33,8 @@ struct PythonReading {
     }
 
     private mutating func traceback(_ line: Substring) -> Finding? {
-        // What faulthandler prints when the interpreter itself dies, its frames the other way round.
-        // pytest has written the test's name on that line.
+        // faulthandler prints this when the interpreter itself crashes, with its frames in reverse order. pytest has
+        // already written the test's name on that line.
         if let mark = line.place(of: "Fatal Python error: ") {
             (fatal, fatalLines, isInside) = (line[mark.upperBound...], 0, true)
             return nil
@@ -56,7 +56,7 @@ struct PythonReading {
             return nil
         }
         let text = line.drop { $0 == " " || $0 == "\t" }
-        // A syntax error has its frame without a traceback's first line.
+        // A syntax error has a frame, but no first line of a traceback.
         if text.hasPrefix("File \""), let frame = Self.frame(text) {
             if !frame.isOfTools { own = frame }
             (innermost, isTraceback, isInside) = (frame, true, true)
@@ -105,7 +105,7 @@ struct PythonReading {
             }
             if !errors.isEmpty { return conclude(found, rest.drop { ": ".contains($0) }) }
         }
-        // Only the end of the section ends the words of an error that had no place after it.
+        // The message of an error without a later location ends only with the section.
         let isEnd = line.hasPrefix("=====") || line.hasPrefix("_____")
         if isEnd { code = nil }
         guard isEnd, !errors.isEmpty else { return nil }

@@ -1,10 +1,10 @@
 import Results
 import Pipeline
 
-/// A workflow's rule for the lines of a tool, ready to be held against them.
+/// A workflow's rule for a tool's lines, prepared for matching.
 ///
-/// What no line can make slow: of a line 1,000 bytes are looked at, no place is tried twice for one part of a template, and
-/// after ``budget`` tries in one text nothing more is matched.
+/// The time is bounded whatever the lines contain: at most 1,000 bytes of a line are examined, no position is tried
+/// twice for the same part of a template, and after ``budget`` tries in one text nothing more is matched.
 struct RuleMatcher {
     enum Part: Equatable {
         case text([UInt8])
@@ -14,7 +14,7 @@ struct RuleMatcher {
 
     let rule: FindingRule
     private let templates: [[Part]]
-    /// What the lines so far have given, and which template is next.
+    /// The fields that the lines so far have given, and the index of the next template.
     private var given: [String: String] = [:]
     private var next = 0
     private var budget = 3_000_000
@@ -24,7 +24,7 @@ struct RuleMatcher {
         templates = rule.templates.map(Self.parts)
     }
 
-    /// The finding that this line completes.
+    /// Takes a line, and returns the finding that it completes.
     mutating func take(_ line: Substring) -> Finding? {
         guard !templates.isEmpty else { return nil }
         let isLast = next == templates.count - 1
@@ -35,7 +35,8 @@ struct RuleMatcher {
             return nil
         }
         guard next > 0 else { return nil }
-        // The last template may match any number of lines; another line begins anew, perhaps with this one.
+        // The last template may match any number of lines. A line that does not match starts over, perhaps as the first
+        // one.
         (next, given) = (0, [:])
         return take(line)
     }
@@ -51,7 +52,7 @@ struct RuleMatcher {
             column: fields["column"].flatMap(Int.init))
     }
 
-    /// The template's parts; an unknown field is text.
+    /// The template's parts. An unknown field is literal text.
     static func parts(_ template: String) -> [Part] {
         var parts: [Part] = []
         var text: [UInt8] = []
@@ -80,11 +81,11 @@ struct RuleMatcher {
         return parts
     }
 
-    /// The fields of a line that the whole template matches; nil if it does not.
+    /// The fields of a line that the whole template matches; nil if it does not match.
     static func match(_ parts: [Part], _ line: Substring, _ budget: inout Int) -> [String: String]? {
         let bytes = Array(line.utf8.prefix(1_000))
         guard hasTexts(of: parts, bytes) else { return nil }
-        // For every place and part, where the part may begin: worked out once each, from the end.
+        // Pairs of a position and a part that can't match, so that none is tried twice.
         var dead: Set<Int> = []
         var fields: [String: String] = [:]
         var left = budget
@@ -108,7 +109,7 @@ struct RuleMatcher {
         return walk(0, 0) ? fields : nil
     }
 
-    /// Whether the template's own words are there, one after the other: most lines of a log need no more to be refused.
+    /// Whether the template's literal text occurs in order. Most lines of a log are rejected by this alone.
     private static func hasTexts(of parts: [Part], _ bytes: [UInt8]) -> Bool {
         var start = 0
         for case .text(let text) in parts {
@@ -120,7 +121,7 @@ struct RuleMatcher {
         return true
     }
 
-    /// Where a part that begins at `place` may end.
+    /// The positions at which a part that begins at `place` may end.
     private static func ends(of part: Part, at place: Int, in bytes: [UInt8], isLast: Bool) -> [Int] {
         func run(_ isMember: (UInt8) -> Bool) -> Int { bytes[place...].prefix(while: isMember).count }
         switch part {

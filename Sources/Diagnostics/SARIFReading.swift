@@ -3,13 +3,13 @@ package import Foundation
 
 /// Reads SARIF 2.1.0 (OASIS, "Static Analysis Results Interchange Format"), as far as findings need it.
 ///
-/// The file was written by the code under test: it is bounded, no address in it is followed, and a result that is not as
-/// the standard has it is passed over.
+/// The code under test wrote the file: its size is bounded, no address in it is opened, and results that do not follow
+/// the standard are skipped.
 package enum SARIFReading {
     package static let maximumBytes = 32 << 20
     static let maximumFindings = 5_000
 
-    /// - Throws: ``SARIFProblem`` for a file that is no SARIF.
+    /// - Throws: ``SARIFProblem`` if the file is not SARIF.
     package static func findings(in data: Data, named name: String) throws -> [Finding] {
         let log: Log
         do { log = try JSONDecoder().decode(Log.self, from: data) } catch {
@@ -54,7 +54,7 @@ package enum SARIFReading {
 
     // MARK: The file
 
-    /// A value that is passed over where it is another than expected.
+    /// A value that is ignored if it has an unexpected type.
     private struct Lenient<Value: Decodable>: Decodable {
         var value: Value?
         init(from decoder: any Decoder) throws { value = try? Value(from: decoder) }
@@ -94,7 +94,7 @@ package enum SARIFReading {
         var fixes: [Lenient<Fix>]?
         var suppressions: [Lenient<Suppression>]?
 
-        /// Whether it says that something is wrong now: not one that passed, is gone, or was accepted.
+        /// Whether the result reports a present problem: not one that passed, is gone, or was accepted.
         var counts: Bool {
             if let kind, ["pass", "notApplicable", "informational"].contains(kind) { return false }
             if baselineState == "absent" { return false }

@@ -4,12 +4,12 @@ struct SourcePlace: Equatable {
     var line: Int?
     var column: Int?
 
-    /// `path:3`, `path:3:5`, `path(3)`, `path(3,5)` or `path: line 3` at the start of `text`, and where the text goes
-    /// on after it.
+    /// Reads `path:3`, `path:3:5`, `path(3)`, `path(3,5)` or `path: line 3` at the start of `text`, and returns the
+    /// rest after it.
     static func read(_ text: Substring) -> (place: SourcePlace, rest: Substring)? {
         let bytes = text.utf8
         var index = bytes.startIndex
-        // No path is longer, and a line may hold a thousand colons.
+        // No path is longer, and a line may contain a thousand colons.
         let end = bytes.index(bytes.startIndex, offsetBy: 1_024, limitedBy: bytes.endIndex) ?? bytes.endIndex
         while index < end {
             let byte = bytes[index]
@@ -24,7 +24,7 @@ struct SourcePlace: Equatable {
         return nil
     }
 
-    /// The numbers after a path, the mark before them included.
+    /// The numbers after a path, including the separator before them.
     private static func numbers(
         _ text: Substring, _ mark: UInt8
     ) -> (line: Int, column: Int?, rest: Substring)? {
@@ -35,7 +35,7 @@ struct SourcePlace: Equatable {
             if rest.first == "," {
                 rest = rest.dropFirst()
                 column = number(&rest)
-                // Some say where it ends, too.
+                // Some tools also give the end.
                 while rest.first == ",", case _ = rest.removeFirst(), number(&rest) != nil {}
             }
             guard rest.first == ")" else { return nil }
@@ -67,7 +67,7 @@ struct SourcePlace: Equatable {
         return value
     }
 
-    /// Whether this could be the name of a file: a time, a host or the start of a sentence could not.
+    /// Whether this could be the name of a file, and not a time, a host or the start of a sentence.
     static func isPath(_ text: Substring) -> Bool {
         guard let first = text.first, !first.isWhitespace, text.contains(where: \.isLetter) else { return false }
         let isAbsolute = first == "/"
@@ -88,7 +88,7 @@ struct SourcePlace: Equatable {
             && suffix.contains(where: \.isLetter)
     }
 
-    /// Files of the tools themselves: a failure of the project is not there.
+    /// Whether the file belongs to a tool and not to the project.
     var isOfTools: Bool { Self.isOfTools(file) }
 
     static func isOfTools(_ file: String) -> Bool {

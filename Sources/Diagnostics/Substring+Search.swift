@@ -5,7 +5,8 @@
 #endif
 
 extension Substring {
-    /// Where `words` begin and end, by bytes: a log has many lines, and comparing characters costs a hundred times as much.
+    /// The range of `words`, searched for by bytes. A log has many lines, and comparing characters takes a hundred
+    /// times as long.
     package func place(of words: String) -> Range<Index>? {
         var words = words
         let count = words.utf8.count
@@ -25,7 +26,7 @@ extension Substring {
     ) -> Int? {
         guard let start = text.baseAddress, let what = needle.baseAddress, !needle.isEmpty else { return nil }
         var position = 0
-        // memmem(3) would be it, and is no part of POSIX before 2024.
+        // memmem(3) would do this, but it was not in POSIX before 2024.
         while position + needle.count <= text.count,
             let found = memchr(start + position, Int32(needle[0]), text.count - needle.count - position + 1)
         {
@@ -35,7 +36,7 @@ extension Substring {
         return nil
     }
 
-    /// The same in a text that is not in one piece of memory, as some that come from Foundation on a Mac.
+    /// The same for a text that is not contiguous in memory, as some from Foundation on macOS are not.
     private static func offset(of needle: UnsafeBufferPointer<UInt8>, in bytes: Substring.UTF8View) -> Int? {
         var start = bytes.startIndex
         while let found = bytes[start...].firstIndex(of: needle[0]) {

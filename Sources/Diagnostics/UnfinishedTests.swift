@@ -1,16 +1,17 @@
 public import Results
 
-/// Finds which tests had begun and not ended when a step was ended: what a time-out or a killed process leaves to know.
+/// Finds the tests that had started but not ended when a step was ended by a time-out or a signal.
 public enum UnfinishedTests {
+    /// The rule of the findings.
     public static let rule = "unfinished-test"
     private static let limit = 10
 
-    /// A finding for each, as Swift Testing, XCTest, CTest and `pytest -v` tell of their tests; at most ten.
+    /// A finding for each such test, at most ten, from the output of Swift Testing, XCTest, CTest or `pytest -v`.
     package static func findings(in text: some Collection<UInt8>) -> [Finding] {
-        // By name, in which place each began.
+        // The tests that have started, by name, with their position.
         var begun: [Substring: Int] = [:]
         var (count, last) = (0, Substring())
-        // A shorter line tells of no test.
+        // Shorter lines name no test.
         LogLines.each(in: text.suffix(1 << 20), lineLimit: 1_000, isSkipped: { $0 < 7 }) { line in
             last = line
             if let name = start(line) {
@@ -28,7 +29,7 @@ public enum UnfinishedTests {
         }
     }
 
-    /// The test that a finding of this rule is about.
+    /// The name of the test that a finding of this rule is about; nil for findings of other rules.
     public static func name(in finding: Finding) -> String? {
         guard finding.rule == rule, let first = finding.message.firstIndex(of: "\""),
             let last = finding.message.lastIndex(of: "\""), first < last
@@ -64,7 +65,7 @@ public enum UnfinishedTests {
         return nil
     }
 
-    /// `tests/test_a.py::test_x` with nothing after it, or with what a shell says of a process that was killed.
+    /// `tests/test_a.py::test_x` with nothing after it, or with what a shell prints about a process that was killed.
     private static func pytest(_ line: Substring) -> Substring? {
         var text = line
         for ending in ["Killed", "Terminated", "Aborted", "Segmentation fault"] {

@@ -1,4 +1,5 @@
-/// A text in base64 (RFC 4648), in both alphabets and at each of the three places that it can have among other bytes.
+/// A text in base64 (RFC 4648): in both alphabets, and at each of the three positions that it can have among other
+/// bytes.
 enum Base64Forms {
     private static let standard = Array(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
@@ -12,7 +13,7 @@ enum Base64Forms {
             for offset in 0..<3 {
                 let (whole, last, pads) = characters(of: text, after: offset, alphabet)
                 forms.append(whole)
-                // The end of what was encoded is the end of the text: the last character is clear then too.
+                // If the encoded bytes end with the text, the last character depends on the text alone, too.
                 if let last {
                     forms.append(whole + [last])
                     forms.append(whole + [last] + Array(repeating: padding, count: pads))
@@ -28,8 +29,8 @@ enum Base64Forms {
         return forms
     }
 
-    /// The forms that are encoded once more, often enough to be listed: at each place among other bytes, with what
-    /// follows or at the end, in the standard alphabet; wrapped, and with the line feed that base64(1) prints.
+    /// The forms that are common enough to be encoded once more: at each position among other bytes, with bytes after
+    /// the text or without, in the standard alphabet; wrapped; and with the line feed that base64(1) prints.
     static func inner(of text: [UInt8]) -> [[UInt8]] {
         let lineFeed = UInt8(ascii: "\n")
         var forms: [[UInt8]] = []
@@ -42,12 +43,12 @@ enum Base64Forms {
         return forms
     }
 
-    /// The characters that `text` alone determines when `offset` unknown bytes are before it in its group of three,
-    /// then the one that also depends on what follows, as it is at the end, and the `=` behind it.
+    /// The characters that depend on `text` alone when `offset` unknown bytes precede it in its group of three; then
+    /// the last character as it is if nothing follows, and the `=` after it.
     private static func characters(
         of text: [UInt8], after offset: Int, _ alphabet: [UInt8]
     ) -> (whole: [UInt8], last: UInt8?, pads: Int) {
-        // The first character of which no bit belongs to what is before.
+        // The first character that has no bit of the preceding bytes.
         let firstBit = [0, 4, 2][offset]
         let bits = text.count * 8 - firstBit
         func value(at bit: Int) -> UInt8 {

@@ -1,32 +1,32 @@
 /// All forms of all secrets as one Aho–Corasick automaton over bytes (Aho and Corasick, CACM 18(6), 1975).
 ///
-/// States are numbered by depth, so the children of a state have neighbouring numbers, and the states that text comes
-/// to often are the first ones. Those have a row for all bytes; the deep ones, of which a long secret makes a million,
-/// have their children and the state to fall back to.
+/// States are numbered by depth. So the children of a state have consecutive numbers, and the states that are visited
+/// often come first. Those have a table row with an entry for each byte. The deep states, of which a long secret makes
+/// a million, only have their children and a fallback state.
 struct FormAutomaton: Sendable {
     /// Set in an entry of ``table`` whose state has an output.
     static let outputFlag: UInt32 = 1 << 31
-    /// Entries of ``table`` at most: 2 MiB, which a processor's cache holds.
+    /// The most entries of ``table``: 2 MiB, which fit into a processor's cache.
     private static let tableLimit = 1 << 19
 
-    /// Bytes that no form tells apart share a class.
+    /// The class of each byte. Bytes that no form distinguishes share a class.
     let classes: [UInt8]
-    /// A row has 2 to the power of this many entries.
+    /// A row of the table has 2 to the power of this many entries.
     let rowBits: Int
-    /// For the first ``rows`` states, by class: the next state.
+    /// The next state, for the first ``rows`` states and each class.
     let table: [UInt32]
     let rows: Int
-    /// The number of a state's first child; the next state's is the end.
+    /// The number of each state's first child. The children end where those of the next state begin.
     let firstChild: [UInt32]
-    /// The byte that leads to a state.
+    /// The byte that leads to each state.
     let entry: [UInt8]
-    /// The longest other state whose text is an end of this one's.
+    /// For each state: the longest other state whose text is a suffix of this state's text.
     let fallback: [UInt32]
-    /// Bytes from the root: the text that may become a form is so long.
+    /// The distance of each state from the root, in bytes: the length of the text that may become a form.
     let depth: [UInt32]
-    /// Bytes of the longest form that ends in the state; 0 for none.
+    /// The length, in bytes, of the longest form that ends in each state; 0 if none does.
     let outputLength: [UInt32]
-    /// Which secret that form is of.
+    /// The number of the secret that this form belongs to.
     let outputOwner: [UInt16]
 
     /// - Parameter forms: Case-folded and sorted, each with its secret's number.
@@ -63,7 +63,7 @@ struct FormAutomaton: Sendable {
 
         var isUsed = [Bool](repeating: false, count: 256)
         for state in 1..<max(count, 1) { isUsed[Int(trie.entry[state])] = true }
-        // Class 0 is that of the bytes that are in no form, if there are such.
+        // Class 0 is for the bytes that are in no form, if there are any.
         var next = isUsed.allSatisfy { $0 } ? 0 : 1
         var classes = [UInt8](repeating: 0, count: 256)
         for byte in 0..<256 where isUsed[byte] {
@@ -91,7 +91,7 @@ struct FormAutomaton: Sendable {
         self.table = table
     }
 
-    /// The state after a byte, in any state; the flag as in ``table``.
+    /// The state after a byte. The flag is the same as in ``table``.
     func next(after state: UInt32, _ byte: UInt8) -> UInt32 {
         var state = Int(state)
         let byte = byte.caseFolded
@@ -105,7 +105,7 @@ struct FormAutomaton: Sendable {
     }
 }
 
-/// The forms as a tree, its states numbered by depth.
+/// The forms as a tree, with states numbered by depth.
 private struct Trie {
     var parent: [UInt32] = []
     var entry: [UInt8] = []
@@ -115,7 +115,8 @@ private struct Trie {
     var firstChild: [UInt32] = []
 
     init(_ forms: [(bytes: [UInt8], owner: UInt16)]) {
-        // In the order of the sorted forms first: each goes on where it leaves the one before.
+        // First in the order of the sorted forms: each form starts from the prefix that it shares with the previous
+        // one.
         var path: [UInt32] = [0]
         var parents: [UInt32] = [0]
         var entries: [UInt8] = [0]
@@ -136,7 +137,7 @@ private struct Trie {
             if let end = path.last, ends[end] == nil { ends[end] = owner }
             last = bytes
         }
-        // Sorting by depth keeps the order within one, so the children of a state stay together.
+        // Sorting by depth is stable, so the children of a state stay together.
         let count = parents.count
         var starts = [Int](repeating: 0, count: Int(depths.max() ?? 0) + 2)
         for depth in depths { starts[Int(depth) + 1] += 1 }

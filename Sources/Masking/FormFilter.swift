@@ -1,13 +1,13 @@
-/// Says how far ahead the next form can begin, from four bytes at a time.
+/// Tells how far ahead the next form can begin, by looking at four bytes at a time.
 ///
-/// All forms are looked at through a window of their first bytes. Four bytes of text at the window's end that are
-/// nowhere in any form's window say that no form begins before them (Wu and Manber, TR 94-17, University of Arizona).
-/// Four rather than three, because hundreds of secrets' base64 holds most groups of three letters.
+/// Only a window of each form's first bytes is considered. If four bytes of text, at the end of the window, occur in no
+/// form's window, then no form begins before them (Wu and Manber, TR 94-17, University of Arizona). It takes four bytes
+/// because hundreds of secrets' base64 contain most groups of three letters.
 struct FormFilter: Sendable {
-    /// Bytes of each form that are looked at.
+    /// The number of first bytes of each form that are considered.
     private let window: Int
     private let bits: UInt32
-    /// For each value of four bytes, folded to ``bits`` bits: how many bytes can be skipped.
+    /// The number of bytes that can be skipped, for each value of four bytes, hashed to ``bits`` bits.
     private let skips: [UInt8]
 
     /// - Parameter forms: Case-folded.
@@ -15,7 +15,7 @@ struct FormFilter: Sendable {
         let window = min(max(forms.map(\.count).min() ?? SecretForms.shortest, 4), 12)
         let starts = Set(forms.map { Array($0.prefix(window)) })
         let groups = window - 3
-        // At most one place of sixteen is taken, while the table fits a processor's second cache.
+        // At most one entry of sixteen is used, as long as the table fits into a processor's second-level cache.
         var bits: UInt32 = 16
         while bits < 20, starts.count * groups > 1 << (bits - 4) { bits += 2 }
         var skips = [UInt8](repeating: UInt8(groups), count: 1 << bits)
@@ -33,18 +33,18 @@ struct FormFilter: Sendable {
         skips.withUnsafeBufferPointer { body(Skips(window: window, bits: bits, table: $0)) }
     }
 
-    /// The filter while its table stays in place.
+    /// Access to the filter while its table stays at one address.
     struct Skips {
         let window: Int
         let bits: UInt32
         let table: UnsafeBufferPointer<UInt8>
 
-        /// The place of four bytes in the table, the same for both cases of a letter.
+        /// The index of four bytes in the table. It is the same for upper and lower case.
         @inline(__always) static func fold(_ four: UInt32, _ bits: UInt32) -> Int {
             Int(((four | 0x2020_2020) &* 0x9E37_79B1) &>> (32 &- bits))
         }
 
-        /// The first position at which a form may begin, or one so near the end that this can't be told.
+        /// The first position at which a form may begin, or a position so near the end that this can't be decided.
         @inline(__always)
         func skip(_ base: UnsafePointer<UInt8>, from start: Int, to end: Int) -> Int {
             guard let table = table.baseAddress else { return start }

@@ -10,7 +10,7 @@ enum HexForms {
             let all = Array(pairs.joined())
             forms.append(all)
             guard isRich else { continue }
-            // As `xxd -p` wraps it, and as fingerprints and dumps set the bytes apart.
+            // Wrapped as by `xxd -p`, and with separators between the bytes as in fingerprints and dumps.
             forms += all.wrapped(at: 60, joined: true)
             for separator in [":", " ", "\\x"] { forms.append(Array(pairs.joined(separator: Array(separator.utf8)))) }
         }

@@ -4,26 +4,26 @@
     import Darwin
 #endif
 
-/// Finds the values of a run's secrets, in all their forms, and has something else shown in their place.
+/// Finds the values of a run's secrets in output, in all their forms, and replaces them.
 ///
-/// Made once for a run and shared by all that goes out of it; ``MaskingStream`` holds what one stream is in.
+/// A run has one masker, which all its outputs share. ``MaskingStream`` has the state of one stream.
 public final class Masker: Sendable {
     let automaton: FormAutomaton
-    /// What is shown in place of each secret.
+    /// The replacement for each secret.
     let marks: [[UInt8]]
     let names: [String]
-    /// Bytes of the longest form.
+    /// The length of the longest form, in bytes.
     public let longestForm: Int
     private let filter: FormFilter
-    /// Whether a terminal's control sequences are no part of the text that is looked at. Where a secret holds an
-    /// escape itself, they are.
+    /// Whether terminal control sequences are ignored when searching. They are not if a secret contains an escape
+    /// character.
     let cutsSequences: Bool
 
-    /// Bytes of all secrets' twice-encoded forms together, at most: they bound the time that the automaton takes to
-    /// build, and its memory. Those of the secrets with the fewest bytes go in first.
+    /// The most bytes that the twice-encoded forms of all secrets may have. They bound the automaton's memory and the
+    /// time to build it. Secrets with fewer such bytes take precedence.
     static let twiceEncodedBytes = 8 << 20
 
-    /// - Returns: nil when there is nothing to mask: no secrets, or only such as are too short.
+    /// Returns nil if there is nothing to mask: there are no secrets, or all are too short.
     public init?(_ secrets: [Secret]) {
         var owners: [[UInt8]: UInt16] = [:]
         var twice: [(forms: Set<[UInt8]>, owner: UInt16)] = []
@@ -46,7 +46,7 @@ public final class Masker: Sendable {
         longestForm = sorted.map(\.bytes.count).max() ?? 0
         names = secrets.map(\.name)
         let automaton = automaton
-        // The name of one secret may be the value of another.
+        // One secret's name may be another secret's value.
         marks = secrets.map { secret -> [UInt8] in
             let candidates = ["[secret \(secret.name)]", "[masked]", "***"].map { Array($0.utf8) }
             return candidates.first { mark in
@@ -70,7 +70,7 @@ public final class Masker: Sendable {
         return stream.count == 0 ? text : String(decoding: output, as: UTF8.self)
     }
 
-    /// The name of a secret of which `text` holds a form.
+    /// The name of a secret of which `text` contains a form; nil if there is none.
     public func secret(in text: String) -> String? {
         var stream = MaskingStream(self)
         var text = text
@@ -78,7 +78,7 @@ public final class Masker: Sendable {
         return stream.found
     }
 
-    /// Goes over the bytes and tells where a form ends, of how many bytes, and of which secret.
+    /// Reports for each form where it ends, its length in bytes, and its secret.
     func scan(
         _ bytes: UnsafeBufferPointer<UInt8>, from state: UInt32,
         _ found: (_ end: Int, _ length: Int, _ owner: Int) -> Void
@@ -96,7 +96,7 @@ public final class Masker: Sendable {
         _ bytes: UnsafeBufferPointer<UInt8>, _ first: UInt32, _ table: UnsafeBufferPointer<UInt32>,
         _ classes: UnsafeBufferPointer<UInt8>, _ filter: FormFilter.Skips, _ found: (Int, Int, Int) -> Void
     ) -> UInt32 {
-        // Nothing to point to means nothing to look at.
+        // An empty buffer may have no address.
         guard let base = bytes.baseAddress, let table = table.baseAddress, let classes = classes.baseAddress else {
             return first
         }
@@ -106,7 +106,7 @@ public final class Masker: Sendable {
         var state = first
         var position = 0
         while position < count {
-            // No byte is lost by skipping only here: in the root, no form has begun.
+            // Skipping is allowed in the root only: there, no form has begun.
             if state == 0 { position = filter.skip(base, from: position, to: count) }
             while position < count {
                 let byte = base[position]
@@ -131,7 +131,7 @@ extension Set<[UInt8]> {
 }
 
 extension [[UInt8]: UInt16] {
-    /// Adds forms in the case that the automaton looks for; what has an owner keeps it.
+    /// Adds forms in the case that the automaton searches for. A form that already has an owner keeps it.
     fileprivate mutating func add(_ forms: Set<[UInt8]>, of owner: UInt16) {
         for form in forms {
             let folded = form.map(\.caseFolded)

@@ -1,49 +1,50 @@
-/// One stream of bytes on its way through a ``Masker``.
+/// One stream of bytes that passes through a ``Masker``.
 ///
-/// Bytes that may be the start of a form are held back until it is clear whether they are, at most one fewer than the
-/// longest form has; everything before them goes on at once. Forms that overlap are replaced as one. A terminal's
-/// control sequences are no part of the text: one in the middle of a form follows what the form is replaced by.
+/// Bytes that may be the start of a form are held back until that is decided: at most one byte fewer than the longest
+/// form has. All bytes before them pass at once. Overlapping forms are replaced as one. Terminal control sequences are
+/// not part of the searched text: a sequence in the middle of a form is output after the replacement.
 package struct MaskingStream {
     fileprivate struct Found {
         var start: Int
         var end: Int
-        /// Of the longest form in it.
+        /// The length of the longest form that was found in the range.
         var length: Int
         var owner: Int
     }
 
-    /// A control sequence that waits for what is before it.
+    /// A control sequence that waits for the text before it.
     private struct Sequence {
-        /// The offset in the text at which it stands.
+        /// Its offset in the text.
         let position: Int
         let bytes: [UInt8]
     }
 
-    /// Sequences that may wait. A stream of nothing else after a form's start would fill the memory.
+    /// The most sequences that may wait. Otherwise a stream of sequences after the start of a form could fill the
+    /// memory.
     private static let waitingSequences = 1_024
 
     private let masker: Masker
     private var cutter = SequenceCutter()
     private var sequences: [Sequence] = []
     private var state: UInt32 = 0
-    /// Bytes of text that came.
+    /// The number of text bytes received.
     private var position = 0
-    /// The last bytes that came, which may be a form's start; the first ``spent`` of them have gone on.
+    /// The last bytes received, which may be the start of a form. The first ``spent`` of them were already passed on.
     private var held: [UInt8] = []
     private var spent = 0
-    /// What is replaced and has not gone on yet, in order.
+    /// Ranges that are to be replaced and were not passed on yet, in order.
     private var pending: [Found] = []
-    /// Where the output is: everything before it has gone on or is replaced.
+    /// The output's offset: everything before it was passed on or replaced.
     private var done = 0
 
-    /// Places that were replaced.
+    /// The number of replacements.
     package private(set) var count = 0
-    /// The secret that was found first.
+    /// The name of the secret that was found first.
     package private(set) var found: String?
 
     package init(_ masker: Masker) { self.masker = masker }
 
-    /// Takes the next bytes and hands on what is clear, in pieces that are only there during the call.
+    /// Takes the next bytes and passes on those that are decided. The pieces are valid only during the call.
     package mutating func feed(_ buffer: UnsafeRawBufferPointer, _ output: (UnsafeRawBufferPointer) throws -> Void)
         rethrows
     {
@@ -58,8 +59,8 @@ package struct MaskingStream {
         self.cutter = cutter
     }
 
-    /// Bytes at the start of a buffer, sequences included, that hold no form and in whose text none begins that may go
-    /// on after them; 0 where this can't be told at once. Output in colour thus goes on in one piece, too.
+    /// The number of bytes at the start of a buffer, sequences included, that contain no form and no start of one; 0 if
+    /// that can't be decided quickly. So coloured output passes in one piece, too.
     private mutating func clearBytes(of buffer: UnsafeRawBufferPointer) -> Int {
         guard done == position, sequences.isEmpty, cutter.held.isEmpty else { return 0 }
         var text: [UInt8] = []
@@ -84,7 +85,7 @@ package struct MaskingStream {
         return piece.buffer + clear - piece.text
     }
 
-    /// Hands on what is held back: nothing more will come to it. The stream can be used again.
+    /// Passes on what is held back, because no more bytes follow. The stream can be used again.
     package mutating func flush(_ output: (UnsafeRawBufferPointer) throws -> Void) rethrows {
         let rest = cutter.takeHeld()
         try rest.withUnsafeBytes { try feedText($0, output) }
@@ -110,7 +111,7 @@ package struct MaskingStream {
         keep(from: clear, buffer, base)
     }
 
-    /// Takes a control sequence, which goes on at once where no text before it is held back.
+    /// Takes a control sequence. It passes at once if no text before it is held back.
     private mutating func pass(
         _ sequence: UnsafeRawBufferPointer, _ output: (UnsafeRawBufferPointer) throws -> Void
     ) rethrows {
@@ -119,7 +120,7 @@ package struct MaskingStream {
         if sequences.count > MaskingStream.waitingSequences { try settle(output) }
     }
 
-    /// Hands on all text that came, as if no form could go on after it.
+    /// Passes on all text received, as if no form could continue after it.
     private mutating func settle(_ output: (UnsafeRawBufferPointer) throws -> Void) rethrows {
         try handOn(upTo: position, UnsafeRawBufferPointer(start: nil, count: 0), position, output)
         held.removeAll(keepingCapacity: true)
@@ -136,7 +137,7 @@ package struct MaskingStream {
             guard place.start < clear else { break }
             try copy(done, place.start, buffer, base, output)
             done = max(done, place.start)
-            // What follows may still become part of it.
+            // The bytes that follow may still belong to it.
             guard place.end <= clear else { return }
             try masker.marks[place.owner].withUnsafeBytes(output)
             try handOnSequences(upTo: place.end) { _, sequence in try output(sequence) }
@@ -157,7 +158,7 @@ package struct MaskingStream {
         sequences.removeFirst(clear.count)
     }
 
-    /// Hands on what is between two offsets of the text: its bytes, and the sequences among them.
+    /// Passes on what is between two offsets of the text: the bytes, and the sequences among them.
     private mutating func copy(
         _ from: Int, _ to: Int, _ buffer: UnsafeRawBufferPointer, _ base: Int,
         _ output: (UnsafeRawBufferPointer) throws -> Void
@@ -173,7 +174,7 @@ package struct MaskingStream {
         try copyText(from, to, buffer, base, output)
     }
 
-    /// Hands on the bytes between two offsets of the text, which are in ``held``, in `buffer` or in both.
+    /// Passes on the bytes between two offsets of the text, which are in ``held``, in `buffer`, or partly in each.
     private func copyText(
         _ from: Int, _ to: Int, _ buffer: UnsafeRawBufferPointer, _ base: Int,
         _ output: (UnsafeRawBufferPointer) throws -> Void
@@ -197,7 +198,7 @@ package struct MaskingStream {
         } else {
             held.append(contentsOf: buffer)
             spent = held.count - (position - clear)
-            // Not at once each time: a long secret may come byte by byte.
+            // Not every time, because a long secret may arrive byte by byte.
             if spent > 4_096 && spent > held.count / 2 {
                 held.removeFirst(spent)
                 spent = 0
@@ -207,7 +208,7 @@ package struct MaskingStream {
 }
 
 extension [MaskingStream.Found] {
-    /// Adds a form whose end is not before any other's.
+    /// Adds a form that does not end before any earlier one.
     fileprivate mutating func add(_ new: Element) {
         var new = new
         while let last = self.last, last.end > new.start {

@@ -1,6 +1,6 @@
-/// A text with percent-encoding (RFC 3986), as the usual libraries write it.
+/// A text with percent-encoding (RFC 3986), as common libraries write it.
 enum PercentForms {
-    /// What is left as it is, beside letters and digits.
+    /// The characters that remain unencoded, besides letters and digits.
     private static let kept = [
         "-._~",  // all but unreserved characters
         "-._~!*'()",  // encodeURIComponent
@@ -20,7 +20,7 @@ enum PercentForms {
         }
     }
 
-    /// What the usual libraries make of a text: everything but unreserved characters is encoded.
+    /// The encoding of common libraries: everything except unreserved characters is encoded.
     static func usual(_ text: [UInt8]) -> [[UInt8]] {
         [HexForms.lower, HexForms.upper].map { digits in
             encoded(text, digits) { $0.isLetterOrDigit || kept[0].contains($0) }

@@ -2,7 +2,7 @@
 enum QuotedForms {
     static func of(_ text: [UInt8], isRich: Bool) -> [[UInt8]] {
         var forms = utf16(text)
-        // Most tokens have nothing to escape.
+        // Most tokens contain nothing that needs an escape.
         guard !text.allSatisfy({ $0.isLetterOrDigit || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") }) else {
             return forms
         }
@@ -13,7 +13,7 @@ enum QuotedForms {
         return forms
     }
 
-    /// A scalar, or a byte that is part of none.
+    /// A scalar, or a byte that is part of no scalar.
     private enum Part {
         case scalar(Unicode.Scalar)
         case byte(UInt8)
@@ -26,7 +26,7 @@ enum QuotedForms {
         return string.unicodeScalars.map { .scalar($0) }
     }
 
-    /// Each part as it is, or as `escape` has it.
+    /// The parts, each unchanged or as `escape` returns it.
     private static func escaped(_ parts: [Part], _ escape: (Unicode.Scalar) -> String?) -> [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(parts.count)
@@ -50,7 +50,8 @@ enum QuotedForms {
 
     // MARK: JSON (RFC 8259)
 
-    /// The text in a JSON string as most libraries write it: with `/` as it is or escaped, and all in ASCII.
+    /// The text in a JSON string as most libraries write it: with `/` escaped or not, and with non-ASCII characters
+    /// escaped.
     static func json(_ text: [UInt8]) -> Set<[UInt8]> {
         let dialects = [JSONDialect(), JSONDialect(escapesSlash: true), JSONDialect(isASCII: true)]
         let parts = scalars(of: text)
@@ -58,12 +59,12 @@ enum QuotedForms {
     }
 
     private struct JSONDialect {
-        /// Escapes of two characters where there are such; else `\u00XX` for all.
+        /// Whether two-character escapes are used where they exist; otherwise `\u00XX` is used for all.
         var isShort = true
         var escapesSlash = false
-        /// Written as `\u00XX` although they need not be.
+        /// Characters that are written as `\u00XX` although JSON does not require it.
         var further = ""
-        /// Whether everything beyond ASCII is written as `\uXXXX`.
+        /// Whether all non-ASCII characters are written as `\uXXXX`.
         var isASCII = false
         var isUpper = false
     }
@@ -74,7 +75,7 @@ enum QuotedForms {
             JSONDialect(isShort: false), JSONDialect(isShort: false, isUpper: true),
         ]
         if isRich {
-            // A dialect that differs in nothing that is there need not be tried.
+            // A dialect need not be tried if the text has none of the characters that it treats differently.
             func has(_ isMeant: (Unicode.Scalar) -> Bool) -> Bool {
                 parts.contains { if case .scalar(let scalar) = $0 { isMeant(scalar) } else { false } }
             }
@@ -83,7 +84,7 @@ enum QuotedForms {
             let shorts = has { $0.value < 0x20 || $0 == "\"" || $0 == "\\" } ? [true, false] : [true]
             let encodings = ways { $0.value > 0x7e }
             dialects = []
-            // Go, Gson, PHP and .NET each have their own idea of what HTML must not see.
+            // Go, Gson, PHP and .NET each escape different characters to protect HTML.
             for further in ["", "<>&", "<>&'=", "<>&'\"", "<>&'\"+`\u{7f}"]
             where further.isEmpty || has({ further.unicodeScalars.contains($0) }) {
                 for isShort in shorts {
@@ -195,7 +196,7 @@ enum QuotedForms {
             let digits = String(value, radix: 8)
             return value == 0x1b ? "\\E" : "\\" + String(repeating: "0", count: 3 - digits.count) + digits
         }
-        // What `set -x` and `printf %q` print.
+        // The output of `set -x` and `printf %q`.
         let plain = Set("%+,-./:=@_".unicodeScalars)
         func isPlain(_ scalar: Unicode.Scalar) -> Bool {
             scalar.value > 0x7f || UInt8(ascii: scalar).isLetterOrDigit || plain.contains(scalar)

@@ -1,7 +1,8 @@
-/// A secret's value with its name. Whatever prints it prints the name.
+/// A secret's value and name. Printing it shows the name only.
 public struct Secret: Sendable {
+    /// The secret's name, as in `DEPLOY_TOKEN`.
     public let name: String
-    /// Exactly as it was stored.
+    /// The value, exactly as it was stored.
     package let bytes: [UInt8]
 
     public init(name: String, bytes: [UInt8]) {
@@ -9,7 +10,7 @@ public struct Secret: Sendable {
         self.bytes = bytes
     }
 
-    /// Bytes that a value needs, line feeds at its end not counted, to be found in output.
+    /// The shortest value, in bytes without line feeds at its end, that can be masked in output.
     public static let shortestMaskable = SecretForms.shortest
 
     /// Whether the value is long enough to be masked.
@@ -19,6 +20,6 @@ public struct Secret: Sendable {
 extension Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     public var description: String { "secret \(name)" }
     public var debugDescription: String { description }
-    /// Without the value, which `dump` would show.
+    /// Contains the name only, because `dump` would show the value.
     public var customMirror: Mirror { Mirror(self, children: ["name": name]) }
 }

@@ -1,16 +1,19 @@
 /// The byte strings in which a secret's value may appear in output.
 ///
-/// Of the value without line feeds at its end, of it with `\r\n` or `\n` as line ends, and of each of its lines: the
-/// bytes themselves and what the encodings make of them that tools print by themselves or a shell has at hand.
-/// What anyone makes with intent (reversed, one character a line, encrypted, compressed) can't be listed.
+/// They are made of the value without line feeds at its end, of the value with `\r\n` or `\n` as line ends, and of each
+/// of its lines. For each of these, the forms are the bytes themselves and their encodings by common tools and by what
+/// a shell has at hand. Deliberate transformations (reversing, one character a line, encryption, compression) can't be
+/// listed.
 struct SecretForms {
-    /// Bytes that a form has at least. Shorter ones would be found in innocent output, and masking it would tell where.
+    /// The shortest form, in bytes. Shorter ones would often occur in other output, and masking them there would reveal
+    /// them.
     static let shortest = 6
-    /// Bytes of a value, at most, of which every dialect of an encoding is listed; of longer ones the usual ones are.
+    /// The longest value, in bytes, for which every dialect of an encoding is listed. Longer values have the common
+    /// ones only.
     static let rich = 4_096
 
     private(set) var all: Set<[UInt8]> = []
-    /// What encoding the whole value twice makes of it.
+    /// The forms that result from encoding the whole value twice.
     let twice: Set<[UInt8]>
 
     init(of value: [UInt8]) {
@@ -24,8 +27,8 @@ struct SecretForms {
         twice = TwiceEncodedForms.of(trimmed)
         let lines = trimmed.split { $0 == lineFeed || $0 == UInt8(ascii: "\r") }.map(Array.init)
         add(trimmed, isRich: isRich)
-        // The line feed at a file's end is no secret, and a log is better read with it. In base64 its bits are in the
-        // last characters.
+        // The line feed at a file's end is not secret, and a log is easier to read with it. In base64, the last
+        // characters contain its bits.
         if value != trimmed { for form in Base64Forms.of(value, isRich: isRich) { insert(form) } }
         if trimmed.contains(lineFeed) {
             let plain = trimmed.joiningLines(with: [lineFeed])
@@ -53,13 +56,13 @@ struct SecretForms {
 }
 
 extension [UInt8] {
-    /// Without the line feeds and carriage returns at its end, as `$(…)` of a shell has it.
+    /// The bytes without line feeds and carriage returns at the end, as a shell's `$(…)` has them.
     package var withoutLineEnds: [UInt8] {
         let end = lastIndex { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
         return end.map { Array(self[...$0]) } ?? []
     }
 
-    /// With `end` in place of each `\r\n` and `\n`.
+    /// The bytes with `end` in place of each `\r\n` and `\n`.
     fileprivate func joiningLines(with end: [UInt8]) -> [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(count)
@@ -74,7 +77,7 @@ extension [UInt8] {
         stride(from: 0, to: count, by: width).map { Array(self[$0..<Swift.min($0 + width, count)]) }
     }
 
-    /// In pieces of `width`, as tools that wrap print it: joined by line ends, and each piece by itself.
+    /// The bytes in pieces of `width`, as tools wrap them: joined by line ends, and each piece on its own.
     func wrapped(at width: Int, joined: Bool) -> [[UInt8]] {
         guard count > width else { return [] }
         let pieces = split(every: width)

@@ -4,21 +4,21 @@
     import Darwin
 #endif
 
-/// Cuts a stream of bytes into text and the control sequences of terminals (ECMA-48) in it.
+/// Splits a stream of bytes into text and terminal control sequences (ECMA-48).
 ///
-/// A tool that colours its output may write a sequence in the middle of a secret. Cut are `ESC [` up to its final
-/// byte, and `ESC` with intermediate bytes up to theirs (`ESC ( B`); any other `ESC` is text.
+/// A tool that colours its output may write a sequence in the middle of a secret. The sequences are `ESC [` up to its
+/// final byte, and `ESC` with intermediate bytes up to its final byte (`ESC ( B`). Any other `ESC` is text.
 struct SequenceCutter {
-    /// Bytes of a sequence at most; what goes on for longer is text.
+    /// The longest sequence, in bytes. Anything longer is text.
     static let longest = 64
     static let escape: UInt8 = 0x1b
 
     private enum Kind { case unfinished, whole, none }
 
-    /// The start of a sequence whose end has not come yet.
+    /// The start of a sequence whose end has not arrived yet.
     private(set) var held: [UInt8] = []
 
-    /// Hands on text and sequences in their order, in pieces that are only there during the call.
+    /// Passes on text and sequences in their order. The pieces are valid only during the call.
     mutating func cut(
         _ buffer: UnsafeRawBufferPointer, _ piece: (UnsafeRawBufferPointer, _ isSequence: Bool) throws -> Void
     ) rethrows {
@@ -39,13 +39,13 @@ struct SequenceCutter {
         if position < buffer.count { try piece(UnsafeRawBufferPointer(rebasing: buffer[position...]), false) }
     }
 
-    /// What is held is text: nothing more comes.
+    /// Returns the bytes held back as text, because no more bytes follow.
     mutating func takeHeld() -> [UInt8] {
         defer { held.removeAll() }
         return held
     }
 
-    /// - Returns: How many bytes of `buffer` belong to what was held.
+    /// - Returns: The number of bytes of `buffer` that belong to the sequence that was held back.
     private mutating func finishHeld(
         with buffer: UnsafeRawBufferPointer, _ piece: (UnsafeRawBufferPointer, Bool) throws -> Void
     ) rethrows -> Int {
@@ -58,7 +58,7 @@ struct SequenceCutter {
             return buffer.count
         }
         held.removeAll()
-        // Whatever is no sequence was one so far, so the byte that decided that is a new one.
+        // Until now the bytes were a valid sequence, so the byte that ends it is the current one.
         try joined[..<end].withUnsafeBytes { try piece($0, kind == .whole) }
         return end - count
     }
@@ -70,7 +70,8 @@ struct SequenceCutter {
         return UnsafeRawPointer(found) - base
     }
 
-    /// What begins with the escape at `start`, and where it ends; what is no sequence ends before the byte that says so.
+    /// The kind of what begins with the escape at `start`, and its end. If it is not a sequence, it ends before the
+    /// byte that shows this.
     private static func sequence(in buffer: UnsafeRawBufferPointer, from start: Int) -> (Kind, end: Int) {
         var position = start + 1
         let limit = min(buffer.count, start + longest)

@@ -1,11 +1,11 @@
 /// A text that was encoded twice: base64 of base64, JSON in JSON, base64 of a percent-encoded text and the like.
 ///
-/// The number of forms grows with the product of both encodings, so only their usual dialects are listed, and fewer
-/// for a text that is long.
+/// The number of forms is the product of both encodings' forms. So only the common dialects are listed, and fewer for a
+/// long text.
 enum TwiceEncodedForms {
-    /// Bytes of a text, at most, whose pairs of encodings are all listed.
+    /// The longest text, in bytes, for which all pairs of encodings are listed.
     static let short = 128
-    /// Bytes of a text, at most, of which anything is listed: base64 and JSON, in base64 or JSON.
+    /// The longest text, in bytes, for which any are listed: base64 and JSON, in base64 or JSON.
     static let long = 4_096
 
     static func of(_ text: [UInt8]) -> Set<[UInt8]> {

@@ -1,4 +1,4 @@
-/// How much of a result file is believed; what lies beyond is cut and a ``Finding`` says so.
+/// The most that is read of a result file. What exceeds a limit is cut, and a ``Finding`` says so.
 ///
 /// | limit | unit | default |
 /// | --- | --- | --- |
@@ -9,22 +9,23 @@
 /// | ``totalBytes`` | bytes of UTF-8 in all texts of one file's results | 64 MiB |
 /// | ``depth`` | elements open at once | 64 |
 public struct TestResultLimits: Sendable, Equatable {
-    /// Bytes read from one file; the rest is not looked at.
+    /// Bytes that are read of one file.
     public var fileBytes: Int
 
-    /// Tries kept from one file.
+    /// Tries that are kept of one file.
     public var tests: Int
 
-    /// Bytes of UTF-8 in a message and in details; a longer text ends in a note of what is missing.
+    /// Bytes of UTF-8 in a message and in details. A longer text ends with a note of what is missing.
     public var fieldBytes: Int
 
-    /// Bytes of UTF-8 in a suite, a test's name and a path; a longer one ends in a digest, so that names stay distinct.
+    /// Bytes of UTF-8 in a suite, a test's name and a path. A longer one ends with a digest, so that names stay
+    /// distinct.
     public var nameBytes: Int
 
-    /// Bytes of UTF-8 in all texts of the results; once used up, further tests keep name and status only.
+    /// Bytes of UTF-8 in all texts of the results. After that, further tests keep only their name and status.
     public var totalBytes: Int
 
-    /// Elements (or JSON values) open at once.
+    /// XML elements, or JSON values, that may be open at the same time.
     public var depth: Int
 
     public init(

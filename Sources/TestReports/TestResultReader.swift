@@ -2,21 +2,21 @@ public import Results
 
 /// Reads test results from files that untrusted code wrote.
 ///
-/// Content never throws and never costs more than ``limits``: what is broken, too long or too deep becomes a
-/// ``Finding``, beside what could be read before it. No file but the given one is opened, no address is resolved.
+/// The content never makes it throw, and the cost is bounded by ``limits``: parts that are broken, too long or too deep
+/// become a ``Finding``, and the parts before them are read. Only the given file is opened.
 public struct TestResultReader: Sendable {
-    /// How much of a file is believed.
+    /// The most that is read of a file.
     public var limits: TestResultLimits
 
     public init(limits: TestResultLimits = .init()) {
         self.limits = limits
     }
 
-    /// The results in `bytes`; a broken file gives a finding and what could be read before the break.
+    /// The results in `bytes`. A broken file gives a finding and the results before the break.
     ///
     /// - Parameters:
-    ///   - name: What findings call the file.
-    ///   - format: `nil` finds it by the file's content.
+    ///   - name: The file's name in findings.
+    ///   - format: Nil: it is recognised by the content.
     public func read(_ bytes: [UInt8], named name: String, format: ResultFormat? = nil) -> TestResults {
         let pieces = Pieces(limit: limits.fileBytes) { offset, count in
             Array(bytes[min(offset, bytes.count)..<min(offset + count, bytes.count)])
@@ -24,12 +24,12 @@ public struct TestResultReader: Sendable {
         return read(pieces, named: name, format: format)
     }
 
-    /// The results in the regular file at `path`, read piece by piece.
+    /// The results in the regular file at `path`, which is read in pieces.
     ///
-    /// The last component of `path` is never followed when it is a link; a caller that takes paths from untrusted code
-    /// checks the folders above it. Blocks on the disk: keep it off the cooperative pool.
+    /// The last component of `path` is not followed if it is a link. A caller that takes paths from untrusted code must
+    /// check the folders above it. The call blocks on the disk: keep it off the cooperative pool.
     ///
-    /// - Throws: ``TestResultFileError`` when the file can't be opened or read; never for what is in it.
+    /// - Throws: ``TestResultFileError`` if the file can't be opened or read; never because of its content.
     public func read(file path: String, named name: String, format: ResultFormat? = nil) throws -> TestResults {
         let file = try ResultFile.open(path, named: name)
         return try withoutActuallyEscaping({ (_: Int, count: Int) throws in try file.read(count) }) { read in
@@ -112,7 +112,7 @@ private final class Pieces {
     private let limit: Int
     private var offset = 0
 
-    /// Whether the file has more than the limit.
+    /// Whether the file is longer than the limit.
     private(set) var wasCut = false
 
     private static let size = 256 << 10

@@ -2,7 +2,7 @@ public import Results
 
 /// The results of one file that a source of a step names.
 public struct ResultFileContent: Sendable {
-    /// Relative to the workspace, or as it was given on a command line.
+    /// Relative to the workspace, or as given on a command line.
     public let path: String
     public let results: TestResults
 
@@ -10,10 +10,11 @@ public struct ResultFileContent: Sendable {
 }
 
 extension TestResults {
-    /// The results of the files of one source, such as the reports of two target frameworks.
+    /// Joins the results of the files of one source, such as the reports of two target frameworks.
     ///
-    /// Tests of two files of one format are two tests, so any failure counts; where they share an id, the file tells
-    /// them apart, else a number. Files of two formats describe the same run, each with facts that the other lacks.
+    /// Tests of two files of the same format are different tests, so any failure counts. If they share an id, the
+    /// file's path distinguishes them, otherwise a number. Files of different formats describe the same test run, and
+    /// each completes the other.
     public static func joining(_ files: [ResultFileContent]) -> TestResults {
         var formats: [ResultFormat?] = []
         for file in files where !formats.contains(file.results.format) { formats.append(file.results.format) }
@@ -24,9 +25,9 @@ extension TestResults {
     }
 }
 
-/// Tells apart the tests of several files that share an id.
+/// Gives different names to tests of several files that share an id.
 private struct FilesOfOneFormat {
-    /// Bytes of a file's path that a name may begin with.
+    /// The most bytes of a file's path at the start of a name.
     private static let longestPart = 200
 
     private let files: [ResultFileContent]
@@ -43,7 +44,7 @@ private struct FilesOfOneFormat {
             var renamed: [String: (suite: String, name: String)] = [:]
             for var test in file.results.tests {
                 if shared.contains(test.id) {
-                    // Tries of one test in one file stay together.
+                    // The tries of one test in one file stay together.
                     let id = test.id
                     let new = renamed[id] ?? Self.name(test, part, &taken)
                     renamed[id] = new
@@ -70,8 +71,8 @@ private struct FilesOfOneFormat {
         return shared
     }
 
-    /// What tells each file from the others: its path without the folders that all have; nil where a path would give
-    /// a test another name in each run, or a very long one.
+    /// What distinguishes the files: the path without the folders that all share; nil if the path would give a test
+    /// another name in each run, or a very long one.
     private var parts: [String?] {
         let paths = files.map { $0.path.split(separator: "/") }
         let folders = paths.map { $0.dropLast() }
@@ -83,7 +84,7 @@ private struct FilesOfOneFormat {
         return isStable ? parts : parts.map { _ in nil }
     }
 
-    /// Whether a path holds what looks like a time, a process or a random number.
+    /// Whether a path contains what looks like a time, a process id or a random number.
     private static func isOfOneRun(_ path: String) -> Bool {
         path.contains(/[0-9]{5,}|[0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-/)
     }

@@ -43,7 +43,7 @@ struct CTRFReading: JSONReading {
             set(&result, attempt)
             return result
         }
-        // The last try may be listed among them, and is the test's own.
+        // The last try may be listed among the retries; it is the test's own result.
         if let last = attempts.last?["attempt"]?.int, let retries = value["retries"]?.int, last > retries {
             tries.removeLast()
         }
@@ -56,7 +56,7 @@ struct CTRFReading: JSONReading {
         collector.add(tries: tries + [result], from: TestOrigin(file: file))
     }
 
-    /// The suite, outermost first; an older form is one text.
+    /// The suite, outermost first. Older reports have it as one text.
     private static func suite(_ value: JSONValue?) -> String {
         if let text = value?.text { return text }
         return value?.elements.compactMap(\.text).joined(separator: " > ") ?? ""
@@ -77,7 +77,8 @@ struct CTRFReading: JSONReading {
             result.status = .skipped
             result.message = value["message"]?.text
         default:
-            // "other" is what the tool could not sort: said, and nothing is concluded from it.
+            // "other" means that the tool could not classify the result. The message says so; nothing else is
+            // concluded.
             result.status = .skipped
             result.message = value["message"]?.text ?? value["rawStatus"]?.text ?? "neither passed, failed nor skipped"
         }

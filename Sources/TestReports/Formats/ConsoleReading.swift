@@ -1,9 +1,10 @@
 import Results
 
-/// Reads what `swift test` prints, XCTest and Swift Testing alike.
+/// Reads the output of `swift test`, of XCTest and of Swift Testing.
 ///
-/// The last resort: a test can print what it likes, so a line counts only where the run is at a point to print it, and
-/// Swift Testing's lines name no suite. Where the event stream or JUnit exists, ``TestResults/merging(_:)`` adds this.
+/// It is the last resort. A test can print anything, so a line counts only if the runner could print it at that point,
+/// and Swift Testing's lines name no suite. If the event stream or JUnit exists, ``TestResults/merging(_:)`` adds these
+/// results to it.
 struct ConsoleReading: ResultReading {
     static let format = ResultFormat.swiftpmConsole
 
@@ -11,13 +12,13 @@ struct ConsoleReading: ResultReading {
     private let limits: TestResultLimits
     private var sawLine = false
 
-    /// Tests that have started and not ended, in that order, by the name their lines carry.
+    /// Tests that have started and not ended, in that order, by the name in their lines.
     private var open: [String: OpenTest] = [:]
     private var opened = 0
     private var current: String?
-    /// Where a line that continues a message goes.
+    /// Where a continuation line of a message belongs.
     private var continues: String?
-    /// How many lines an XCTest's issue has gone on for.
+    /// The number of continuation lines of the current XCTest issue.
     private var continuedLines = 0
     private var seen: [String: Int] = [:]
     private var fatal: String?
@@ -32,7 +33,7 @@ struct ConsoleReading: ResultReading {
         var known: String?
         var file: String?
         var line: Int?
-        /// What it printed beside its issues.
+        /// The test's output apart from its issues.
         var output: BoundedText
     }
 
@@ -155,7 +156,7 @@ struct ConsoleReading: ResultReading {
         if isError {
             if changed.issues.isEmpty { changed.isError = text.hasPrefix("threw error") }
             if changed.issues.count < 50 { changed.issues.append(text) }
-            // Later lines belong to an issue that is kept, or to none.
+            // Later lines belong to an issue that is kept, or are ignored.
             continues = changed.issues.count < 50 && Self.goesOn(text) ? current : nil
             continuedLines = 0
         } else if text.hasPrefix("Test skipped") {
@@ -169,8 +170,8 @@ struct ConsoleReading: ResultReading {
         return true
     }
 
-    /// Takes a line of an XCTest's issue that has escape characters in it. XCTest colours nothing, so they are part of
-    /// the values that it shows: without them `"Hello" is not equal to "Hello"` would be left.
+    /// Takes a line of an XCTest issue that contains escape characters. XCTest uses no colours, so they belong to the
+    /// values that it shows. Without them, only `"Hello" is not equal to "Hello"` would be left.
     private mutating func xctestIssue(coloured bytes: [UInt8]) -> Bool {
         guard let current, let escape = bytes.firstIndex(of: 0x1B) else { return false }
         let start = String(cleaning: Array(bytes[..<escape]))
@@ -179,7 +180,8 @@ struct ConsoleReading: ResultReading {
         return xctestIssue(parts.map { String(cleaning: Array($0)) }.joined(separator: "\\u{1B}"))
     }
 
-    /// A line that an XCTest printed, or one more of its last issue; what the runner of Swift Testing prints is neither.
+    /// Takes a line that an XCTest printed, or one more line of its last issue. Lines of Swift Testing's runner are
+    /// neither.
     private mutating func xctestOutput(_ line: String, of test: String) -> Bool {
         guard Self.isPlain(line) || line.isEmpty else { return false }
         if continues == test {
@@ -193,7 +195,8 @@ struct ConsoleReading: ResultReading {
         return true
     }
 
-    /// Whether further lines belong to an issue: to an assertion until it has shown its values, to other words always.
+    /// Whether further lines belong to an issue: for an assertion, until both values are complete; for other text,
+    /// always.
     private static func goesOn(_ issue: String, after lines: Int = 0) -> Bool {
         guard XCTestMessage.opensValue(issue) else { return true }
         return lines < XCTestMessage.mostLines && !XCTestMessage.isComplete(issue)
@@ -206,7 +209,7 @@ struct ConsoleReading: ResultReading {
 
     // MARK: Swift Testing
 
-    /// Every symbol Swift Testing starts a line with, on every platform and with SF Symbols (private use).
+    /// Every symbol that Swift Testing starts a line with, on every platform and with SF Symbols (private use area).
     private static let marks: Set<Unicode.Scalar> = [
         "◇", "✔", "✘", "➜", "↩", "↳", "━", "⚠", "◆", "▶", "√", "×", "!", "→", "~", "\u{100135}", "\u{10105B}",
     ]
@@ -240,7 +243,7 @@ struct ConsoleReading: ResultReading {
         if let continues { appendToIssue(of: continues, text) }
     }
 
-    /// Lengthens a test's last issue, in place: a copy per line would cost the square of its length.
+    /// Appends to a test's last issue in place. Copying it for each line would take quadratic time.
     private mutating func appendToIssue(of key: String, _ text: String) {
         guard let last = open[key]?.issues.indices.last,
             (open[key]?.issues[last].utf8.count ?? 0) < limits.fieldBytes
@@ -253,7 +256,7 @@ struct ConsoleReading: ResultReading {
         if line.hasSuffix(" started.") {
             let key = String(line.dropLast(" started.".count))
             guard Self.isName(key) else { return false }
-            // The console names no suite: two tests of one name are two tests, not two tries.
+            // The console names no suite: two tests of the same name are two tests, not two tries.
             let count = (seen[key] ?? 0) + 1
             seen[key] = count
             begin("test " + key, suite: "", name: key.unquoted + (count > 1 ? " #\(count)" : ""))

@@ -1,6 +1,6 @@
 import Results
 
-/// Reads what `dart test --reporter json` and `flutter test --machine` print, one event a line.
+/// Reads the output of `dart test --reporter json` and `flutter test --machine`, one event per line.
 ///
 /// Source: https://github.com/dart-lang/test/blob/master/pkgs/test/doc/json_reporter.md
 struct DartReading: JSONLineReading {
@@ -21,7 +21,7 @@ struct DartReading: JSONLineReading {
         var errors: [(text: String, trace: String?, isFailure: Bool)] = []
         var output: BoundedText
         var skipReason: String?
-        /// The bytes of the texts above, which its end gives back.
+        /// The bytes of these texts, which are freed when the test ends.
         var keptBytes = 0
     }
 
@@ -48,7 +48,7 @@ struct DartReading: JSONLineReading {
         }
     }
 
-    /// A path from its `test` folder on: Flutter gives whole paths, which differ from machine to machine.
+    /// The path from its `test` folder on. Flutter gives absolute paths, which differ between machines.
     static func short(_ path: String) -> String {
         guard path.hasPrefix("/") || path.dropFirst().hasPrefix(":") else { return path }
         let parts = path.split { $0 == "/" || $0 == "\\" }
@@ -65,7 +65,7 @@ struct DartReading: JSONLineReading {
         guard open.count < collector.limits.tests else { return }
         order += 1
         let suite = test["suiteID"]?.int.flatMap { suites[$0] } ?? ""
-        // The place in the test's own file, where a helper declares it.
+        // The line in the test's own file, where a helper function declares the test elsewhere.
         let url = test["root_url"]?.text ?? test["url"]?.text
         let file = url.flatMap { $0.hasPrefix("file://") ? Self.short(String($0.dropFirst(7))) : nil } ?? suite
         open[id] = Running(
@@ -96,7 +96,7 @@ struct DartReading: JSONLineReading {
         keptBytes += bytes
     }
 
-    /// Takes the test out of those that run, and gives back the room of its texts.
+    /// Removes the test from those that are running, and frees its texts.
     private mutating func close(_ id: Int) -> Running? {
         guard let test = open.removeValue(forKey: id) else { return nil }
         keptBytes -= test.keptBytes
@@ -115,7 +115,7 @@ struct DartReading: JSONLineReading {
     private mutating func end(_ id: Int, _ value: JSONValue) {
         guard let test = close(id) else { return }
         let outcome = value["result"]?.text
-        // The loading of a file is hidden, unless it failed.
+        // Loading a file is a hidden test, which counts only if it failed.
         if value["hidden"]?.isTrue == true, outcome == "success" { return }
         var result = test.result
         if let from = test.started, let to = value["time"]?.number {
@@ -128,7 +128,7 @@ struct DartReading: JSONLineReading {
         }
         let failed = describe(test, in: result)
         if outcome == "success" {
-            // A test that says what went wrong and passes was tried again: `retry:` of package:test.
+            // A test that reports an error and then passes was retried: `retry:` of package:test.
             let tries = test.errors.isEmpty ? [result] : [failed, result]
             return collector.add(tries: tries, from: TestOrigin(suite: test.suite))
         }

@@ -43,7 +43,7 @@ struct EventReading: ResultReading {
         var column: Int?
         var arguments: String?
 
-        /// One line a person can find the place by.
+        /// A line by which a person can find the issue.
         var sentence: String {
             var place = ""
             if let file { place = file + (line.map { ":\($0)" } ?? "") + (column.map { ":\($0)" } ?? "") + ": " }
@@ -60,7 +60,7 @@ struct EventReading: ResultReading {
         self.limits = limits
     }
 
-    /// Longer lines are left out: a message is never that long by itself.
+    /// Longer lines are skipped: no message is that long.
     private static let lineLimit = 4 << 20
 
     mutating func read(_ source: ByteSource) -> TestResults {
@@ -94,7 +94,7 @@ struct EventReading: ResultReading {
         return collector.finished()
     }
 
-    /// Whether no more than the limit of brackets are open at once, strings aside.
+    /// Whether no more brackets than the limit are open at the same time, ignoring strings.
     private func isShallow(_ bytes: [UInt8]) -> Bool {
         var depth = 0
         var inString = false
@@ -141,7 +141,7 @@ struct EventReading: ResultReading {
         let instant = payload.instant?.absolute ?? payload.instant?.since1970
         switch payload.kind {
         case "testStarted":
-            // The same test again, in the same stream, is another try.
+            // The same test again in one stream is a further try.
             if states[index].hasEnded { flush(index) }
             states[index].hasStarted = true
             states[index].started = instant
@@ -160,7 +160,7 @@ struct EventReading: ResultReading {
             guard let text = arguments(payload), states[index].openCases.count < 64 else { break }
             states[index].openCases.append(text)
         case "testCaseEnded":
-            // Version 6.3 does not say which case ended; one that might be over is named no more.
+            // Swift 6.3 does not say which case ended. A case that may have ended is not named.
             if let name = payload._testCase?.displayName, let at = states[index].openCases.firstIndex(of: name) {
                 states[index].openCases.remove(at: at)
             } else {
@@ -192,13 +192,13 @@ struct EventReading: ResultReading {
 
     // MARK: Words
 
-    /// What an issue says, with its comments.
+    /// The text of an issue with its comments.
     private func text(_ payload: EventRecord.Payload) -> String {
         let lines = (payload.messages ?? []).prefix(32).compactMap { $0.text }
         return String(lines.joined(separator: "\n").trimmed.prefix(bytes: limits.fieldBytes))
     }
 
-    /// The words after `… skipped: ` and `… was cancelled after … seconds: `, without their quotes.
+    /// The text after `… skipped: ` and `… was cancelled after … seconds: `, without its quotes.
     private func reason(_ payload: EventRecord.Payload) -> String? {
         if let comment = payload._comments?.first { return comment }
         guard let text = payload.messages?.first?.text else { return nil }
@@ -208,7 +208,7 @@ struct EventReading: ResultReading {
         return nil
     }
 
-    /// The arguments of a case that starts: from version 0's own key, else out of its message.
+    /// The arguments of a case that starts: from version 0's own key, otherwise from its message.
     private func arguments(_ payload: EventRecord.Payload) -> String? {
         if let name = payload._testCase?.displayName { return name }
         guard let text = payload.messages?.first?.text, let from = text.byteRange(of: " argument"),
@@ -239,13 +239,13 @@ struct EventReading: ResultReading {
         }
         let key = id.utf8.count > limits.nameBytes ? String(id.prefix(bytes: limits.nameBytes)) : id
         let (suite, name) = Self.names(key, name: nil)
-        // Without a declaration only an id with a location is a test's.
+        // Without a declaration, only an id with a location is a test's.
         states.append(State(suite: suite, name: name, isSuite: !key.hasSuffix(where: \.isNumber)))
         tests[id] = states.count - 1
         return states.count - 1
     }
 
-    /// Splits `Module.Suite/Inner/test()/File.swift:3:6` as SwiftPM's own JUnit report does.
+    /// Splits `Module.Suite/Inner/test()/File.swift:3:6` in the same way as SwiftPM's JUnit report.
     static func names(_ id: String, name: String?) -> (suite: String, name: String) {
         var rest = id[...]
         if let slash = rest.lastIndex(of: "/"), rest[slash...].contains(".swift:") { rest = rest[..<slash] }
@@ -272,7 +272,7 @@ struct EventReading: ResultReading {
 
     private func result(of state: State) -> TestResult? {
         guard state.hasStarted || state.isSkipped || !state.issues.isEmpty else { return nil }
-        // A suite is no test, unless something failed in it outside of its tests.
+        // A suite is not a test, unless something failed in the suite itself.
         if state.isSuite, state.issues.isEmpty { return nil }
         var result = TestResult(
             suite: state.suite, name: state.name, status: .passed, file: state.file, line: state.line)

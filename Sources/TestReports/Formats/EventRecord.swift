@@ -1,6 +1,7 @@
-/// One line of Swift Testing's event stream, as far as we use it.
+/// One line of Swift Testing's event stream, with the keys that are used here.
 ///
-/// Source: swift-testing, `Documentation/ABI/JSON.md`; keys that start with `_` are in version 0 only and may be absent.
+/// Source: swift-testing, `Documentation/ABI/JSON.md`. Keys that start with `_` exist in version 0 only and may be
+/// absent.
 struct EventRecord: Decodable {
     var kind: String
     var payload: Payload
@@ -27,7 +28,7 @@ struct EventRecord: Decodable {
         var line: Int?
         var column: Int?
 
-        /// The path where the stream has it, else `Module/File.swift`.
+        /// The path if the stream has it, otherwise `Module/File.swift`.
         var path: String? { filePath ?? _filePath ?? fileID }
     }
 

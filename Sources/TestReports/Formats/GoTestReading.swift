@@ -1,19 +1,19 @@
 import Results
 
-/// Reads what `go test -json` prints, one event a line.
+/// Reads the output of `go test -json`, one event per line.
 ///
-/// Source: `go doc test2json`. Lines that are none, such as `go: downloading …`, are passed over.
+/// Source: `go doc test2json`. Other lines, such as `go: downloading …`, are ignored.
 struct GoTestReading: JSONLineReading {
     static let format = ResultFormat(rawValue: "goTest")
 
     var collector: ResultCollector
-    /// The tests that run, by package and name.
+    /// The running tests, by package and name.
     private var open: [String: [String: Running]] = [:]
     private var openCount = 0
     private var packages: [String: Package] = [:]
-    /// What compiling a package printed, by the import path of the events that tell it.
+    /// The output of compiling a package, by the import path in the events.
     private var builds: [String: BoundedText] = [:]
-    /// The package whose compiler's lines are read.
+    /// The package whose compiler output is being read.
     private var building: String?
     private var keptBytes = 0
     private var order = 0
@@ -32,7 +32,7 @@ struct GoTestReading: JSONLineReading {
     private struct Package {
         var output: BoundedText
         var hasFailedTest = false
-        /// Tests in which another one failed.
+        /// Tests in which a subtest failed.
         var failedParents: Set<String> = []
         var hasEnded = false
     }
@@ -75,8 +75,8 @@ struct GoTestReading: JSONLineReading {
 
     private func newText() -> BoundedText { BoundedText(limit: collector.limits.fieldBytes) }
 
-    /// Before Go 1.24 what does not compile is told in lines of text: `# package`, the compiler's lines, and
-    /// `FAIL<tab>package [build failed]`.
+    /// Before Go 1.24, compile errors are lines of text: `# package`, the compiler's lines, and `FAIL<tab>package
+    /// [build failed]`.
     mutating func takeOther(_ line: String) {
         if line.hasPrefix("# ") {
             building = line.dropFirst(2).split(separator: " ").first.map(String.init)
@@ -96,7 +96,7 @@ struct GoTestReading: JSONLineReading {
         switch action {
         case "run": begin(key)
         case "output":
-            // Output of a test that was not announced is one of a fuzz worker or a benchmark.
+            // Output of an unknown test comes from a fuzz worker or a benchmark.
             if open[key.package]?[key.test] == nil { begin(key) }
             let text = value["Output"]?.text ?? ""
             guard keptBytes + text.utf8.count <= collector.limits.totalBytes else { return }
@@ -116,7 +116,7 @@ struct GoTestReading: JSONLineReading {
         open[key.package, default: [:]][key.test] = Running(order: order, output: newText())
     }
 
-    /// Takes the test out of those that run, and gives back the room of its output.
+    /// Removes the test from those that are running, and frees its output.
     private mutating func close(_ key: Key) -> Running? {
         guard let running = open[key.package]?.removeValue(forKey: key.test) else { return nil }
         openCount -= 1
@@ -156,7 +156,7 @@ struct GoTestReading: JSONLineReading {
         }
     }
 
-    /// A package that failed; where no test of it did, it does not compile, or its process ended.
+    /// A package that failed. If none of its tests failed, it did not compile, or its process crashed.
     private mutating func fail(_ package: String, build: String?) {
         guard know(package) else { return }
         packages[package]?.hasEnded = true
@@ -196,7 +196,7 @@ struct GoTestReading: JSONLineReading {
     }
 }
 
-/// What a Go test printed: lines of the test's own, and those with which `go test` frames them.
+/// The output of a Go test: the test's own lines, and those that `go test` adds.
 struct GoOutput {
     private let lines: [Substring]
     private let text: String
@@ -206,7 +206,7 @@ struct GoOutput {
         lines = text.split(separator: "\n")
     }
 
-    /// What was said with `t.Error` and the like, or why it panicked.
+    /// The text of `t.Error` and the like, or the reason of a panic.
     var said: String? {
         FailureText.saidByGo("=== RUN\n" + text) ?? raceOrFatal
     }
@@ -215,7 +215,7 @@ struct GoOutput {
         lines.first { $0.hasPrefix("WARNING: DATA RACE") || $0.hasPrefix("fatal error: ") }.map(String.init)
     }
 
-    /// The lines without Go's frame.
+    /// The lines without those that `go test` adds.
     var plain: String? {
         let own = lines.filter { line in
             let words = line.drop { $0 == " " }

@@ -1,8 +1,8 @@
 import Results
 
-/// Turns the elements of a JUnit XML report, in any dialect we know, into results.
+/// Turns the elements of a JUnit XML report, in any known dialect, into results.
 ///
-/// There is no one schema. What each writer does differently is said where it is handled.
+/// There is no single schema. Comments name the tool where its dialect is handled.
 struct JUnitReading: ResultReading {
     static let format = ResultFormat.junit
 
@@ -37,9 +37,9 @@ struct JUnitReading: ResultReading {
         var file: String?
         /// pytest counts lines from 0.
         var countsLinesFromZero: Bool
-        /// Tests of this very suite, to give a suite's output to the only test it can be about (Bazel).
+        /// The tests of this suite itself. If there is only one, it gets the suite's output (Bazel).
         var pending: [OpenTest.Finished] = []
-        /// The failures and errors that its attributes count, its line, and how many were listed before it began.
+        /// The number of failures and errors in the suite's attributes, its line, and how many were listed before it.
         var declared: (failures: Int, line: Int, before: Int)
         var tests = 0
         var output: BoundedText
@@ -71,10 +71,11 @@ struct JUnitReading: ResultReading {
     static func recognises(_ start: FileStart) -> Bool {
         if let root = start.root, ["testsuites", "testsuite", "testcase"].contains(root) { return true }
         guard start.first != UInt8(ascii: "<") else {
-            // Some put it below an element of their own; what is broken from the start is told as broken.
+            // Some tools put it below an element of their own. A file that is broken from the start is reported as
+            // broken.
             return start.root == nil || start.holdsAny(of: ["<testsuite", "<testcase"])
         }
-        // Some print something before it.
+        // Some tools print something before it.
         return start.keys.isEmpty && start.holdsAny(of: ["<testsuite", "<testcase"])
     }
 
@@ -157,7 +158,7 @@ struct JUnitReading: ResultReading {
         }
         if let kind = kind(of: name) {
             if case .skipped = kind {} else { elementsWithFailure += 1 }
-            // Java writes the exception's name first, PHP and Python only that.
+            // Java writes the exception's name first; PHP and Python write nothing else.
             outcome = Outcome(
                 kind: kind, message: attributes["message"], type: attributes["type"],
                 time: attributes["time"].flatMap(Seconds.read), text: BoundedText(limit: limits.fieldBytes),
@@ -225,9 +226,9 @@ struct JUnitReading: ResultReading {
 
     private mutating func begin(group name: String, _ attributes: XMLAttributes, line: Int) {
         var own = attributes["name"]?.trimmed ?? ""
-        // CTest's name for a build without one.
+        // CTest's name for a build that has none.
         if own == "(empty)" { own = "" }
-        // The outermost <testsuites> carries a title, not a part of the tests' names.
+        // The outermost <testsuites> has a title, which is not part of the tests' names.
         let outer = suites.last?.name ?? ""
         let joined = name == "testsuites" || own.isEmpty ? outer : outer.isEmpty ? own : outer + "/" + own
         let package = attributes["package"]?.trimmed ?? ""
@@ -274,7 +275,7 @@ struct JUnitReading: ResultReading {
         }
         var suite = attributes["classname"]?.trimmed ?? ""
         if suite.isEmpty { suite = attributes["class"]?.trimmed ?? "" }
-        // Node's runner says "test" for every class, CTest and Bazel repeat the test's name.
+        // Node's runner writes "test" for every class; CTest and Bazel repeat the test's name.
         if suite.isEmpty || suite == name || (suite == "test" && !path.isEmpty) { suite = path == name ? "" : path }
         var line = attributes["line"].flatMap { Int($0) } ?? attributes["lineno"].flatMap { Int($0) }
         if suites.last?.countsLinesFromZero == true { line = line.map { $0 &+ 1 } }
@@ -297,7 +298,7 @@ struct JUnitReading: ResultReading {
         }
         let last = suites.count - 1
         suites[last].tests += 1
-        // Only a suite's first test can turn out to be its only one: nothing else waits.
+        // Only a suite's first test can turn out to be its only one, so no other test waits.
         if suites[last].tests == 1 {
             suites[last].pending = [OpenTest.Finished(tries: tries, origin: finished.origin)]
         } else {
@@ -324,7 +325,7 @@ struct JUnitReading: ResultReading {
         return before + [base] + after
     }
 
-    /// One listed try of Surefire or nextest, which say nothing else about it.
+    /// One listed try of Surefire or nextest, which give no other facts about it.
     private func attempt(_ outcome: Outcome, _ status: TestResult.Status, of test: OpenTest) -> TestResult {
         var result = TestResult(
             suite: test.suite, name: test.name, status: status, duration: outcome.time, file: test.file,
@@ -345,7 +346,7 @@ struct JUnitReading: ResultReading {
                 return
             }
             if failures.isEmpty {
-                // CTest counts a test whose program is missing among the failed ones.
+                // CTest counts a test whose program is missing as failed.
                 let missing = test.status == "notrun" && reason?.hasPrefix("Unable to find executable") == true
                 result.status = missing ? .errored : .skipped
                 if result.line == nil, let place = locator(of: test).locate(in: [text, skip.message]) {
@@ -363,7 +364,7 @@ struct JUnitReading: ResultReading {
         describe(&result, failures, output: String(cleaning: test.output.bytes), of: test)
     }
 
-    /// Some writers have no child element, only a word.
+    /// Some tools have no child element, only a word.
     private func settle(_ result: inout TestResult, byStatus test: OpenTest) {
         guard let status = Self.status(test.status) else { return }
         result.status = status
@@ -401,7 +402,7 @@ struct JUnitReading: ResultReading {
             if !trace.isEmpty { parts.append(trace) }
         }
         if !output.isEmpty { parts.append(output.trimmed) }
-        // The first line keeps its indentation; only blank lines before it go.
+        // The first line keeps its indentation; only blank lines before it are removed.
         var details = BoundedText(limit: .max)
         details.append(parts.joined(separator: "\n\n").utf8)
         result.details = details.string.isEmpty ? nil : details.string
@@ -416,7 +417,7 @@ struct JUnitReading: ResultReading {
     // MARK: The end
 
     private mutating func finish() {
-        // A test that was open at the break counts only for what it had already said against itself.
+        // A test that was open where the file breaks counts only if it had already failed.
         if let outcome { test?.outcomes.append(outcome) }
         if test?.outcomes.isEmpty == false { endTest() }
         while !suites.isEmpty { endGroup() }
@@ -429,7 +430,7 @@ struct JUnitReading: ResultReading {
                 suggestion: "Check the path and format the step declares for its test results.")
         }
         if let unlisted, collector.results.findings.allSatisfy({ $0.severity != .error }) {
-            // gotestsum counts a package that does not compile, and lists no test for it.
+            // gotestsum counts a package that does not compile, but lists no test for it.
             collector.say(
                 "counts \(unlisted.declared) failures and errors but lists \(unlisted.listed)", line: unlisted.line,
                 suggestion: "Check the step's log: something failed outside of a test, such as a build or a set-up.")

@@ -7,7 +7,7 @@ struct JestReading: JSONReading {
     static let format = ResultFormat(rawValue: "jest")
 
     var collector: ResultCollector
-    /// The tests of one file, whose name stands behind them.
+    /// The tests of one file. The file's name follows them.
     private var tests: [Test] = []
     private var keptBytes = 0
     private var file: String?
@@ -15,7 +15,7 @@ struct JestReading: JSONReading {
     private var failed = false
     private var sawResults = false
 
-    /// What is kept of a test until its file's name is known.
+    /// The facts that are kept of a test until its file's name is known.
     private struct Test {
         var suite: String
         var name: String
@@ -37,7 +37,7 @@ struct JestReading: JSONReading {
         switch path {
         case "", "testResults", "testResults[]", "testResults[].assertionResults", "testResults[].testResults": .enter
         case "testResults[].assertionResults[]", "testResults[].name", "testResults[].message", "testResults[].status",
-            // What a results processor is handed, which some write as it is.
+            // The object that a results processor receives, which some write unchanged.
             "testResults[].testResults[]", "testResults[].testFilePath", "testResults[].failureMessage":
             .take
         default: .skip
@@ -57,7 +57,7 @@ struct JestReading: JSONReading {
         }
     }
 
-    /// Keeps what a result needs of the value: a whole report may be one file's tests.
+    /// Keeps only the facts that a result needs, because one file's tests may be a whole report.
     private mutating func keep(_ value: JSONValue) {
         let limits = collector.limits
         guard tests.count < limits.tests else { return collector.sayTestsAreLeftOut() }
@@ -86,7 +86,7 @@ struct JestReading: JSONReading {
         for element in list?.elements ?? [] where bytes <= collector.limits.fieldBytes {
             guard let text = element.text else { continue }
             kept.append(text)
-            // An empty text costs room, too.
+            // An empty text costs memory, too.
             bytes += text.utf8.count + 2
         }
         return kept
@@ -97,7 +97,7 @@ struct JestReading: JSONReading {
         guard path == "testResults[]" else { return }
         defer { (tests, keptBytes, file, message, failed) = ([], 0, nil, nil, false) }
         for test in tests { add(test) }
-        // A file that can't be loaded has no tests, and the whole story in its message.
+        // A file that can't be loaded has no tests, and its message has the whole text.
         if tests.isEmpty, failed {
             var result = TestResult(suite: "", name: file ?? "(file)", status: .errored, file: file)
             result.name = file?.split { $0 == "/" || $0 == "\\" }.last.map(String.init) ?? "(file)"
@@ -136,7 +136,7 @@ struct JestReading: JSONReading {
     }
 
     mutating func finish() {
-        // Those of a file whose end is missing.
+        // The tests of a file whose end is missing.
         if !tests.isEmpty { leave("testResults[]") }
         if !sawResults {
             collector.say(

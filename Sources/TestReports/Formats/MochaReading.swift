@@ -1,9 +1,9 @@
 import Results
 
-/// Reads what Mocha's `json` reporter writes: `mocha --reporter json --reporter-option output=FILE`.
+/// Reads the output of Mocha's `json` reporter: `mocha --reporter json --reporter-option output=FILE`.
 ///
-/// Source: Mocha, `lib/reporters/json.js`. The list `tests` says of no test how it ended and lacks the hooks that failed:
-/// the lists by outcome are read.
+/// Source: Mocha, `lib/reporters/json.js`. The list `tests` has no results and lacks failed hooks, so the lists by
+/// result are read.
 struct MochaReading: JSONReading {
     static let format = ResultFormat(rawValue: "mocha")
 
@@ -40,7 +40,7 @@ struct MochaReading: JSONReading {
         case "pending[]": result.status = .skipped
         default: break
         }
-        // The number of the last try is all that is kept of those before it.
+        // Of earlier tries, the report has only their number.
         let retries = max(0, min(value["currentRetry"]?.int ?? 0, 20))
         let earlier = (0..<retries).map { number in
             var result = result

@@ -1,6 +1,6 @@
 import Results
 
-/// Reads NUnit 2's results, which NUnit 3 writes with `--result=FILE;format=nunit2` and MSTest converters write, too.
+/// Reads NUnit 2's results, which NUnit 3 (`--result=FILE;format=nunit2`) and MSTest converters write, too.
 ///
 /// Source: https://docs.nunit.org/2.6/nunit-console.html and the `Results.xsd` of NUnit 2.6.
 struct NUnit2Reading: XMLReading {
@@ -41,12 +41,12 @@ struct NUnit2Reading: XMLReading {
         case "ignored", "skipped", "inconclusive", "notrun": return .skipped
         default: break
         }
-        // Before 2.5 there is no result.
+        // Before 2.5 there is no attribute `result`.
         if attributes["executed"]?.lowercased() == "false" { return .skipped }
         switch attributes["success"]?.lowercased() {
         case "true": return .passed
         case "false": return .failed
-        // Neither: it passed, unless a failure follows.
+        // If both are missing, the test passed unless a failure follows.
         case nil: return .passed
         default: return .errored
         }

@@ -1,6 +1,6 @@
 import Results
 
-/// Reads NUnit 3's results, also those of NUnit 4 and of Unity's test runner.
+/// Reads the results of NUnit 3, NUnit 4 and Unity's test runner.
 ///
 /// Source: https://docs.nunit.org/articles/nunit/technical-notes/usage/Test-Result-XML-Format.html
 struct NUnit3Reading: XMLReading {
@@ -12,7 +12,7 @@ struct NUnit3Reading: XMLReading {
 
     private struct Suite {
         var fullName: String
-        /// Whether it failed by itself and not by a test in it.
+        /// Whether the suite itself failed, and not a test in it.
         var failedAlone: Bool
         var message: String?
         var trace: String?
@@ -28,7 +28,7 @@ struct NUnit3Reading: XMLReading {
     init(name: String, limits: TestResultLimits) { collector = ResultCollector(name: name, limits: limits) }
 
     static func recognises(_ start: FileStart) -> Bool {
-        // Some write the suite of one assembly alone.
+        // Some tools write the suite of one assembly alone.
         start.root == "test-run" || start.root == "test-suite"
     }
 
@@ -113,7 +113,8 @@ struct NUnit3Reading: XMLReading {
 
     private mutating func endSuite() {
         guard let suite = suites.popLast(), suite.failedAlone else { return }
-        // The tests of a fixture whose set-up failed are listed as failed; those before a broken clean-up passed.
+        // If the set-up of a fixture failed, its tests are listed as failed; tests before a failed clean-up are listed
+        // as passed.
         let place = SourceLocator(suite: suite.fullName).locate(in: [suite.trace])
         collector.add(
             Finding(

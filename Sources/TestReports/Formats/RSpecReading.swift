@@ -1,6 +1,6 @@
 import Results
 
-/// Reads what RSpec's `json` formatter writes: `rspec --format json --out FILE`.
+/// Reads the output of RSpec's `json` formatter: `rspec --format json --out FILE`.
 ///
 /// Source: rspec-core, `lib/rspec/core/formatters/json_formatter.rb`. Suites are named as rspec_junit_formatter names them.
 struct RSpecReading: JSONReading {
@@ -32,7 +32,7 @@ struct RSpecReading: JSONReading {
         }
     }
 
-    /// Errors that kept a file from being loaded.
+    /// Errors because of which a file could not be loaded.
     private mutating func outside(_ count: Int) {
         guard count > 0 else { return }
         let text = messages.map(\.withoutColours).joined(separator: "\n").trimmed
@@ -62,7 +62,7 @@ struct RSpecReading: JSONReading {
         collector.add(result, from: TestOrigin(file: file))
     }
 
-    /// `./spec/demo_spec.rb` is `spec.demo_spec`.
+    /// `./spec/demo_spec.rb` becomes `spec.demo_spec`.
     private static func suite(_ path: String) -> String {
         var path = path
         if let dot = path.lastIndex(of: "."), path[dot...].firstIndex(of: "/") == nil { path = String(path[..<dot]) }

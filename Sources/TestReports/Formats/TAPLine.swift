@@ -24,7 +24,7 @@ struct TAPLine {
         if rest.first == "-", rest.count == 1 || rest.hasPrefix("- ") { rest = rest.dropFirst().drop { $0 == " " } }
         point.readDirective(&rest)
         var words = String(rest).trimmed
-        // A subtest's line may open its block: node-tap's "ok 1 - title {".
+        // A subtest's line may open its block, as in node-tap's "ok 1 - title {".
         if words.hasSuffix(" {") { words.removeLast(2) }
         point.takeTime(&words)
         point.description = words.replacing("\\#", with: "#")
@@ -80,12 +80,12 @@ struct TAPLine {
     }
 }
 
-/// What a test point's YAML block or comments say of a failure.
+/// The facts about a failure in a test point's YAML block or comments.
 struct TAPDiagnostic {
     private var values: [String: String] = [:]
 
-    /// The keys of a block's first level and those one below: `error`, `at.line`. YAML beyond `key: value`, quotes and
-    /// block texts is not read.
+    /// The keys of a block's first level and of the level below: `error`, `at.line`. Of YAML, only `key: value`, quotes
+    /// and block texts are read.
     init(_ lines: [String]) {
         var parent = ""
         var block: (key: String, indent: Int)?
@@ -128,7 +128,7 @@ struct TAPDiagnostic {
 
     var seconds: Double? { Seconds.ofMilliseconds(first("duration_ms", "time_ms").flatMap { Double($0) }) }
 
-    /// The failure, with the values where they are not in it.
+    /// The failure, completed by the values if the message lacks them.
     var message: String? {
         let actual = first("found", "actual", "got")
         let expected = first("wanted", "expected")
@@ -160,7 +160,7 @@ struct TAPDiagnostic {
         lines.map { $0.hasPrefix(" ") ? $0.dropFirst() : $0[...] }.joined(separator: "\n")
     }
 
-    /// What Test::More, bats and pytest-tap say below a failed test.
+    /// The text of Test::More, bats and pytest-tap below a failed test.
     static func message(inComments lines: [String]) -> String? {
         let text = text(ofComments: lines)
         if let exception = FailureText.exception(inTraceback: text) { return exception }

@@ -2,8 +2,8 @@ import Results
 
 /// Reads TAP, the Test Anything Protocol, versions 12 to 14: `prove`, `node --test-reporter=tap`, bats, pytest-tap.
 ///
-/// Source: https://testanything.org/tap-version-14-specification.html. Of a test with subtests the subtests are the
-/// results; it counts itself where it failed and none of them did.
+/// Source: https://testanything.org/tap-version-14-specification.html. If a test has subtests, the subtests are the
+/// results. The test itself counts only if it failed and none of its subtests did.
 struct TAPReading: ResultReading {
     static let format = ResultFormat(rawValue: "tap")
 
@@ -12,12 +12,12 @@ struct TAPReading: ResultReading {
     private var yaml: (indent: Int, lines: [String])?
     private var heldBytes = 0
     private var bailedOut = false
-    /// The points of all levels.
+    /// The number of points of all levels.
     private var heldPoints = 0
-    /// Whether the last test point was left out: then so is what follows about it.
+    /// Whether the last test point was left out. Then the lines about it are left out, too.
     private var leftOutLast = false
 
-    /// The test points of one indentation: those of the file, of a subtest, of its subtest.
+    /// The test points of one indentation level: of the file, of a subtest, of its subtest.
     private struct Level {
         var points: [Point] = []
         var planned: Int?
@@ -26,7 +26,7 @@ struct TAPReading: ResultReading {
     }
 
     private struct Point {
-        /// The tests around it, outermost first; known once their own lines came.
+        /// The enclosing tests, outermost first. They are known only after their own lines.
         var parents: [String] = []
         var name: String
         var isOK: Bool
@@ -82,7 +82,7 @@ struct TAPReading: ResultReading {
         } else if text.hasPrefix("Bail out!") {
             bailOut(String(text.dropFirst(9)).trimmed)
         } else if text.hasPrefix("# Subtest: ") {
-            // Written before its tests, with their indentation or that of its own line.
+            // A subtest is announced before its tests, with their indentation or that of its own line.
             open(depth)
             levels[depth].title = collector.nameWithinLimit(String(text.dropFirst(11)))
         } else if text.hasPrefix("#") {
@@ -90,7 +90,7 @@ struct TAPReading: ResultReading {
         }
     }
 
-    /// Whether a line of somebody's output still fits.
+    /// Whether a line of other output still fits into the limit.
     private mutating func hold(_ text: String) -> Bool {
         guard heldBytes + text.utf8.count <= collector.limits.totalBytes else { return false }
         heldBytes += text.utf8.count
@@ -114,7 +114,8 @@ struct TAPReading: ResultReading {
         open(depth)
         if depth == 0 { flush() }
         levels[depth].count += 1
-        // Points of deep levels wait for their parents' lines; a file of nothing else must not wait for ever.
+        // Points of deep levels wait for the lines of their parents. A file of nothing else must not make them wait
+        // forever.
         leftOutLast = depth > 0 && heldPoints >= collector.limits.tests
         if leftOutLast { return collector.sayTestsAreLeftOut() }
         heldPoints += 1
@@ -131,7 +132,7 @@ struct TAPReading: ResultReading {
         levels[depth].points += children + [point]
     }
 
-    /// Takes the points of the levels from `depth` on, which ended without a line of their own parents between them.
+    /// Returns the points of the levels from `depth` on whose parent's line did not come.
     private mutating func fold(from depth: Int) -> [Point] {
         var points: [Point] = []
         for level in levels[depth...].reversed() {
@@ -163,7 +164,7 @@ struct TAPReading: ResultReading {
 
     // MARK: Results
 
-    /// Hands over what level 0 has; nothing about those points can come any more.
+    /// Passes on the points of level 0, which are complete.
     private mutating func flush() {
         for point in levels[0].points where point.children == 0 || point.failed && !point.hasFailedChild {
             collector.add(result(of: point))
@@ -173,7 +174,7 @@ struct TAPReading: ResultReading {
         heldBytes = 0
     }
 
-    /// The parents as one suite. Those beyond the limit of a name are not joined: it is cut there anyway.
+    /// The parents' names as one suite. They are joined only up to the limit for names.
     private func suite(of point: Point) -> String {
         var suite = ""
         for (index, parent) in point.parents.enumerated() where suite.utf8.count <= collector.limits.nameBytes {

@@ -7,9 +7,9 @@ struct TRXReading: XMLReading {
     static let format = ResultFormat(rawValue: "trx")
 
     var collector: ResultCollector
-    /// By the id of a test, the class that declares it: that stands behind all results.
+    /// The class that declares each test, by the test's id. The file has the classes after all results.
     private var classes: [String: String] = [:]
-    /// Of each result in the collector, the id of its test.
+    /// The test's id of each result in the collector.
     private var ids: [String] = []
     private var open: [Result] = []
     private var definition: String?
@@ -19,7 +19,7 @@ struct TRXReading: XMLReading {
         var id: String
         var result: TestResult
         var parts = FailureParts()
-        /// Whether results of its rows or steps stand in it, and whether one of those failed.
+        /// Whether it contains results of its rows or steps, and whether one of those failed.
         var hasInner = false
         var hasFailedInner = false
     }
@@ -48,7 +48,7 @@ struct TRXReading: XMLReading {
 
     private mutating func note(_ name: String, of id: String) {
         guard classes.count < collector.limits.tests, id.utf8.count <= 100 else { return }
-        // MSTest of .NET Framework adds the assembly: "Name.Space.Class, Assembly, Version=1.0.0.0, …".
+        // MSTest of .NET Framework appends the assembly: "Name.Space.Class, Assembly, Version=1.0.0.0, …".
         classes[id] = String((name.split(separator: ",").first.map(String.init) ?? name).trimmed.prefix(bytes: 1_024))
     }
 
@@ -66,7 +66,7 @@ struct TRXReading: XMLReading {
         open.append(Result(id: attributes["testId"] ?? "", result: result))
     }
 
-    /// `TestOutcome` of vstest. An outcome that is missing is one that the writer took for its default, an error.
+    /// `TestOutcome` of vstest. A missing outcome is the writer's default, which is an error.
     private static func status(_ outcome: String?) -> TestResult.Status {
         switch outcome {
         case "Passed", "PassedButRunAborted", "Completed", "Warning": .passed
@@ -80,7 +80,7 @@ struct TRXReading: XMLReading {
         if !open.isEmpty { return endInside(path, text) }
         switch path.last {
         case "UnitTest", "OrderedTest", "GenericTest", "ManualTest", "WebTest": definition = nil
-        // xUnit.net repeats each test there that did not pass.
+        // xUnit.net repeats every test there that did not pass.
         case "Text" where path.contains("RunInfo") && !text.isEmpty && !text.hasPrefix("[xUnit.net "):
             collector.add(Finding(rule: "test-issue", severity: .warning, message: "Outside of any test: \(text)"))
         default: break
@@ -109,7 +109,7 @@ struct TRXReading: XMLReading {
         if ended.result.status.isFailure || ended.hasFailedInner, !open.isEmpty {
             open[open.count - 1].hasFailedInner = true
         }
-        // The rows of a test with data are its tests; what holds them together counts where only it failed.
+        // The rows of a test with data are the results. The enclosing result counts only if it failed and no row did.
         if ended.hasInner, !ended.result.status.isFailure || ended.hasFailedInner { return }
         var result = ended.result
         let fallback = result.message
@@ -128,7 +128,7 @@ struct TRXReading: XMLReading {
         let (classes, ids) = (classes, ids)
         collector.rename { index, test in
             guard let suite = classes[ids[index]] else {
-                // Without a definition the name may still have the class in it.
+                // Without a definition, the name may still contain the class.
                 return Self.split(test.name)
             }
             let name = test.name.hasPrefix(suite + ".") ? String(test.name.dropFirst(suite.count + 1)) : test.name
@@ -150,11 +150,11 @@ struct TRXReading: XMLReading {
         return (String(name[..<dot]), String(name[name.index(after: dot)...]))
     }
 
-    /// Where the arguments of the last part of a name begin: at the parenthesis that the last one closes.
+    /// The start of the arguments in the last part of a name: the parenthesis that the last one closes.
     private static func argumentsStart(of name: String) -> String.Index {
         guard name.hasSuffix(")") else {
             return name.firstIndex(of: "(").flatMap { open in
-                // Something stands behind them: the arguments of a class, as in "Suite(1).Test".
+                // More text follows: these are the arguments of a class, as in "Suite(1).Test".
                 name.lastIndex(of: ")").map { $0 > open ? name.endIndex : open }
             } ?? name.endIndex
         }

@@ -2,7 +2,7 @@ import Results
 
 /// Reads xUnit.net's own results, versions 1 to 3.
 ///
-/// Source: https://xunit.net/docs/format-xml-v2. Version 1 has the class where version 2 has a collection.
+/// Source: https://xunit.net/docs/format-xml-v2. Version 1 has classes where version 2 has collections.
 struct XUnitReading: XMLReading {
     static let format = ResultFormat(rawValue: "xunit")
 

@@ -1,4 +1,4 @@
-/// A text that grows up to a limit and knows what it left out.
+/// A text that grows up to a limit, and that counts what was left out.
 struct BoundedText {
     private(set) var bytes: [UInt8] = []
     private(set) var dropped = 0
@@ -10,7 +10,7 @@ struct BoundedText {
 
     var isEmpty: Bool { bytes.isEmpty }
 
-    /// Appends what there is room for, and returns how many bytes that was.
+    /// Appends as much as fits, and returns the number of bytes appended.
     @discardableResult
     mutating func append(_ more: some Collection<UInt8>) -> Int {
         let room = max(0, limit - bytes.count)
@@ -24,7 +24,7 @@ struct BoundedText {
         }
     }
 
-    /// The text with blank lines and spaces around it removed, and a last line that says how much is missing.
+    /// The text without blank lines and spaces around it. If something was left out, a last line says how much.
     var string: String {
         let text = trimmed
         return dropped == 0 ? text : text.cut(to: limit, missing: dropped)
@@ -33,7 +33,7 @@ struct BoundedText {
     private var trimmed: String {
         var end = bytes.count
         while end > 0, bytes[end - 1].isXMLSpace { end -= 1 }
-        // Only whole blank lines go at the start: the first line's indentation belongs to the text.
+        // At the start, only whole blank lines are removed: the first line's indentation belongs to the text.
         var start = 0
         var position = 0
         while position < end, bytes[position].isXMLSpace {
@@ -66,11 +66,12 @@ extension String {
         return self[..<end]
     }
 
-    /// The text within `limit` bytes, the last of which say how many are missing, `missing` others included.
+    /// The text within `limit` bytes. If it is cut, the end says how many bytes are missing, including `missing`
+    /// others.
     func cut(to limit: Int, missing: Int = 0) -> String {
         let length = utf8.count
         guard missing > 0 || length > limit else { return self }
-        // The number is at most 20 digits; its own length would otherwise change what is missing.
+        // The number has at most 20 digits. A fixed size avoids that its length changes the number.
         let kept = prefix(bytes: max(0, limit - 44))
         return kept + "\n… (\(length - kept.utf8.count + missing) more bytes cut)"
     }
@@ -86,9 +87,10 @@ extension String {
 }
 
 extension StringProtocol {
-    /// The first place that has the same bytes as `text`, which is not empty.
+    /// The first range with the same bytes as `text`, which must not be empty.
     ///
-    /// The standard library's search compares characters: fifty times slower, and it finds no `'` before a combining mark.
+    /// The standard library's search compares characters: it is fifty times slower, and does not find a `'` before a
+    /// combining mark.
     package func byteRange(of text: String) -> Range<Index>? {
         let pattern = Array(text.utf8)
         let view = utf8

@@ -1,4 +1,4 @@
-/// The bytes of one result file, pulled chunk by chunk, with the line they stand in.
+/// The bytes of a result file, read in chunks, with the current line's number.
 struct ByteSource {
     private var buffer: [UInt8]
     private var index = 0
@@ -7,7 +7,7 @@ struct ByteSource {
     /// The line of the next byte, from 1.
     private(set) var line = 1
 
-    /// - Parameter pull: The next chunk; an empty one is the end.
+    /// - Parameter pull: Returns the next chunk; an empty one means the end.
     init(pull: @escaping () -> [UInt8]) {
         self.pull = pull
         buffer = []
@@ -19,13 +19,13 @@ struct ByteSource {
         return !buffer.isEmpty
     }
 
-    /// The next byte, left where it is; `nil` at the end.
+    /// The next byte, which is not consumed; nil at the end.
     mutating func peek() -> UInt8? {
         guard index < buffer.count || refill() else { return nil }
         return buffer[index]
     }
 
-    /// The next byte; `nil` at the end.
+    /// The next byte; nil at the end.
     mutating func next() -> UInt8? {
         guard let byte = peek() else { return nil }
         index += 1
@@ -33,7 +33,7 @@ struct ByteSource {
         return byte
     }
 
-    /// The bytes before `first` or `second`, as far as one chunk holds them; empty at either and at the end.
+    /// The bytes before `first` or `second`, as far as the current chunk has them; empty at either byte and at the end.
     mutating func run(until first: UInt8, _ second: UInt8) -> ArraySlice<UInt8> {
         guard index < buffer.count || refill() else { return [] }
         let start = index
@@ -53,7 +53,7 @@ struct ByteSource {
         return buffer[start..<end]
     }
 
-    /// The next line without its end, up to `limit` bytes of it, and how many bytes it really has; `nil` at the end.
+    /// The next line without its end: up to `limit` bytes of it, and its whole length; nil at the end.
     mutating func nextLine(limit: Int) -> (bytes: [UInt8], length: Int)? {
         guard peek() != nil else { return nil }
         var bytes: [UInt8] = []

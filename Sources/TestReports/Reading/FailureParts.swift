@@ -1,23 +1,23 @@
 import Results
 
-/// What a format says of a test that failed, to be made into a message, details and a place.
+/// The facts about a failed test in a format, from which the message, the details and the location are made.
 struct FailureParts {
-    /// The failure in its writer's words.
+    /// The failure in the tool's words.
     var message: String?
     /// The exception's type, where there is no message.
     var type: String?
     var trace: String?
-    /// What the test printed.
+    /// The test's output.
     var output: String?
 
-    /// Puts message, details and place into `result`, which has the place of the test's declaration so far.
+    /// Puts message, details and location into `result`, which so far has the location of the test's declaration.
     func describe(_ result: inout TestResult) {
         let message = message?.withoutColours
         let trace = trace?.withoutColours
         let words = FailureText.message(attribute: message, type: type, text: trace ?? "", test: result.name)
         result.message = words
         var parts: [String] = []
-        // Only a part of it is in the message.
+        // The message has only a part of it.
         if let message, let words, message.trimmed.utf8.count > words.utf8.count + 16 { parts.append(message.trimmed) }
         for part in [trace, output] {
             if let part, !part.isEmpty { parts.append(part) }
@@ -31,6 +31,6 @@ struct FailureParts {
 }
 
 extension String {
-    /// The text without the sequences that colour it on a terminal: `ESC [ … letter`.
+    /// The text without terminal colour sequences: `ESC [ … letter`.
     var withoutColours: String { utf8.contains(0x1B) ? ConsoleReading.plain(Array(utf8)) : self }
 }

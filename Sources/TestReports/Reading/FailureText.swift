@@ -1,9 +1,9 @@
-/// Finds the sentence a failure is about in what its writer put where.
+/// Finds the sentence that describes a failure, which each tool writes in another place.
 enum FailureText {
-    /// Messages that say no more than the element's name.
+    /// Messages that repeat only the element's name.
     private static let empty: Set<String> = ["", "failure", "failed", "error", "test failed", "test failure"]
 
-    /// Lines of a message that a text beside it is searched for.
+    /// The number of lines of a message that are searched for in the text beside it.
     private static let mostLines = 12
 
     static func message(attribute: String?, type: String?, text: String, test: String) -> String? {
@@ -17,7 +17,7 @@ enum FailureText {
         if given.hasPrefix("thread '"), let said = saidByRust(text) { return said }
         guard let end = given.firstIndex(of: "\n") else { return given }
         if let exception = exception(inTraceback: given) { return exception }
-        // GoogleTest repeats the place in the message's first line.
+        // GoogleTest repeats the location in the message's first line.
         let first = given[..<end]
         if !first.contains(" "), let colon = first.lastIndex(of: ":"), Int(first[colon...].dropFirst()) != nil {
             return String(given[end...]).trimmed
@@ -25,21 +25,21 @@ enum FailureText {
         return assertion(inLog: given) ?? withoutFrames(given)
     }
 
-    /// Why a test did not run.
+    /// Why a test was skipped.
     static func reason(attribute: String?, text: String) -> String? {
         let given = (attribute ?? "").trimmed
         if let said = saidByGo(given) { return said }
         return given.isEmpty ? (text.isEmpty ? nil : text) : given
     }
 
-    /// pytest marks what went wrong with `E   ` at the line's start.
+    /// pytest marks the failure with `E   ` at the start of a line.
     private static func pytestCause(_ text: String) -> String? {
         text.split(separator: "\n").first { $0.hasPrefix("E  ") }.map { String($0.dropFirst(2)).trimmed }
     }
 
-    /// What stands below the frames of Python's last traceback in `text`: `ValueError: bad input 42`.
+    /// The line after the frames of the last Python traceback in `text`: `ValueError: bad input 42`.
     ///
-    /// The last one, since a traceback that another one follows is its cause.
+    /// If a traceback follows another one, the earlier one is its cause.
     static func exception(inTraceback text: String) -> String? {
         var rest = text[...]
         while let mark = rest.byteRange(of: "Traceback (most recent call last):") { rest = rest[mark.upperBound...] }
@@ -48,14 +48,14 @@ enum FailureText {
         for line in rest.split(separator: "\n", omittingEmptySubsequences: false).dropFirst() {
             let isIndented = line.first == " " || line.first == "\t" || line.hasPrefix("| ")
             if lines.isEmpty, isIndented || line.isEmpty { continue }
-            // An assertion may show its values below; what the test printed comes after a blank line.
+            // An assertion may show its values below. The test's output follows after a blank line.
             if line.allSatisfy(\.isWhitespace) || lines.count == mostLines { break }
             lines.append(line)
         }
         return lines.isEmpty ? nil : lines.joined(separator: "\n").trimmed
     }
 
-    /// The text up to its first line that is a frame of a stack: `    at f (src/a.js:3:5)`, `\tat org.junit.…`.
+    /// The text before its first stack frame: `    at f (src/a.js:3:5)`, `\tat org.junit.…`.
     static func withoutFrames(_ text: String) -> String {
         var end = text.startIndex
         for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
@@ -69,7 +69,7 @@ enum FailureText {
         return String(text[..<end])
     }
 
-    /// What follows Rust's `thread '…' panicked at src/lib.rs:4:5:`.
+    /// The text after Rust's `thread '…' panicked at src/lib.rs:4:5:`.
     private static func saidByRust(_ text: String) -> String? {
         var lines: [Substring] = []
         for line in text.split(separator: "\n", omittingEmptySubsequences: false).dropFirst() {
@@ -81,7 +81,7 @@ enum FailureText {
         return lines.isEmpty ? nil : lines.joined(separator: "\n")
     }
 
-    /// `A.b : XCTAssert… failed` out of the console output that SwiftPM can put into a message.
+    /// `A.b : XCTAssert… failed` from the console output that SwiftPM can put into a message.
     private static func assertion(inLog log: String) -> String? {
         guard log.hasPrefix("Test Suite ") else { return nil }
         for line in log.split(separator: "\n") {
@@ -93,7 +93,7 @@ enum FailureText {
         return nil
     }
 
-    /// What a Go test said with `t.Error` and `t.Fatal`, or why it panicked: gotestsum's message is only "Failed".
+    /// The text of `t.Error` and `t.Fatal`, or the reason of a panic. gotestsum's own message is only "Failed".
     static func saidByGo(_ text: String) -> String? {
         guard text.hasPrefix("=== RUN") else { return nil }
         var said: [Substring] = []
@@ -108,7 +108,7 @@ enum FailureText {
                 isInMessage = said.count < mostLines
                 if isInMessage { said.append(words[mark.upperBound...].drop { $0.isNumber }.dropFirst(2)) }
             } else if isInMessage, isIndented, !words.hasPrefix("--- "), said.count < mostLines {
-                // Go indents the further lines of a message.
+                // Go indents continuation lines of a message.
                 said.append(words)
             } else {
                 isInMessage = false
@@ -117,7 +117,7 @@ enum FailureText {
         return said.isEmpty ? nil : said.joined(separator: "\n")
     }
 
-    /// The text up to its first blank line, without PHPUnit's line that repeats the test's name, and without a stack.
+    /// The text up to its first blank line, without PHPUnit's line with the test's name, and without a stack trace.
     private static func firstParagraph(_ text: String, test: String) -> String? {
         var lines: [Substring] = []
         guard !text.hasPrefix("=== RUN") else { return nil }
@@ -133,13 +133,13 @@ enum FailureText {
         return lines.isEmpty ? nil : dedented(withoutFrames(lines.joined(separator: "\n")))
     }
 
-    /// Jest's heading of a file that it could not load; the next paragraph says why.
+    /// Jest's heading of a file that it could not load. The next paragraph says why.
     private static func isTitle(_ line: Substring) -> Bool {
         let words = line.drop { $0 == " " || $0 == "●" }
         return words == "Test suite failed to run"
     }
 
-    /// The text without the indentation that all of its lines share.
+    /// The text without the indentation that all its lines share.
     private static func dedented(_ text: String) -> String {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         let indent = lines.map { line in line.prefix { $0 == " " }.count }.min() ?? 0

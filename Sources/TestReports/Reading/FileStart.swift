@@ -1,18 +1,18 @@
-/// The first 64 KiB of a result file, as formats look at them to recognise their own.
+/// The first 64 KiB of a result file, from which formats are recognised.
 struct FileStart {
-    /// The name of the outermost XML element; `nil` where the file is not XML, or not for long enough.
+    /// The name of the outermost XML element; nil if the file is not XML, or if the element is not in this part.
     let root: String?
 
     /// The attributes of ``root``.
     let rootAttributes: XMLAttributes
 
-    /// The keys of the first JSON value, as paths: `results.tool`, `testResults[].name`. Empty where there is none.
+    /// The keys of the first JSON value, as paths: `results.tool`, `testResults[].name`. Empty if there is none.
     let keys: Set<String>
 
-    /// The start as text.
+    /// This part of the file as text.
     let text: String
 
-    /// Its first lines that are not blank, at most 60.
+    /// The first lines that are not blank, at most 60.
     let lines: [Substring]
 
     private static let size = 64 << 10
@@ -27,7 +27,7 @@ struct FileStart {
         keys = Self.keys(bytes)
     }
 
-    /// The first byte that is no white space.
+    /// The first byte that is not white space.
     var first: UInt8? { text.utf8.first { !$0.isXMLSpace } }
 
     func holdsAny(of words: [String]) -> Bool { words.contains { text.byteRange(of: $0) != nil } }
@@ -53,7 +53,7 @@ struct FileStart {
     }
 
     private static func keys(_ bytes: [UInt8]) -> Set<String> {
-        // Other programs' lines may come first.
+        // Lines of other programs may come first.
         var start = bytes.startIndex
         while start < bytes.endIndex {
             let first = bytes[start]

@@ -1,29 +1,29 @@
 import Results
 
-/// What to do with a value of a JSON report.
+/// What a format wants of a JSON value.
 enum JSONWish {
     /// Read it as a whole.
     case take
-    /// Look at its members one by one.
+    /// Visit its members one by one.
     case enter
-    /// Pass over it.
+    /// Skip it.
     case skip
 }
 
-/// Reads a format that is one JSON document, of which chosen values are held at a time.
+/// Reads a format that is one JSON document. Only the chosen values are in memory at a time.
 protocol JSONReading: ResultReading {
     var collector: ResultCollector { get set }
 
-    /// What to do with the value at `path`, see ``JSONWalk``.
+    /// What the format wants of the value at `path`: see ``JSONWalk``.
     func wish(at path: String) -> JSONWish
 
-    /// A value that was wished for.
+    /// Takes a value for which ``wish(at:)`` was `take`.
     mutating func take(_ value: JSONValue, at path: String)
 
-    /// The end of an object or array that was entered.
+    /// Called at the end of an object or array that was entered.
     mutating func leave(_ path: String)
 
-    /// The end of the file.
+    /// Called at the end of the file.
     mutating func finish()
 }
 
@@ -35,7 +35,7 @@ extension JSONReading {
     mutating func read(_ source: ByteSource) -> TestResults {
         let limits = collector.limits
         var walk = JSONWalk(JSONTokenizer(source, valueLimit: limits.fieldBytes, depth: limits.depth))
-        // npm and others say something first, and after it; two runs may have been written into one file.
+        // npm and others print lines before and after it. Two test runs may have been written into one file.
         walk.skipToObject()
         reading: while !collector.isFull {
             switch walk.next() {
@@ -65,17 +65,17 @@ extension JSONReading {
     }
 }
 
-/// Reads a format that has one JSON value a line.
+/// Reads a format that has one JSON value per line.
 protocol JSONLineReading: ResultReading {
     var collector: ResultCollector { get set }
 
-    /// The value of one line.
+    /// Takes the value of one line.
     mutating func take(_ value: JSONValue)
 
-    /// A line that is not JSON: what another program printed into the same file.
+    /// Takes a line that is not JSON: another program printed it into the same file.
     mutating func takeOther(_ line: String)
 
-    /// The end of the file.
+    /// Called at the end of the file.
     mutating func finish()
 }
 

@@ -7,14 +7,14 @@ enum JSONToken {
     case bool(Bool)
     case null
     case finished
-    /// Not JSON from here on; the words continue "the file …".
+    /// The text is not JSON from here on. The words continue a sentence that begins with "the file".
     case broken(String)
 }
 
-/// Splits UTF-8 into JSON tokens within bounded memory.
+/// Splits UTF-8 into JSON tokens with bounded memory.
 ///
-/// Foundation's decoder holds the whole file and all of its values; a report of 200 MB is read here piece by piece. One
-/// value may follow another, as in JSON lines. Commas are not insisted on: a report that a tool joined badly is read.
+/// Foundation's decoder keeps the whole file and all its values in memory; a report may have 200 MB. Several values may
+/// follow each other, as in JSON lines. Missing commas are accepted, because some tools join reports badly.
 struct JSONTokenizer {
     private(set) var source: ByteSource
     private let valueLimit: Int
@@ -24,15 +24,15 @@ struct JSONTokenizer {
     private var expectsValue = false
 
     /// - Parameters:
-    ///   - valueLimit: Bytes kept of one string.
-    ///   - depth: Objects and arrays open at once.
+    ///   - valueLimit: The most bytes that are kept of one string.
+    ///   - depth: The most objects and arrays that may be open at the same time.
     init(_ source: ByteSource, valueLimit: Int, depth: Int) {
         self.source = source
         self.valueLimit = valueLimit
         self.depth = depth
     }
 
-    /// Passes over lines of text to the next object: other programs' words before a document and after it.
+    /// Skips lines of text up to the next object: other programs' output before and after a document.
     mutating func skipToObject() {
         while let first = source.peek(), first != UInt8(ascii: "{") {
             if first.isXMLSpace { _ = source.next() } else { _ = source.nextLine(limit: 0) }
@@ -86,7 +86,7 @@ struct JSONTokenizer {
         switch String(decoding: bytes, as: UTF8.self) {
         case "true": return .bool(true)
         case "false": return .bool(false)
-        // Python's and JavaScript's writers let these through.
+        // The writers of Python and JavaScript let these through.
         case "null", "NaN", "Infinity", "-Infinity", "undefined": return .null
         case let text:
             guard first.isDigit || first == UInt8(ascii: "-"), let number = Double(text) else {
@@ -134,7 +134,7 @@ struct JSONTokenizer {
         }
     }
 
-    /// The four digits after `\u`; U+FFFD for what are none.
+    /// The four digits after `\u`; U+FFFD if they are not hexadecimal digits.
     private mutating func unit() -> UInt16? {
         var value: UInt16 = 0
         for _ in 0..<4 {
@@ -146,7 +146,7 @@ struct JSONTokenizer {
         return value
     }
 
-    /// Adds a UTF-16 code unit, half of a pair or a character.
+    /// Adds a UTF-16 code unit, which is a character or half of a surrogate pair.
     private func append(_ unit: UInt16, after high: inout UInt16?, to text: inout BoundedText) {
         if let first = high, 0xDC00...0xDFFF ~= unit {
             let value = 0x10000 + (UInt32(first) - 0xD800) << 10 + (UInt32(unit) - 0xDC00)

@@ -11,7 +11,7 @@ enum JSONValue {
         if case .object(let members) = self { members[key] } else { nil }
     }
 
-    /// The text of a string that is not empty.
+    /// The text of a string that is not empty; nil for other values.
     var text: String? { if case .string(let text) = self, !text.isEmpty { text } else { nil } }
 
     var number: Double? { if case .number(let number) = self { number } else { nil } }
@@ -21,10 +21,10 @@ enum JSONValue {
     /// Whether it is `true`.
     var isTrue: Bool { if case .bool(true) = self { true } else { false } }
 
-    /// The elements of an array; empty for anything else.
+    /// The elements of an array; empty for other values.
     var elements: [JSONValue] { if case .array(let elements) = self { elements } else { [] } }
 
-    /// Whether it is an object or array with something in it.
+    /// Whether it is an object or array that is not empty.
     var hasContent: Bool {
         switch self {
         case .object(let members): !members.isEmpty
@@ -33,7 +33,7 @@ enum JSONValue {
         }
     }
 
-    /// A string, number or truth as its writer had it.
+    /// A string, number or boolean in its original spelling.
     var shown: String? {
         switch self {
         case .string(let text): text
@@ -44,12 +44,12 @@ enum JSONValue {
     }
 }
 
-/// Goes through JSON values token by token and knows where it is.
+/// Walks through JSON values token by token, and knows the current path.
 ///
-/// The path of a value is made of the keys before it: `results.tests[].name`; that of the outermost value is empty.
+/// The path of a value consists of the keys above it: `results.tests[].name`. The outermost value's path is empty.
 struct JSONWalk {
     enum Step {
-        /// A value begins; an object or array goes on with its members, unless it is taken or skipped.
+        /// A value begins. Unless it is taken or skipped, the members of an object or array follow.
         case value(path: String, JSONToken)
         /// An object or array ends.
         case leave(path: String)
@@ -67,7 +67,7 @@ struct JSONWalk {
 
     init(_ tokens: JSONTokenizer) { self.tokens = tokens }
 
-    /// Passes over what is no object, between two documents.
+    /// Skips text between two documents, up to the next object.
     mutating func skipToObject() { tokens.skipToObject() }
 
     mutating func next() -> Step {
@@ -91,19 +91,19 @@ struct JSONWalk {
 
     private var path: String {
         guard let last = open.last else { return "" }
-        // Nobody asks for a path that long; a key may have 64 KiB.
+        // No format asks for a longer path, and a key may have 64 KiB.
         if last.isArray { return last.path + "[]" }
         return last.path.isEmpty ? String(key.prefix(100)) : last.path + "." + key.prefix(100)
     }
 
-    /// The whole value that began with `token`; of a huge one, what fits. `nil` where the text breaks off in it.
+    /// The whole value that began with `token`; of a huge one, as much as fits. Nil if the text ends within it.
     mutating func take(_ token: JSONToken) -> JSONValue? {
         var budget = (nodes: Self.nodeLimit, bytes: Self.byteLimit)
         defer { closeTaken(token) }
         return value(token, &budget)
     }
 
-    /// Passes over the value that began with `token`; false where the text breaks off in it.
+    /// Skips the value that began with `token`. Returns false if the text ends within it.
     mutating func skip(_ token: JSONToken) -> Bool {
         var budget = (nodes: 0, bytes: 0)
         defer { closeTaken(token) }

@@ -1,11 +1,11 @@
 import Results
 
-/// Gathers the results of one file and keeps them within the limits.
+/// Collects the results of one file within the limits.
 struct ResultCollector {
     let name: String
     let limits: TestResultLimits
     private(set) var results = TestResults()
-    /// Of each result in ``results``, where the file has it.
+    /// For each result in ``results``: where the file has it.
     private var origins: [Origin] = []
     private var textBytes = 0
     private var lastSuite = ""
@@ -14,7 +14,7 @@ struct ResultCollector {
 
     private struct Origin {
         var place: TestOrigin
-        /// Whether it is a further try of the test before it.
+        /// Whether it is a further try of the previous test.
         var isRetry: Bool
     }
 
@@ -23,10 +23,10 @@ struct ResultCollector {
         self.limits = limits
     }
 
-    /// Adds a test and its tries, the first one first.
+    /// Adds a test with its tries, the first one first.
     ///
-    /// Only what the format itself marks as tries of one test is handed over together: a test of the same name that
-    /// comes later is another test, see ``finished()``.
+    /// Only tries that the format itself marks as such are added together. A later test with the same name is another
+    /// test: see ``finished()``.
     mutating func add(tries: [TestResult], from origin: TestOrigin = TestOrigin()) {
         for (index, var result) in tries.enumerated() {
             result.attempt = index + 1
@@ -34,7 +34,7 @@ struct ResultCollector {
         }
     }
 
-    /// Adds a test that was tried once.
+    /// Adds a test with a single try.
     mutating func add(_ result: TestResult, from origin: TestOrigin = TestOrigin()) {
         add(tries: [result], from: origin)
     }
@@ -51,7 +51,7 @@ struct ResultCollector {
         if spent { sayTextIsLeftOut() }
         let nameLimit = spent ? min(256, limits.nameBytes) : limits.nameBytes
         result.suite = shortened(result.suite, to: nameLimit)
-        // Tests of one suite come together; sharing the text saves one allocation each.
+        // The tests of a suite come together; sharing the string saves an allocation for each.
         if result.suite == lastSuite { result.suite = lastSuite } else { lastSuite = result.suite }
         result.name = shortened(result.name, to: nameLimit)
         result.file = result.file.map { shortened($0, to: nameLimit) }
@@ -70,7 +70,7 @@ struct ResultCollector {
         origins.append(origin)
     }
 
-    /// Says once that the file has more tests than are kept.
+    /// Adds one finding that the file has more tests than are kept.
     mutating func sayTestsAreLeftOut() {
         let limits = limits
         say(
@@ -78,7 +78,7 @@ struct ResultCollector {
             suggestion: "Write one result file per target, or raise the limit of tests per file.")
     }
 
-    /// Says once that the file has more text than is kept.
+    /// Adds one finding that the file has more text than is kept.
     mutating func sayTextIsLeftOut() {
         let limits = limits
         say(
@@ -86,10 +86,10 @@ struct ResultCollector {
             key: "text", suggestion: "Print less in tests that fail, or write one result file per target.")
     }
 
-    /// `text` as a name within the limit; a longer one ends in a digest, so that names stay distinct.
+    /// `text` as a name within the limit. A longer one ends in a digest, so that names stay distinct.
     func nameWithinLimit(_ text: String) -> String { shortened(text, to: limits.nameBytes) }
 
-    /// Gives the tests another suite and name, where `change` says so. What it returns is shortened as all names are.
+    /// Gives tests another suite and name, where `change` returns one. They are shortened like all names.
     mutating func rename(_ change: (_ index: Int, TestResult) -> (suite: String, name: String)?) {
         for index in results.tests.indices {
             guard let new = change(index, results.tests[index]) else { continue }
@@ -98,10 +98,10 @@ struct ResultCollector {
         }
     }
 
-    /// The results, with tests that share suite and name told apart.
+    /// The results, with different names for tests that share suite and name.
     ///
-    /// By the suite that the file has them in, else by their file, else by a number. Tests that share their name with none
-    /// keep it, so that their history goes on.
+    /// They get the suite that the file has them in, otherwise their file, otherwise a number. All other tests keep
+    /// their name, so that their history continues.
     mutating func finished() -> TestResults {
         tellApart { $0.suite }
         tellApart { $0.file }
@@ -109,7 +109,7 @@ struct ResultCollector {
         return results
     }
 
-    /// The places of the first tries of tests that share an id.
+    /// The indices of the first tries of tests that share an id.
     private func collisions() -> [String: [Int]] {
         var counts: [String: Int] = [:]
         for (index, origin) in origins.enumerated() where !origin.isRetry {
@@ -124,7 +124,7 @@ struct ResultCollector {
         return groups
     }
 
-    /// Puts what `part` says before the suites of tests that share an id, where it differs among them.
+    /// Prefixes the suites of tests that share an id with what `part` returns, if it differs between them.
     private mutating func tellApart(by part: (TestOrigin) -> String?) {
         for indices in collisions().values {
             let parts = indices.map { part(origins[$0].place) ?? "" }
@@ -154,7 +154,7 @@ struct ResultCollector {
         }
     }
 
-    /// Names the test whose first try is at `start`, and its further tries.
+    /// Renames the test whose first try is at `start`, and its further tries.
     private mutating func rename(from start: Int, suite: String, name: String) {
         var index = start
         repeat {
@@ -164,7 +164,7 @@ struct ResultCollector {
         } while index < origins.count && origins[index].isRetry
     }
 
-    /// Adds a finding about the file once per `key`, at most 100 in all.
+    /// Adds a finding about the file once for each `key`; at most 100 in all.
     mutating func say(
         _ what: @autoclosure () -> String, key: String? = nil, line: Int? = nil, severity: Finding.Severity = .warning,
         suggestion: String
@@ -176,11 +176,11 @@ struct ResultCollector {
                 suggestion: suggestion))
     }
 
-    /// Adds a finding that is not about the file itself, under the same bound.
+    /// Adds a finding that is not about the file itself, within the same limit.
     mutating func add(_ finding: Finding) {
         guard results.findings.count < 100 else { return }
         var finding = finding
-        // A finding is a sentence; the whole story is in the log.
+        // A finding is a sentence; the log has the rest.
         finding.message = finding.message.cut(to: min(limits.fieldBytes, 4_000))
         finding.file = finding.file.map { shortened($0, to: limits.nameBytes) }
         results.findings.append(finding)
@@ -188,30 +188,30 @@ struct ResultCollector {
 
     private func cut(_ text: String?) -> String? {
         let room = min(limits.fieldBytes, limits.totalBytes - textBytes)
-        // Of less than a sentence nothing is told but that something is missing.
+        // If less than a sentence fits, only the note that something is missing remains.
         guard let text, !text.isEmpty, text.utf8.count <= room || room >= 64 else { return nil }
         return text.cut(to: room)
     }
 
     private func shortened(_ text: String, to limit: Int) -> String {
         guard text.utf8.count > limit else { return text }
-        // FNV-1a: only to keep two long names apart, so a forged collision costs its author a test.
+        // FNV-1a only has to keep two long names apart. Who forges a collision hides a test of their own.
         let digest = text.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
         return text.prefix(bytes: max(0, limit - 20)) + "…#" + String(digest, radix: 16)
     }
 }
 
-/// Where a result file has a test, to tell tests of one name apart.
+/// Where a result file has a test, to distinguish tests with the same name.
 struct TestOrigin: Equatable {
-    /// The suite around it, as the file names it, where that is no part of ``TestResult/suite``.
+    /// The enclosing suite as the file names it, if it is not part of ``TestResult/suite``.
     var suite = ""
 
-    /// The file that declares it, as written.
+    /// The file that declares the test, as written.
     var file: String?
 }
 
 extension [String] {
-    /// Absolute paths without the folders that all of them begin with: those differ from machine to machine.
+    /// Absolute paths without the folders that all of them share, because those differ between machines.
     fileprivate var withoutCommonFolder: [String] {
         guard var common = first?.split(separator: "/", omittingEmptySubsequences: false).dropLast(),
             allSatisfy({ $0.hasPrefix("/") })

@@ -6,7 +6,7 @@
     import Darwin
 #endif
 
-/// One open regular file, read from its start to its end or to a limit.
+/// One open regular file, which is read from its start to its end or to a limit.
 struct ResultFile: ~Copyable {
     private let descriptor: Int32
     private let name: String
@@ -16,7 +16,7 @@ struct ResultFile: ~Copyable {
         self.name = name
     }
 
-    /// Opens `path` without following a last component that is a link and without waiting for a pipe's writer.
+    /// Opens `path`. It does not follow a last component that is a link, and does not wait for the writer of a pipe.
     static func open(_ path: String, named name: String) throws(TestResultFileError) -> ResultFile {
         let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY
         #if canImport(Glibc)
@@ -41,7 +41,7 @@ struct ResultFile: ~Copyable {
 
     deinit { _ = close(descriptor) }
 
-    /// Up to `count` bytes; fewer only at the end of the file.
+    /// Reads up to `count` bytes; fewer only at the end of the file.
     borrowing func read(_ count: Int) throws(TestResultFileError) -> [UInt8] {
         var failure: Int32 = 0
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in

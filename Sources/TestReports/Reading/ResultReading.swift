@@ -2,19 +2,19 @@ import Results
 
 /// Reads one format of test results.
 ///
-/// A new format is a file with a type that conforms, and a line in ``all``. ``XMLReading``, ``JSONReading`` and
-/// ``JSONLineReading`` do the work that formats of a kind have in common.
+/// A new format is one file with a type that conforms, and one line in ``ResultReadings``. ``XMLReading``,
+/// ``JSONReading`` and ``JSONLineReading`` have what formats of a kind share.
 protocol ResultReading: SendableMetatype {
-    /// What the format is called.
+    /// The format's name.
     static var format: ResultFormat { get }
 
-    /// Whether a file with this start is of the format. Decided by content alone: names of files say nothing.
+    /// Whether a file that starts like this has the format. Only the content decides; file names are not reliable.
     static func recognises(_ start: FileStart) -> Bool
 
-    /// - Parameter name: What findings call the file.
+    /// - Parameter name: The file's name in findings.
     init(name: String, limits: TestResultLimits)
 
-    /// The results in `source`; what is broken becomes a finding.
+    /// The results in `source`. Broken parts become findings.
     mutating func read(_ source: ByteSource) -> TestResults
 }
 

@@ -1,6 +1,6 @@
-/// Times as the formats write them.
+/// Reads times in the formats' notations.
 package enum Seconds {
-    /// Seconds as written by any locale: `0.5`, `0,5`, `1,234.56`, `1.234,56`, `12s`; `nil` for what is no time.
+    /// Seconds in any locale's notation: `0.5`, `0,5`, `1,234.56`, `1.234,56`, `12s`; nil if it is not a time.
     static func read(_ text: String) -> Double? {
         var text = text.trimmed
         if text.hasSuffix("s") { text.removeLast() }

@@ -1,15 +1,15 @@
-/// Finds the place in the project's code that a failure's text points at.
+/// Finds the location in the project's code that a failure's text points at.
 struct SourceLocator {
     struct Location: Equatable {
         var file: String
         var line: Int
     }
 
-    /// The file the report names for the test, if any: a place in it is preferred.
+    /// The file that the report names for the test, if any. A location in it is preferred.
     private let declaredFile: String?
     private let declaredBase: Substring?
 
-    /// Parts of the test's class or module, the last of which is often the file's name.
+    /// The parts of the name of the test's class or module. The last one is often the file's name.
     private let suiteParts: [Substring]
 
     init(declaredFile: String? = nil, suite: String) {
@@ -18,7 +18,7 @@ struct SourceLocator {
         suiteParts = suite.utf8.split { ".$:\\/".utf8.contains($0) }.suffix(8).compactMap(Substring.init)
     }
 
-    /// The best place in `texts`, the first of which is looked at first; `nil` where only frameworks are named.
+    /// The best location in `texts`, of which the first is searched first; nil if only frameworks are named.
     func locate(in texts: [String?]) -> Location? {
         for case let text? in texts {
             var best: (score: Int, location: Location)?
@@ -27,7 +27,7 @@ struct SourceLocator {
             var looked = 0
             text.utf8.withContiguousStorageIfAvailable { bytes in
                 for line in bytes.split(separator: .newline) {
-                    // No trace is that long; a text made of places would cost seconds.
+                    // No trace is that long. A text full of locations would take seconds.
                     if looked > 512 { break }
                     for candidate in Self.candidates(in: line) {
                         looked += 1
@@ -35,7 +35,7 @@ struct SourceLocator {
                         scores[candidate.file] = known
                         guard known >= 0, !Self.isForeignFrame(line) else { continue }
                         let score = known + (Self.contains(line, ": error: ") ? 10 : 0)
-                        // A Python traceback ends where it happened, every other one starts there.
+                        // A Python traceback ends with the failing line; all others start with it.
                         let later = candidate.file.hasSuffix(".py")
                         if let best, later ? score < best.score : score <= best.score { continue }
                         best = (score, candidate)
@@ -47,7 +47,7 @@ struct SourceLocator {
         return nil
     }
 
-    /// The location with the report's own path for the file when both name the same one.
+    /// The location, with the report's own path of the file if both name the same file.
     private func reconciled(_ location: Location) -> Location {
         guard let declaredFile else { return location }
         let declared = declaredFile.hasPrefix("./") ? String(declaredFile.dropFirst(2)) : declaredFile
@@ -57,11 +57,12 @@ struct SourceLocator {
         return same ? Location(file: declaredFile, line: location.line) : location
     }
 
-    /// How likely the file is the project's and the test's; less than 0 for one that is not the project's.
+    /// How likely the file belongs to the project and to the test; less than 0 for a file that does not belong to the
+    /// project.
     private func score(_ path: String) -> Int {
         let path = path.replacing("\\", with: "/")
         if Self.foreignPaths.contains(where: { path.byteRange(of: $0) != nil }) { return -1 }
-        // A settings file is where a tool stumbled; a test fails in code.
+        // A settings file is where a tool failed; a test fails in code.
         var score = path.hasSuffix(".json") ? 0 : 1
         let base = path.split(separator: "/").last ?? ""
         if let declaredBase, declaredBase == base { score += 20 }
@@ -71,7 +72,7 @@ struct SourceLocator {
 
     private typealias Line = Slice<UnsafeBufferPointer<UInt8>>
 
-    /// Whether a line is `at org.junit…` or the like.
+    /// Whether a line is a framework's frame, such as `at org.junit…`.
     private static func isForeignFrame(_ line: Line) -> Bool {
         let words = line.drop { $0.isXMLSpace }
         guard words.starts(with: "at ".utf8) else { return false }
@@ -85,7 +86,7 @@ struct SourceLocator {
         }
     }
 
-    /// Paths of what a project uses but does not write.
+    /// Paths of code that a project uses but does not contain.
     private static let foreignPaths = [
         "node_modules/", "/site-packages/", "/dist-packages/", "/usr/lib/", "/usr/include/", "/usr/local/go/src/",
         "/rustc/", ".cargo/registry/", "/pkg/mod/", ".build/checkouts/", "library/core/src/", "library/std/src/",
@@ -93,7 +94,7 @@ struct SourceLocator {
         "/go/src/runtime/", "/go/src/testing/", "/Xcode.app/", "/swift-corelibs", "<frozen",
     ]
 
-    /// Starts of Java, Kotlin, Scala and .NET frames that are not the project's.
+    /// Starts of Java, Kotlin, Scala and .NET frames that do not belong to the project.
     private static let foreignFrames = [
         "org.junit.", "junit.", "java.", "javax.", "jdk.", "sun.", "com.sun.", "java.base/", "org.testng.",
         "kotlin.", "kotlinx.", "scala.", "groovy.", "org.codehaus.groovy.", "org.gradle.", "worker.org.gradle.",
@@ -108,7 +109,7 @@ struct SourceLocator {
         "jl", "r", "R", "ml", "cu", "f90", "s", "S", "cmake", "sql", "json",
     ]
 
-    /// Every place of a line, in the forms of ``mark(at:in:)``.
+    /// Every location in a line, in the forms of ``mark(at:in:)``.
     private static func candidates(in line: Line) -> [Location] {
         var found: [Location] = []
         var index = line.startIndex
@@ -125,7 +126,7 @@ struct SourceLocator {
         return found
     }
 
-    /// How a path and a line's number are written together.
+    /// How a path and a line number are written together.
     private enum Form {
         /// `path.ext:12`.
         case colon
@@ -138,7 +139,7 @@ struct SourceLocator {
         /// Dart's `path.dart 12:5`.
         case space
 
-        /// Whether a file of that name is written so, with `rest` after the number.
+        /// Whether a path may have this form if `rest` follows the number.
         func fits(_ path: String, after rest: Line) -> Bool {
             switch self {
             case .colon: !path.hasSuffix(".json") || rest.first == UInt8(ascii: ":")
@@ -152,7 +153,7 @@ struct SourceLocator {
         }
     }
 
-    /// The form that the byte at `index` ends a path in, and where its number begins.
+    /// The form in which the byte at `index` ends a path, and where the number begins.
     private static func mark(at index: Int, in line: Line) -> (form: Form, number: Int)? {
         let next = index + 1
         switch line[index] {
@@ -181,7 +182,7 @@ struct SourceLocator {
             extensions.contains(String(decoding: bytes[(dot + 1)...], as: UTF8.self)),
             bytes[dot - 1] != UInt8(ascii: "/")
         else { return nil }
-        // Only now: it looks back over the whole line.
+        // This is checked last, because it searches the whole line backwards.
         if form != .quoted { bytes = withSpaces(bytes, from: lowest, in: line, form) }
         if bytes.starts(with: "///".utf8) { bytes = bytes.dropFirst(2) }
         return String(cleaning: bytes)
@@ -210,7 +211,8 @@ struct SourceLocator {
             && (index - 1 < lowest || !line[index - 1].isLetter)
     }
 
-    /// The path with what is before a blank or parenthesis in it: `C:\Program Files (x86)\a.cs`, `in /my work/a.cs:line 1`.
+    /// The path, including parts before a blank or parenthesis: `C:\Program Files (x86)\a.cs`, `in /my work/a.cs:line
+    /// 1`.
     private static func withSpaces(_ bytes: Line, from lowest: Int, in line: Line, _ form: Form) -> Line {
         guard bytes.startIndex > lowest, !isDrive(at: bytes.startIndex, from: lowest, in: line) else { return bytes }
         var index = bytes.startIndex

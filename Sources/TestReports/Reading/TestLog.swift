@@ -1,18 +1,18 @@
 package import Results
 
-/// What the output of a step adds to results whose file says little.
+/// Completes results with facts from the step's output, for result files that lack them.
 ///
-/// `swift test --parallel --xunit-output` writes the word "failure" for every XCTest that fails on Linux, and CTest's
-/// JUnit XML has no message at all: what went wrong is on the console only.
+/// `swift test --parallel --xunit-output` writes only the word "failure" for every failed XCTest on Linux, and CTest's
+/// JUnit XML has no message at all. Only the console has the messages.
 package struct TestLog {
-    /// Bytes that are read, from the end: where failures are said.
+    /// The most bytes that are read, from the end of the output, where failures are printed.
     private static let mostBytes = 8 << 20
 
     private let bytes: ArraySlice<UInt8>
 
     package init(_ bytes: some Collection<UInt8>) { self.bytes = Array(bytes.suffix(Self.mostBytes))[...] }
 
-    /// Whether `tests` lack something that the output may have.
+    /// Whether `tests` lack facts that the output may have.
     package static func isWanted(for tests: [TestResult]) -> Bool { tests.contains { isBare($0) || mayBeCTests($0) } }
 
     private static func isBare(_ test: TestResult) -> Bool {
@@ -20,12 +20,13 @@ package struct TestLog {
         return test.message == nil || test.message == "failure" || test.message == "failed"
     }
 
-    /// Whether CTest may have written it, whose messages are the test's own output: the suite is empty or the build's.
+    /// Whether CTest may have written the test, whose message is then its own output: the suite is empty or the build's
+    /// name.
     private static func mayBeCTests(_ test: TestResult) -> Bool {
         test.status.isFailure && test.suite.split(separator: ".").count <= 1
     }
 
-    /// The results with what the output says of those that failed without a word.
+    /// The results, with the output's message for failed tests that have none.
     package func completing(_ tests: [TestResult]) -> [TestResult] {
         let console = consoleFailures()
         let ctest = ctestEndings()
@@ -53,7 +54,7 @@ package struct TestLog {
         return test
     }
 
-    /// The only test of the console that this one can be: its suite may lack the module.
+    /// The test of the console that this one must be, if there is only one; its suite may lack the module.
     private static func match(_ test: TestResult, _ candidates: [TestResult]) -> TestResult? {
         let fitting = candidates.filter {
             $0.suite == test.suite || test.suite.hasSuffix("." + $0.suite) || $0.suite.hasSuffix("." + test.suite)
@@ -61,7 +62,7 @@ package struct TestLog {
         return Set(fitting.map(\.suite)).count == 1 ? fitting.last : nil
     }
 
-    /// By name, the tests of XCTest that failed with a message.
+    /// The tests of XCTest that failed with a message, by name.
     private func consoleFailures() -> [String: [TestResult]] {
         var isFirst = true
         let bytes = bytes
@@ -74,7 +75,7 @@ package struct TestLog {
         return Dictionary(grouping: failed.prefix(10_000), by: \.name)
     }
 
-    /// By name, how CTest says that a test ended: `2/4 Test #2: slow .....***Timeout   1.00 sec`.
+    /// How CTest reports that a test ended, by name: `2/4 Test #2: slow .....***Timeout   1.00 sec`.
     private func ctestEndings() -> [String: String] {
         var endings: [String: String] = [:]
         for line in bytes.split(separator: .newline) {
@@ -102,7 +103,7 @@ package struct TestLog {
 }
 
 extension Finding {
-    /// Whether one of `tests` that failed says the same: the same place and words, or XCTest's line about it.
+    /// Whether one of the failed `tests` has the same location and text, or XCTest's line about it.
     package func isTold(by tests: [TestResult]) -> Bool {
         guard severity == .error, rule != "crash" else { return false }
         return tests.contains { test in

@@ -1,11 +1,11 @@
 import Results
 
-/// A format that is not read, and what to write in its place.
+/// A format that is not supported, and what to use instead.
 struct UnknownFormat {
     var name: String
     var advice: String
 
-    /// What a file with this start looks like; `nil` where nothing is known of it.
+    /// What a file with this start looks like; nil if that is not known.
     static func recognised(_ start: FileStart) -> UnknownFormat? {
         if let root = start.root, let known = elements[root] { return known }
         if let found = keyed.first(where: { entry in entry.keys.allSatisfy(start.keys.contains) }) {
@@ -38,7 +38,7 @@ struct UnknownFormat {
         "plist": .init(name: "a property list", advice: "Write JUnit XML with the test tool's own option."),
     ]
 
-    /// By keys that a JSON text has; all of them.
+    /// By keys that a JSON text has; all must be there.
     private static let keyed: [(keys: [String], format: UnknownFormat)] = [
         (
             ["[].elements[].steps"],
@@ -97,7 +97,7 @@ struct UnknownFormat {
         ("SF:", .init(name: "a coverage report (LCOV)", advice: "Check the path: the file has no test results.")),
     ]
 
-    /// What is said of the file.
+    /// The finding about the file.
     static func finding(_ start: FileStart, named name: String) -> Finding {
         let known = recognised(start)
         let kind = start.first == UInt8(ascii: "<") ? "XML" : start.keys.isEmpty ? "text" : "JSON"

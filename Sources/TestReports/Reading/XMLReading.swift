@@ -1,19 +1,19 @@
 import Results
 
-/// Reads a format that is XML; the tokens are those of ``XMLTokenizer``.
+/// Reads a format that is XML, from the tokens of ``XMLTokenizer``.
 protocol XMLReading: ResultReading {
     var collector: ResultCollector { get set }
 
-    /// Whether the text in this element is wanted; it is kept up to the limit of a field.
+    /// Whether the format needs the text in this element. It is kept up to the limit of a field.
     static func wantsText(of element: String) -> Bool
 
-    /// An element begins. `path` has the names of all open elements, its own last.
+    /// Called when an element begins. `path` has the names of all open elements, its own last.
     mutating func begin(_ path: [String], _ attributes: XMLAttributes)
 
-    /// An element ends. `path` has its own name last; `text` is empty unless it was wanted.
+    /// Called when an element ends. `path` has its own name last. `text` is empty unless the format wants it.
     mutating func end(_ path: [String], text: String)
 
-    /// The end of the file.
+    /// Called at the end of the file.
     mutating func finish()
 }
 
@@ -75,7 +75,7 @@ extension XMLReading {
 }
 
 extension ResultCollector {
-    /// Says that the file is not well-formed from `line` on.
+    /// Adds a finding that the file is not well-formed from `line` on.
     mutating func sayBroken(_ what: String, line: Int) {
         say(
             "\(what), at line \(line); the results before that line are in this report", key: "broken", line: line,
@@ -85,7 +85,7 @@ extension ResultCollector {
         )
     }
 
-    /// Says that the file declares entities.
+    /// Adds a finding that the file declares entities.
     mutating func sayRefused(line: Int) {
         say(
             "has a document type that declares entities, which no test report needs: it was not read further",

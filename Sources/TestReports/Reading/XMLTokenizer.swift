@@ -3,12 +3,12 @@ enum XMLToken {
     /// `<name …>` or `<name …/>`; names come without their namespace prefix.
     case start(name: String, attributes: XMLAttributes, isEmpty: Bool)
     case end(name: String)
-    /// Part of a text, references resolved; one text may come in many parts.
+    /// A part of a text, with references resolved. One text may have many parts.
     case text(ArraySlice<UInt8>)
     case finished
-    /// Not XML from here on; the words continue "the file …".
+    /// The text is not XML from here on. The words continue a sentence that begins with "the file".
     case broken(String)
-    /// A document type that declares entities; nothing of it was resolved.
+    /// A document type that declares entities. None of them was resolved.
     case refused
 }
 
@@ -21,20 +21,20 @@ struct XMLAttributes {
     }
 }
 
-/// Splits UTF-8 into XML tokens within bounded memory.
+/// Splits UTF-8 into XML tokens with bounded memory.
 ///
-/// Our own rather than libxml2's: test reports hold what XML forbids (raw control characters, a bare `&`) and libxml2
-/// stops there; and a reader that knows no entity but the five of XML can't be made to expand or fetch one.
+/// libxml2 is not used: test reports contain what XML forbids (raw control characters, a bare `&`), and libxml2 stops
+/// there. And a reader that knows only XML's five predefined entities can't be made to expand or fetch others.
 struct XMLTokenizer {
     private(set) var source: ByteSource
     private let valueLimit: Int
     private var inCharacterData = false
 
-    /// What one element may have: those after that are read over.
+    /// The most attributes of one element; further ones are skipped.
     private static let attributeLimit = 64
     private static let nameLimit = 256
 
-    /// - Parameter valueLimit: Bytes kept of one attribute's value.
+    /// - Parameter valueLimit: The most bytes that are kept of one attribute's value.
     init(_ source: ByteSource, valueLimit: Int) {
         self.source = source
         self.valueLimit = valueLimit
@@ -54,7 +54,7 @@ struct XMLTokenizer {
         }
     }
 
-    /// What follows a `<`; `nil` for a comment and the like.
+    /// The token after a `<`; nil for a comment and the like.
     private mutating func markup() -> XMLToken? {
         switch source.peek() {
         case nil: return .broken("ends inside a tag")
@@ -91,13 +91,13 @@ struct XMLTokenizer {
         }
     }
 
-    /// Reads over `<!DOCTYPE …>`; anything it declares beyond elements and attributes is refused.
+    /// Skips `<!DOCTYPE …>`. A declaration of anything but elements and attributes is refused.
     private mutating func documentType() -> XMLToken? {
         var depth = 0
         var quote: UInt8?
         var window: UInt64 = 0
         while let byte = source.next() {
-            // The last eight bytes in lower case: "<!entity" is exactly eight.
+            // The last eight bytes in lower case: "<!entity" has exactly eight.
             window = window << 8 | UInt64(0x41...0x5A ~= byte ? byte | 0x20 : byte)
             if window == Self.entity || byte == UInt8(ascii: "%") { return .refused }
             if let open = quote {
@@ -168,7 +168,7 @@ struct XMLTokenizer {
         }
     }
 
-    /// The local part of a name; `nil` where none starts.
+    /// The local part of a name; nil if no name starts here.
     private mutating func name() -> String? {
         var bytes: [UInt8] = []
         while let byte = source.peek() {
@@ -186,7 +186,7 @@ struct XMLTokenizer {
         return bytes.isEmpty ? nil : String(cleaning: bytes)
     }
 
-    /// What follows an `&`: the character it stands for, or the text as it is when it stands for none.
+    /// The character that a reference after `&` stands for; otherwise the text unchanged.
     private mutating func reference() -> [UInt8] {
         var bytes: [UInt8] = []
         while let byte = source.peek(), byte.isLetter || byte.isDigit || byte == UInt8(ascii: "#"), bytes.count < 12 {
