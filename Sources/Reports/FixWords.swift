@@ -1,9 +1,9 @@
 public import Results
 import TerminalText
 
-/// What was done about a failed run, in lines for people; safe to show.
+/// The attempts at fixing a run, as lines for people. The lines are safe to show.
 public enum FixWords {
-    /// First what it came to, then each attempt, then how to take it over.
+    /// First the result, then each attempt, then how to apply the fix.
     public static func lines(_ series: FixSeries, of run: RunID) -> [String] {
         var lines = ["fix \(series.state.title): \(TerminalText.name(series.reason, limit: 1_000))"]
         for attempt in series.attempts.suffix(20) {
@@ -22,6 +22,6 @@ public enum FixWords {
         return lines
     }
 
-    /// The command that puts the fix onto the branch that is checked out.
+    /// The command that applies the fix to the checked-out branch.
     public static func command(_ run: RunID) -> String { "pipectl fix \(run) --patch | git am" }
 }

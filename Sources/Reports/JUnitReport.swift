@@ -1,8 +1,8 @@
 import Results
 import TerminalText
 
-/// The tests as JUnit XML, for tools that read nothing else: one `<testsuite>` per suite, and one for the steps, so
-/// that a step that failed without a test is seen too.
+/// The tests as JUnit XML, for tools that read nothing else: one `<testsuite>` for each suite, and one for the steps,
+/// so that a step that failed without a failed test is visible, too.
 struct JUnitReport {
     let document: ReportDocument
     private let facts: ReportFacts
@@ -65,7 +65,7 @@ struct JUnitReport {
         switch result.status {
         case .passed:
             if let earlier = test.earlierFailure {
-                // What Surefire writes for a test that failed and passed again.
+                // Surefire writes this for a test that failed and then passed.
                 xml += ">\n      <flakyFailure \(attribute("message", earlier)) type=\"failure\"/>\n    </testcase>\n"
             } else {
                 xml += "/>\n"
@@ -78,7 +78,7 @@ struct JUnitReport {
             xml += "\n    </testcase>\n"
         case .skipped: xml += ">\n      <skipped \(attribute("message", message))/>\n    </testcase>\n"
         case .expectedFailure:
-            // JUnit has no word for it; as a failure it would turn a passed run red.
+            // JUnit has no element for it. As a failure it would make a passed run look failed.
             xml += ">\n      <skipped \(attribute("message", "expected failure: " + message))/>\n    </testcase>\n"
         }
         return Case(xml: xml, status: result.status, seconds: finite(result.duration))
@@ -123,7 +123,7 @@ struct JUnitReport {
         "\(name)=\"\(text(value, isAttribute: true))\""
     }
 
-    /// Text as XML 1.0 allows it (section 2.2): escape sequences and control characters are gone already.
+    /// Text as XML 1.0 allows it (section 2.2). Escape sequences and control characters were removed before.
     private func text(_ value: String, isAttribute: Bool = false) -> String {
         var output = ""
         for scalar in TerminalText.clean(value.utf8, colours: false).unicodeScalars {

@@ -1,10 +1,11 @@
 import Results
 import Pipeline
 
-/// A report for a forge's check or an agent: bounded, what matters most first to stay.
+/// A report for a forge's check or an agent, of limited size.
 ///
-/// The report is made of blocks, each with versions from short to full. Every block gets its shortest version in the
-/// order of its rank while there is room, then longer ones in the same order; what got none is counted at the end.
+/// It consists of blocks, each with versions from short to full. In the order of rank, every block gets its shortest
+/// version as long as there is space; then longer versions follow in the same order. The end says how many blocks are
+/// missing.
 struct MarkdownReport {
     let document: ReportDocument
     let options: RenderOptions
@@ -19,9 +20,9 @@ struct MarkdownReport {
     private var report: Report { document.report }
 
     private struct Block {
-        /// Lower ranks stay longer.
+        /// Blocks with lower ranks are kept longer.
         var rank: Int
-        /// What is counted when the block is left out: `failing test`.
+        /// What is counted if the block is omitted: `failing test`.
         var kind: String
         /// From short to full.
         var versions: [String]
@@ -31,7 +32,7 @@ struct MarkdownReport {
         var blocks = head() + failingTests() + failedSteps() + conflicts()
         blocks += findings() + comparison() + steps() + artifacts()
         let end = ending()
-        // Room for the note on what is left out.
+        // Space for the note about what is omitted.
         var room = options.markdownLimit - end.utf8.count - 400
         var chosen = [Int?](repeating: nil, count: blocks.count)
         let order = blocks.indices.sorted { (blocks[$0].rank, $0) < (blocks[$1].rank, $1) }
@@ -150,7 +151,7 @@ struct MarkdownReport {
                     if !block.isEmpty { versions.append(line + "\nLast lines:\n\n" + block) }
                 }
             }
-            // The tail of a log matters more than the hundredth failing test, less than the first twenty.
+            // The tail of a log is more important than the hundredth failing test, and less than the first twenty.
             return Block(rank: 10 + min(index, 9), kind: "failed step", versions: versions)
         }
     }
@@ -226,7 +227,7 @@ struct MarkdownReport {
             }
     }
 
-    /// What is never left out.
+    /// The part that is never omitted.
     private func ending() -> String {
         var text = "\nReproduce: \(MarkdownText.code(report.reproduce, limit: 1_000))\n"
         if let command = facts.nextCommand {
@@ -235,12 +236,12 @@ struct MarkdownReport {
         return text
     }
 
-    /// A commit id, which is hexadecimal or nothing.
+    /// A commit id, or an empty text if it is not hexadecimal.
     private func commit(_ id: String) -> String {
         id.utf8.allSatisfy { ($0 >= 0x30 && $0 <= 0x39) || ($0 >= 0x61 && $0 <= 0x66) } ? Wording.short(id) : "?"
     }
 
-    /// A block that belongs to a list's entry.
+    /// A block that belongs to a list item.
     private func indented(_ block: String) -> String {
         block.split(separator: "\n", omittingEmptySubsequences: false)
             .map { $0.isEmpty ? "" : "  " + $0 }.joined(separator: "\n")

@@ -1,43 +1,45 @@
 import Results
 import TerminalText
 
-/// Untrusted text for Markdown as forges read it (CommonMark with GitHub's extensions).
+/// Makes untrusted text safe for Markdown as forges read it (CommonMark with GitHub's extensions).
 public enum MarkdownText {
-    /// A sentence: as it is if nothing in it means anything to Markdown or a forge, else as code.
+    /// A sentence: unchanged if nothing in it has a meaning in Markdown or at a forge, otherwise as code.
     ///
-    /// Escaping with backslashes isn't enough: mentions, issue numbers and addresses become links without any markup.
+    /// Escaping with backslashes would not be enough: forges turn mentions, issue numbers and addresses into links
+    /// without any markup.
     public static func inline(_ text: String, limit: Int = 300) -> String {
-        // A tab is a space to a reader; its picture is in few fonts.
+        // A tab looks like a space, and few fonts have its picture.
         let name = TerminalText.name(text.replacing("\t", with: " "), limit: limit)
         let harmless = " .,;:()'\"%/=…-".unicodeScalars
         let plain = name.unicodeScalars.allSatisfy { scalar in
             scalar.properties.isAlphabetic || scalar.properties.numericType != nil || harmless.contains(scalar)
         }
-        // Bytes, not characters: an accent on a slash makes it another character to Swift, not to a forge.
+        // Compares bytes, not characters: with a combining accent, a slash is another character to Swift, but not to a
+        // forge.
         let bytes = Array(name.lowercased().utf8)
         let linked = ["://", "www.", "--"].contains { bytes.contains($0.utf8) }
         return plain && !linked && !name.isEmpty ? name : code(text, limit: limit)
     }
 
-    /// A code span, with a fence longer than any run of backticks inside.
+    /// A code span, with a fence that is longer than any run of backticks inside.
     public static func code(_ text: String, limit: Int = 300) -> String {
         let name = TerminalText.name(text, limit: limit)
         guard !name.isEmpty else { return "(empty)" }
         let fence = String(repeating: "`", count: longestFence(in: name) + 1)
-        // One space on each side is taken off again by the reader.
+        // Markdown strips one space on each side.
         let edges = [name.utf8.first, name.utf8.last]
         let padding = edges.contains(UInt8(ascii: "`")) || edges.contains(UInt8(ascii: " ")) ? " " : ""
         return fence + padding + name + padding + fence
     }
 
-    /// A code span in a table's cell, where a bar ends the cell even in code.
+    /// A code span in a table cell, where a `|` ends the cell even in code.
     static func cell(_ text: String) -> String {
         code(text).unicodeScalars.split(separator: "|", omittingEmptySubsequences: false).map { String($0) }
             .joined(separator: "\\|")
     }
 
-    /// A code block with a fence longer than any inside: at most `lines` lines and `bytes` bytes, from the start or,
-    /// with `fromEnd`, from the end.
+    /// A code block with a fence that is longer than any inside: at most `lines` lines and `bytes` bytes, from the
+    /// start or, with `fromEnd`, from the end.
     static func block(_ text: some Sequence<UInt8>, lines limit: Int, bytes: Int, fromEnd: Bool = false) -> String {
         var lines = TerminalText.clean(text, colours: false, lineLimit: 300)
             .split(separator: "\n", omittingEmptySubsequences: false)

@@ -1,16 +1,17 @@
 public import Results
 
-/// A report with everything that is shown with it: the one place where every format is rendered.
+/// A report with everything that is shown with it. Every format is rendered here.
 ///
-/// Every text of a test, a log, a name or a path may have been written by the change. Each format makes it safe for
-/// its own reader: a terminal, a forge's Markdown, a browser, an XML parser.
+/// The change may have written any text of a test, a log, a name or a path. Each format makes it safe for its reader: a
+/// terminal, a forge's Markdown, a browser, an XML parser.
 public struct ReportDocument: Sendable {
+    /// The report itself.
     public var report: Report
     /// Every try of every test, as the steps reported them.
     public var tests: [TestResult]
-    /// The log of an attempt by the name in its ``LogRecord``; nil if it is no longer there. Asked once per log.
+    /// Returns an attempt's log by the name in its ``LogRecord``; nil if it no longer exists. Called once for each log.
     public var logs: @Sendable (_ file: String) -> ReportLog?
-    /// How tests came out in earlier runs, by their ids, where that is known: the page plots it.
+    /// The results of tests in earlier runs, by test id, if known. The page plots them.
     public var trends: [String: TestTrend] = [:]
 
     public init(
@@ -22,7 +23,7 @@ public struct ReportDocument: Sendable {
         self.logs = logs
     }
 
-    /// The report as `format`, ending with a line feed.
+    /// The report in a format, with a line feed at its end.
     public func render(_ format: ReportFormat, options: RenderOptions = RenderOptions()) -> String {
         switch format {
         case .text: TextReport(document: self, options: options).render()
@@ -34,11 +35,11 @@ public struct ReportDocument: Sendable {
     }
 }
 
-/// What an attempt printed.
+/// The output of an attempt.
 public struct ReportLog: Sendable {
-    /// As written, masked: any bytes.
+    /// Masked, but otherwise as the step wrote it: any bytes.
     public var bytes: [UInt8]
-    /// Milliseconds from the attempt's start until the byte at an offset of ``bytes`` came; nil where not known.
+    /// The milliseconds from the attempt's start until the byte at an offset of ``bytes`` came; nil if unknown.
     public var milliseconds: @Sendable (_ offset: Int) -> Int?
 
     public init(bytes: [UInt8], milliseconds: @escaping @Sendable (_ offset: Int) -> Int? = { _ in nil }) {
@@ -47,20 +48,20 @@ public struct ReportLog: Sendable {
     }
 }
 
-/// A form that a report can be read in.
+/// A format of reports.
 public enum ReportFormat: String, Sendable, CaseIterable {
     /// For a terminal.
     case text
-    /// For a forge's check or an agent: bounded.
+    /// For a forge's check or an agent. Its size is limited.
     case markdown
     /// One self-contained page.
     case html
-    /// Everything, for programs: see `docs/report.md`.
+    /// The complete report, for programs: see `docs/report.md`.
     case json
     /// The tests, for tools that read JUnit XML.
     case junit
 
-    /// The format that the extension of a file's name asks for, of either case; nil where it asks for none that is known.
+    /// The format for the extension of a file name, in upper or lower case; nil for other extensions.
     public init?(path: String) {
         let name = path.split(separator: "/").last ?? ""
         guard let dot = name.lastIndex(of: "."), dot > name.startIndex else { return nil }
@@ -75,7 +76,7 @@ public enum ReportFormat: String, Sendable, CaseIterable {
     }
 }
 
-/// How a report is rendered.
+/// Options for rendering a report.
 ///
 /// | Option | Unit | Default | Formats |
 /// | --- | --- | --- | --- |
@@ -87,18 +88,19 @@ public enum ReportFormat: String, Sendable, CaseIterable {
 /// | `logBytesPerAttempt` | bytes | 512 KiB | html |
 /// | `logBytes` | bytes | 8 MiB | html |
 public struct RenderOptions: Sendable, Equatable {
-    /// Whether SGR colours are used. They are never the only sign of anything.
+    /// Whether SGR colours are used. Nothing is shown by colour alone.
     public var colour: Bool
+    /// Columns; at least 40.
     public var width: Int
-    /// Lines from the end of a failed step's log.
+    /// The number of lines that are shown from the end of a failed step's log.
     public var logTailLines: Int
-    /// Failing tests that are shown in full; the others are counted.
+    /// The number of failing tests that are shown in full. The others are counted.
     public var failureLimit: Int
-    /// GitHub refuses the text of a check beyond 65,535 characters.
+    /// The most bytes of a Markdown report. GitHub refuses check texts of more than 65,535 characters.
     public var markdownLimit: Int
-    /// What is shown of one log: its start and, four times as much, its end.
+    /// The most bytes that are shown of one log: its start and, four times as much, its end.
     public var logBytesPerAttempt: Int
-    /// What is shown of all logs together; failed steps come first.
+    /// The most bytes that are shown of all logs together. Logs of failed steps take precedence.
     public var logBytes: Int
 
     public init(

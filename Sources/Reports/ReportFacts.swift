@@ -2,32 +2,33 @@ import Results
 import TerminalText
 import Pipeline
 
-/// What every format says about a report: sorted, joined and counted once.
+/// The facts about a report that all formats show: sorted, joined and counted once.
 struct ReportFacts {
     /// A test with all its tries.
     struct Test {
-        /// The last try: it decides.
+        /// The last try, which decides.
         var result: TestResult
-        /// How often it was tried.
+        /// The number of tries.
         var tries: Int
-        /// What the newest failed try before the last one said.
+        /// The message of the last failed try before the final one.
         var earlierFailure: String?
         var standing: Standing
 
-        /// Whether it failed first and passed then.
+        /// Whether it failed first and then passed.
         var isFlaky: Bool { earlierFailure != nil && !result.status.isFailure }
     }
 
-    /// How a test stands against the same test on the target.
+    /// How a failed test compares with the same test on the target.
     enum Standing { case newlyFailing, unknown, alsoOnTarget }
 
     let report: Report
     /// In the order of the result files.
     let tests: [Test]
-    /// Failing only here first, then those nothing is known about, then those that fail on the target too.
+    /// First those that fail only in this run, then those with nothing to compare with, then those that also fail on
+    /// the target.
     let failing: [Test]
     let flaky: [Test]
-    /// Steps that ran and did not succeed, those that decide first.
+    /// Steps that ran and did not succeed. Those that decide the verdict come first.
     let failedSteps: [StepRecord]
 
     init(_ document: ReportDocument) {
@@ -39,7 +40,7 @@ struct ReportFacts {
         var places: [String: Int] = [:]
         for result in document.tests {
             let id = result.id
-            // The same id with a number that does not rise is the same test in another step, not another try.
+            // If the number does not increase, the same id is the same test in another step, not another try.
             if result.attempt > 1, let place = places[id], result.attempt > tests[place].result.attempt {
                 if tests[place].result.status.isFailure {
                     tests[place].earlierFailure = tests[place].result.message ?? "failed"
@@ -64,13 +65,13 @@ struct ReportFacts {
         self.failedSteps = failedSteps.filter { !$0.allowsFailure } + failedSteps.filter(\.allowsFailure)
     }
 
-    /// What the tested commit of a change is: where the target is in the head, nothing had to be merged.
+    /// What the tested commit of a change is. If the head contains the target, nothing had to be merged.
     static func whatIsTested(_ report: Report) -> String {
         report.testedCommit == report.change?.head
             ? "the head, which already contains the target" : "the head merged into the target"
     }
 
-    /// The ref that was run, in one safe line; a working tree has none.
+    /// The ref of the run on one line, safe to show. A working tree has no ref.
     static func ref(_ report: Report) -> String {
         report.ref.isEmpty ? "working tree" : TerminalText.name(report.ref)
     }
@@ -86,7 +87,7 @@ struct ReportFacts {
         return ref
     }
 
-    /// `on a pull request`, as the reason a run exists.
+    /// `on a pull request`: what started the run.
     var event: String {
         switch report.event {
         case .pullRequest: "pull request"
@@ -98,7 +99,7 @@ struct ReportFacts {
         }
     }
 
-    /// What the workspace began from; nil if from nothing and nobody knows why.
+    /// What the workspace started from; nil for a fresh workspace without a known reason.
     var base: String? {
         guard let base = report.base else {
             return report.cold.map { "fresh: \(TerminalText.name($0, limit: 300))" }
@@ -107,7 +108,7 @@ struct ReportFacts {
         return "warm, from run \(base.run) at \(Wording.short(base.commit)); \(files)"
     }
 
-    /// `run 7, as attempt 3 of run 5, in the workspace of run 7`; nil for a first run.
+    /// `run 7, as attempt 3 of run 5, in the retained workspace of run 7`; nil for a first run.
     var repeats: String? {
         report.rerunOf.map { original in
             "run \(original)" + (report.repetition.map { ", as attempt \($0.number) of run \($0.origin)" } ?? "")
@@ -115,7 +116,7 @@ struct ReportFacts {
         }
     }
 
-    /// What people said, one line each, safe to show.
+    /// The answers to requests for approval, one line each, safe to show.
     var approvals: [String] {
         (report.approvals ?? []).map { approval in
             let subject = approval.step.map { "step \"\($0)\" " } ?? ""
@@ -123,7 +124,7 @@ struct ReportFacts {
         }
     }
 
-    /// The command to type next; nil when nothing is left to do.
+    /// The command to type next; nil if nothing is to be done.
     var nextCommand: String? {
         let id = report.id
         switch report.verdict {
@@ -132,7 +133,7 @@ struct ReportFacts {
         case .failed:
             guard let step = failedSteps.first else { return "pipectl show \(id)" }
             return Self.logsCommand(id, step.name)
-        // No step of it failed in the end: there is nothing to go on with.
+        // In the end no step failed, so there is nothing to rerun.
         case .flaky: return shownFlaky.map { "pipectl history \($0.shellWord)" } ?? "pipectl rerun \(id)"
         case .infrastructure: return "pipectl doctor"
         case .superseded: return "pipectl show \(successor ?? id)"
@@ -145,26 +146,26 @@ struct ReportFacts {
         }
     }
 
-    /// The first flaky test, if its name can be typed as it is shown.
+    /// The first flaky test whose name can be typed as it is shown.
     private var shownFlaky: String? {
         flaky.first.map(\.result.id).flatMap {
             TerminalText.name($0, limit: 400) == $0 && !$0.hasPrefix("-") ? $0 : nil
         }
     }
 
-    /// The run that took the place of this one, which its reason names first.
+    /// The run that superseded this one. The reason starts with it.
     private var successor: RunID? {
         let words = report.reason.split(separator: " ", maxSplits: 2)
         return words.count == 3 && words[0] == "Run" && words[2].hasPrefix("took its place") ? RunID(words[1]) : nil
     }
 
-    /// The command that prints a step's log. A name that can't be shown as it is can't be typed either.
+    /// The command that prints a step's log. A name that can't be shown unchanged can't be typed either.
     static func logsCommand(_ id: RunID, _ step: String) -> String {
         let name = TerminalText.name(step)
         return "pipectl logs \(id) \(name == step ? name.shellWord : "--failed")"
     }
 
-    /// What to do after it, in words.
+    /// What to do next, in words.
     var advice: String {
         switch report.verdict {
         case .failed where report.fixes?.state == .offered: "Review the fix that passed, then apply it"
@@ -180,8 +181,8 @@ struct ReportFacts {
         }
     }
 
-    /// What came out otherwise than on the target and asks for a look: a title, and a line for each test, not yet safe to
-    /// show.
+    /// The differences from the target that should be looked at: a title, and a line for each test. The lines are not
+    /// yet safe to show.
     var differences: [(title: String, kind: String, lines: [String])] {
         guard let comparison = report.comparison else { return [] }
         let base = "run \(comparison.against) of the target, commit \(Wording.short(comparison.commit))"
@@ -194,13 +195,13 @@ struct ReportFacts {
         ].filter { !$0.lines.isEmpty }
     }
 
-    /// Where a finding points; nil if its message says it already, as compilers' do.
+    /// Where a finding points; nil if its message contains the location, as compilers' messages do.
     static func place(of finding: Finding) -> String? {
         guard let file = finding.file, !finding.message.hasPrefix(file) else { return nil }
         return place(file, finding.line)
     }
 
-    /// `Package.swift:12`, with what can't be seen made visible.
+    /// `Package.swift:12`, with invisible characters made visible.
     static func place(_ file: String?, _ line: Int?) -> String? {
         guard let file else { return nil }
         return TerminalText.name(file, limit: 400) + (line.map { ":\($0)" } ?? "")

@@ -2,8 +2,9 @@ public import Foundation
 import Results
 import TerminalText
 
-/// How a report is written as JSON: sorted keys, times as ISO 8601 in UTC with milliseconds. See `docs/report.md`.
+/// The JSON form of a report: sorted keys, times as ISO 8601 in UTC with milliseconds. See `docs/report.md`.
 public enum ReportJSON {
+    /// An encoder for reports.
     public static func encoder() -> JSONEncoder {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
@@ -14,7 +15,7 @@ public enum ReportJSON {
         return encoder
     }
 
-    /// Reads what ``encoder()`` writes; times may also lack their fraction.
+    /// Reads what ``encoder()`` writes. Times without a fraction are accepted, too.
     public static func decoder() -> JSONDecoder {
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .custom { decoder in
@@ -31,7 +32,7 @@ public enum ReportJSON {
 }
 
 extension ReportDocument {
-    /// The report's own keys and `tests` beside them, in one object.
+    /// The report's own keys, and `tests` beside them, in one object.
     private struct Flat: Encodable {
         enum Key: String, CodingKey { case tests }
         let document: ReportDocument
@@ -45,14 +46,14 @@ extension ReportDocument {
 
     func renderJSON() -> String {
         let encoder = ReportJSON.encoder()
-        // JSON has no infinity; a result file may claim a test took one.
+        // JSON has no infinity, but a result file may claim that a test took one.
         encoder.nonConformingFloatEncodingStrategy = .convertToString(
             positiveInfinity: "Infinity", negativeInfinity: "-Infinity", nan: "NaN")
         do {
             return VisibleJSON.text(try encoder.encode(Flat(document: self))) + "\n"
         } catch {
-            // Every value is a string, number, array or object of those, so this can't be reached; an empty object
-            // is still something that a reader refuses with a clear message.
+            // Unreachable, because every value is a string, number, array or object of those. A reader would refuse the
+            // empty object with a clear message.
             return "{}\n"
         }
     }

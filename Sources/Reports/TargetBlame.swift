@@ -2,14 +2,14 @@ public import Results
 import TerminalText
 import Pipeline
 
-/// How many of a run's failing tests fail on the target, too: the first thing that its reader must know.
+/// How many of a run's failing tests also fail on the target. A reader must know this first.
 public struct TargetBlame: Sendable, Equatable {
-    /// Whether nothing failed that does not fail on the target.
+    /// Whether every failure also exists on the target.
     public var isWhole: Bool
     /// `both failing tests fail on main too (run 5)`.
     public var headline: String
 
-    /// Nil where no test fails in both, or nothing is known of the target.
+    /// Nil if no test fails in both runs, or if nothing is known of the target.
     public init?(_ report: Report, _ tests: [TestResult]) {
         guard report.verdict == .failed, let comparison = report.comparison, !comparison.alsoFailing.isEmpty else {
             return nil
@@ -17,7 +17,7 @@ public struct TargetBlame: Sendable, Equatable {
         let also = comparison.alsoFailing.count
         let all = also + comparison.newlyFailing.count
         let target = report.change.map { TerminalText.name($0.target) } ?? "the target"
-        // A step that failed without a failing test did so for a reason of its own, such as a compiler error.
+        // A step that failed without a failing test has another reason, such as a compiler error.
         let isExplained = report.steps.allSatisfy { step in
             !step.status.isFailure || step.allowsFailure
                 || step.status == .failed && step.tests?.of(tests).contains(where: \.status.isFailure) == true
@@ -34,7 +34,7 @@ public struct TargetBlame: Sendable, Equatable {
         headline = "\(who) on \(target) too (run \(comparison.against))"
     }
 
-    /// The reason of a verdict with the headline before it; after it, where the change has failures of its own.
+    /// The verdict's reason, preceded by the headline; if the change has failures of its own, the headline comes last.
     public func reason(_ reason: String) -> String {
         if reason.contains(headline) { return reason }
         return isWhole ? "\(headline); \(reason)" : "\(reason); \(headline)"

@@ -2,7 +2,7 @@ import Results
 import TerminalText
 import Pipeline
 
-/// A report for a terminal, or for a file that people read.
+/// A report as text, for a terminal or a file.
 struct TextReport {
     let document: ReportDocument
     let options: RenderOptions
@@ -236,7 +236,7 @@ struct TextReport {
             .split(separator: "\n", omittingEmptySubsequences: false)
     }
 
-    /// Untrusted text of several lines, the first `limit` of them.
+    /// Untrusted text of several lines; the first `limit` lines.
     private mutating func block(_ text: String, indent: Int, lines limit: Int) {
         var lines = cleaned(text)
         while lines.last?.allSatisfy(\.isWhitespace) == true { lines.removeLast() }

@@ -1,12 +1,12 @@
 public import Results
 import TerminalText
 
-/// How states, results and proofs read, the same in every format.
+/// The words and symbols for states, results and proofs, the same in every format.
 public enum Wording {
     /// The first ten digits of a commit id.
     static func short(_ commit: String) -> String { String(commit.prefix(10)) }
 
-    /// One sign for each verdict, wherever it is shown.
+    /// One symbol for each verdict, the same everywhere.
     public static func symbol(_ verdict: Verdict) -> String {
         switch verdict {
         case .passed: "✓"
@@ -21,7 +21,7 @@ public enum Wording {
         }
     }
 
-    /// The same for the states of steps.
+    /// One symbol for each status of a step, the same everywhere.
     public static func symbol(_ status: StepStatus) -> String {
         switch status {
         case .passed: "✓"
@@ -36,12 +36,12 @@ public enum Wording {
 
     static func title(_ status: StepStatus) -> String { status == .timedOut ? "timed out" : status.rawValue }
 
-    /// `proved by run 12 of 1a2b3c4d5e` or `passed in run 12`, for a step that was not run because of it; nil for all others.
+    /// `proved by run 12 of 1a2b3c4d5e` or `passed in run 12`, for a step that was not run; nil for other steps.
     static func proof(_ step: StepRecord) -> String? {
         step.provedBy.map { "proved by \(run($0))" } ?? step.carriedFrom.map { "passed in run \($0.run)" }
     }
 
-    /// `run 12 of 1a2b3c4d5e`: the run, and the pushed commit where the report has it.
+    /// `run 12 of 1a2b3c4d5e`: the run, and its pushed commit if the report has it.
     static func run(_ proof: ProofCitation) -> String {
         "run \(proof.run)" + (proof.head.map { " of \(TerminalText.name(short($0)))" } ?? "")
     }
@@ -50,7 +50,7 @@ public enum Wording {
         status == .expectedFailure ? "expected failure" : status.rawValue
     }
 
-    /// `1,203 passed, 2 failed, 3 skipped`; the parts that are zero are left out.
+    /// `1,203 passed, 2 failed, 3 skipped`, without parts that are zero.
     static func counts(_ counts: TestCounts) -> String {
         guard counts.total > 0 else { return "no tests" }
         var parts: [String] = []

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A call while it goes on: how it tells what it does.
+/// A running call of a tool, for reporting its progress.
 public struct Call: Sendable {
     let token: JSON?
     let output: LineOutput
@@ -11,10 +11,11 @@ public struct Call: Sendable {
         self.output = output
     }
 
-    /// Tells the client what goes on, if it wants to hear it.
+    /// Sends a progress message, if the client asked for progress.
     ///
     /// - Parameters:
-    ///   - done: How much of `total` is done; what is told only grows.
+    ///   - message: What is being done.
+    ///   - done: How much of `total` is done. The reported number never decreases.
     public func progress(_ message: String, done: Int? = nil, total: Int? = nil) async {
         guard let token else { return }
         var params: [String: JSON] = [
@@ -25,7 +26,7 @@ public struct Call: Sendable {
     }
 }
 
-/// Numbers that only grow, as the protocol wants them.
+/// Numbers that only increase, as the protocol requires.
 private final class Steps: Sendable {
     private let last = Mutex(-1)
 
@@ -37,7 +38,7 @@ private final class Steps: Sendable {
     }
 }
 
-/// Ends a call that its client no longer wants.
+/// Ends a call that its client has cancelled.
 struct CallStop: Sendable {
     private let stream: AsyncStream<Never>
     private let continuation: AsyncStream<Never>.Continuation
@@ -46,6 +47,6 @@ struct CallStop: Sendable {
 
     func stop() { continuation.finish() }
 
-    /// Waits until it is stopped or the task is cancelled.
+    /// Waits until the call is stopped or the task is cancelled.
     func wait() async { for await _ in stream {} }
 }

@@ -1,4 +1,4 @@
-/// What the server answers to each method.
+/// The server's answer to each method.
 extension Server {
     func result(
         of request: Request, _ revision: Revision, _ output: LineOutput
@@ -37,13 +37,13 @@ extension Server {
 
     private var capabilities: JSON { ["tools": [:], "resources": [:]] }
 
-    /// Every list is one page, so no cursor can come from here.
+    /// Every list has a single page, so no valid cursor exists.
     private func refuseCursor(_ request: Request) throws(RPCError) {
         guard let cursor = request.params["cursor"], cursor != .null else { return }
         throw RPCError(RPCError.invalidParameters, "there are no more pages.")
     }
 
-    /// How long a client may keep the answer, which the stateless revision wants to be told.
+    /// How long a client may cache the answer, which the stateless revision requires.
     private func cached(_ result: [String: JSON], forMinutes minutes: Int, _ revision: Revision) -> [String: JSON] {
         guard revision.isStateless else { return result }
         return result.merging(["ttlMs": .integer(minutes * 60_000), "cacheScope": "private"]) { $1 }
@@ -67,7 +67,7 @@ extension Server {
             if revision.hasStructuredContent { result["structuredContent"] = answer.structured }
             return result
         } catch {
-            // The model may mend what it asked for; the protocol's own errors never reach it in some hosts.
+            // The model may correct its request. In some hosts it never sees errors of the protocol.
             let text = TextBudget(bytes: 4_096).head(of: "\(error)", rest: "the rest is not kept.").text
             return ["content": [["type": "text", "text": .string(text)]], "isError": true]
         }
@@ -88,7 +88,7 @@ extension Server {
             forMinutes: 0, revision)
     }
 
-    /// Nothing that could be subscribed to changes here: that is said, and the subscription is kept until its end.
+    /// No resource can change here, so the server says that, and keeps the subscription until its end.
     private func listen(_ request: Request, _ output: LineOutput) async -> [String: JSON] {
         let meta: JSON = .object([MetaKey.subscription: request.id.json])
         await output.send([

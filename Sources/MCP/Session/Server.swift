@@ -1,18 +1,20 @@
 import Synchronization
 
-/// A server of the Model Context Protocol over lines: tools and resources.
+/// A server of the Model Context Protocol with tools and resources. Each message is a line.
 ///
-/// It speaks the stateless revision, in which every request says what it speaks, and the older ones, which begin with
-/// `initialize`, both at the same time. Requests are answered beside one another, in the order in which they are done.
+/// It speaks the stateless revision, in which every request names its revision, and the older revisions, which begin
+/// with `initialize`; both at the same time. Requests run concurrently, and are answered in the order in which they
+/// finish.
 public struct Server: Sendable {
-    /// Requests that are worked on at the same time.
+    /// The most requests that run at the same time.
     static let most = 64
 
+    /// How the server introduces itself to a client.
     public struct Identity: Sendable {
         public var name: String
         public var title: String
         public var version: String
-        /// For the model: what the server is for.
+        /// Tells the model what the server is for.
         public var instructions: String
 
         public init(name: String, title: String, version: String, instructions: String) {
@@ -33,10 +35,12 @@ public struct Server: Sendable {
         self.shelf = shelf
     }
 
-    /// How long requests are still worked on when the input has ended: most are answered at once, and a wait is for nobody.
+    /// How long requests may continue after the input has ended. Most are answered at once, and nobody waits for the
+    /// others.
     static let afterEnd = Duration.seconds(1)
 
-    /// Answers until the input ends; what is worked on then has ``afterEnd`` to be answered, and is cancelled.
+    /// Answers requests until the input ends. Requests that are running then have ``afterEnd`` to finish, and are
+    /// cancelled after that.
     public func run(input: LineInput = LineInput(), output: LineOutput = LineOutput()) async {
         let session = Session()
         await withDiscardingTaskGroup { group in
@@ -54,7 +58,7 @@ public struct Server: Sendable {
                         if let id = RequestID(params["requestId"]) { session.stop(id) }
                     case .notification: break
                     case .request(let request):
-                        // In its turn: what comes after it may need what it says.
+                        // This is done in order, because later requests may depend on it.
                         let revision: Revision
                         do throws(RPCError) { revision = try session.revision(of: request) } catch {
                             await output.send(Self.refusal(error, id: request.id.json))
@@ -87,7 +91,7 @@ public struct Server: Sendable {
 
     static func refusal(_ error: RPCError, id: JSON) -> JSON { ["jsonrpc": "2.0", "id": id, "error": error.json] }
 
-    /// The answer to a request; nil when the client has taken it back, who then expects none.
+    /// The answer to a request; nil if the client has cancelled it and so expects none.
     private func answer(
         _ request: Request, _ revision: Revision, _ stop: CallStop, _ output: LineOutput
     ) async -> JSON? {
@@ -109,7 +113,7 @@ public struct Server: Sendable {
         }
     }
 
-    /// With what every result of the stateless revision says.
+    /// Adds the keys that every result of the stateless revision has.
     private func dressed(_ result: [String: JSON], _ revision: Revision) -> JSON {
         guard revision.isStateless else { return .object(result) }
         var result = result
@@ -125,18 +129,18 @@ public struct Server: Sendable {
     }
 }
 
-/// What a connection knows: what was agreed on, and what is worked on.
+/// The state of a connection: the agreed revision and the running requests.
 final class Session: Sendable {
     private struct State {
         var agreed: Revision?
         var calls: [RequestID: CallStop] = [:]
-        /// Who waits until there are none.
+        /// Waits until no request is running.
         var waiter: CheckedContinuation<Void, Never>?
     }
 
     private let state = Mutex(State())
 
-    /// Which revision a request speaks; `initialize` settles it for all that say nothing themselves.
+    /// The revision of a request. `initialize` sets it for all requests that do not name one.
     func revision(of request: Request) throws(RPCError) -> Revision {
         if request.method == "initialize" {
             let wanted = request.params["protocolVersion"]?.string.flatMap(Revision.init(rawValue:))
@@ -165,7 +169,7 @@ final class Session: Sendable {
             data: ["supported": Revision.all])
     }
 
-    /// Nil when there is no place for another request, or one of this id is worked on.
+    /// Nil if too many requests are running, or if one with this id is running.
     func begin(_ id: RequestID) -> CallStop? {
         state.withLock { state in
             guard state.calls.count < Server.most, state.calls[id] == nil else { return nil }
@@ -185,7 +189,7 @@ final class Session: Sendable {
         waiter?.resume()
     }
 
-    /// Returns when no request is worked on, or the task is cancelled. One task at a time may wait.
+    /// Returns when no request is running, or when the task is cancelled. Only one task at a time may wait.
     func drained() async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in

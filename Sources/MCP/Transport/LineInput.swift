@@ -6,13 +6,14 @@ import Foundation
     import Darwin
 #endif
 
-/// Lines that come in at a descriptor, read by a thread of their own that waits while they are not taken.
+/// Lines from a file descriptor. A thread of its own reads them, and waits while they are not taken.
 public struct LineInput: Sendable {
-    /// Bytes of one line; a longer one is told as such and dropped.
+    /// The longest line, in bytes. A longer one is reported as such and dropped.
     public static let limit = 4 << 20
-    /// Lines that are read ahead.
+    /// The number of lines that are read ahead.
     private static let ahead = 64
 
+    /// A line, or the fact that one was too long.
     public enum Line: Sendable, Equatable {
         case line([UInt8])
         case tooLong
@@ -21,7 +22,7 @@ public struct LineInput: Sendable {
     let lines: AsyncStream<Line>
     private let room: DispatchSemaphore
 
-    /// Starts to read; ends with the descriptor's end, which the thread then leaves open.
+    /// Starts reading. It ends at the descriptor's end; the descriptor stays open.
     public init(descriptor: Int32 = 0) {
         let (stream, continuation) = AsyncStream<Line>.makeStream()
         let room = DispatchSemaphore(value: Self.ahead)
@@ -39,18 +40,18 @@ public struct LineInput: Sendable {
                     continuation.yield(line)
                 }
             }
-            // What has no line feed is no message: whoever sent it was stopped in the middle.
+            // A text without a line feed is not a message: its sender was stopped in the middle.
             continuation.finish()
         }
         thread.name = "lines in"
         thread.start()
     }
 
-    /// Makes room for a further line: called once for each that was taken.
+    /// Makes room for one more line. Call it once for each line that was taken.
     func taken() { room.signal() }
 }
 
-/// Makes lines of bytes that come in pieces.
+/// Splits a stream of bytes into lines.
 struct LineSplitter {
     let limit: Int
     private var held: [UInt8] = []
@@ -68,7 +69,7 @@ struct LineSplitter {
             rest = rest[(end + 1)...]
         }
         hold(rest)
-        // An empty line is a pause, not a message.
+        // An empty line is not a message.
         return lines.filter { $0 != .line([]) && $0 != .line([UInt8(ascii: "\r")]) }
     }
 

@@ -6,15 +6,16 @@ import Foundation
     import Darwin
 #endif
 
-/// Messages that go out at a descriptor, one a line, each as a whole.
+/// Writes messages to a file descriptor, one per line.
 public struct LineOutput: Sendable {
     private let descriptor: Int32
-    /// Serial: lines neither mix nor overtake one another, and a reader that is slow blocks no task of ours.
+    /// A serial queue: lines neither mix nor overtake each other, and a slow reader blocks none of our tasks.
     private let queue = DispatchQueue(label: "lines out")
 
+    /// Uses an open descriptor, which stays open.
     public init(descriptor: Int32 = 1) { self.descriptor = descriptor }
 
-    /// Returns when the kernel has it; a reader that is gone takes it too.
+    /// Returns when the kernel has the message. If the reader is gone, the message is dropped.
     func send(_ message: JSON) async {
         let line = message.bytes + [UInt8(ascii: "\n")]
         let descriptor = descriptor

@@ -1,23 +1,26 @@
-/// Something that a model may do.
+/// A tool that a model may call.
 public struct AgentTool: Sendable {
-    /// What it does to the world, as hints for whoever asks a person first.
+    /// The tool's effect, as a hint for hosts that ask the user before a call.
     public enum Effect: Sendable {
         case reads
-        /// It adds something, and takes nothing away.
+        /// It adds something and changes nothing else.
         case adds
         /// It ends or replaces something.
         case changes
     }
 
+    /// The name in calls, such as `pipectl_status`.
     public var name: String
+    /// The name for people.
     public var title: String
-    /// For the model: what it is for, when to use it, what comes back.
+    /// Tells the model what the tool is for, when to use it, and what it returns.
     public var summary: String
     public var effect: Effect
     /// The arguments, as the properties of a JSON Schema object.
     public var parameters: [Parameter]
-    /// The schema of the structured answer.
+    /// The JSON Schema of the structured answer.
     public var output: JSON
+    /// Runs the tool. A ``ToolFailure`` that it throws is shown to the model.
     public var call: @Sendable (Arguments, Call) async throws -> ToolAnswer
 
     public init(
@@ -33,7 +36,7 @@ public struct AgentTool: Sendable {
         self.call = call
     }
 
-    /// One argument.
+    /// An argument of a tool.
     public struct Parameter: Sendable {
         public var name: String
         public var schema: JSON
@@ -66,11 +69,13 @@ public struct AgentTool: Sendable {
     }
 }
 
-/// What a tool answers.
+/// The answer of a tool.
 public struct ToolAnswer: Sendable {
+    /// The answer as text.
     public var text: String
-    /// Fits the tool's output schema.
+    /// The answer as JSON, which fits the tool's output schema.
     public var structured: JSON
+    /// Whether the answer says that the call failed.
     public var isError = false
 
     public init(text: String, structured: JSON) {
@@ -78,7 +83,7 @@ public struct ToolAnswer: Sendable {
         self.structured = structured
     }
 
-    /// The same with one more member.
+    /// The answer with one more member.
     public func adding(_ key: String, _ value: JSON) -> ToolAnswer {
         guard case .object(var members) = structured else { return self }
         let wasText = text == structured.text
@@ -95,8 +100,9 @@ public struct ToolAnswer: Sendable {
     }
 }
 
-/// Why a tool can't do what was asked; the model reads it and may try again.
+/// Why a tool can't do what it was asked for. The model reads it and may try again.
 public struct ToolFailure: Error, Sendable, CustomStringConvertible {
+    /// What is wrong and what to do next.
     public var description: String
     public init(_ description: String) { self.description = description }
 }

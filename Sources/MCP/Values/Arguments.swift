@@ -1,8 +1,9 @@
-/// The arguments of a call, read with their types and bounds.
+/// The arguments of a call. Each method checks the type and the range. It returns nil or nothing for an argument that
+/// is not given, and throws ``ToolFailure`` for one that does not fit.
 public struct Arguments: Sendable {
     private let values: [String: JSON]
 
-    /// - Throws: ``ToolFailure`` that names what is unknown or missing.
+    /// - Throws: ``ToolFailure``, which names the unknown or missing argument.
     init(_ json: JSON?, for tool: AgentTool) throws {
         values = (json?.object ?? [:]).filter { $0.value != .null }
         let known = Set(tool.parameters.map(\.name))
@@ -16,6 +17,7 @@ public struct Arguments: Sendable {
         }
     }
 
+    /// A string of at most `limit` bytes of UTF-8, without NUL.
     public func string(_ name: String, atMost limit: Int = 4_096) throws -> String? {
         guard let value = values[name] else { return nil }
         guard let text = value.string else { throw wrong(name, "a string") }
@@ -25,6 +27,7 @@ public struct Arguments: Sendable {
         return text
     }
 
+    /// An array of at most `count` strings; empty if it is not given.
     public func strings(_ name: String, atMost count: Int = 100) throws -> [String] {
         guard let value = values[name] else { return [] }
         guard let items = value.array, items.count <= count else {
@@ -38,6 +41,7 @@ public struct Arguments: Sendable {
         }
     }
 
+    /// A whole number in `range`.
     public func integer(_ name: String, in range: ClosedRange<Int>) throws -> Int? {
         guard let value = values[name] else { return nil }
         guard let number = value.integer, range.contains(number) else {
@@ -46,6 +50,7 @@ public struct Arguments: Sendable {
         return number
     }
 
+    /// A number in `range`.
     public func number(_ name: String, in range: ClosedRange<Double>) throws -> Double? {
         guard let value = values[name] else { return nil }
         guard let number = value.number, range.contains(number) else {
@@ -54,12 +59,14 @@ public struct Arguments: Sendable {
         return number
     }
 
+    /// True or false.
     public func bool(_ name: String) throws -> Bool? {
         guard let value = values[name] else { return nil }
         guard let bool = value.bool else { throw wrong(name, "true or false") }
         return bool
     }
 
+    /// One of the values of an enumeration.
     public func choice<Value: RawRepresentable<String> & CaseIterable>(_ name: String, _: Value.Type) throws -> Value? {
         guard let text = try string(name) else { return nil }
         guard let value = Value(rawValue: text) else {
@@ -68,7 +75,7 @@ public struct Arguments: Sendable {
         return value
     }
 
-    /// Names and values.
+    /// An object of at most 100 strings; empty if it is not given.
     public func texts(_ name: String) throws -> [String: String] {
         guard let value = values[name] else { return [:] }
         guard let members = value.object, members.count <= 100 else {

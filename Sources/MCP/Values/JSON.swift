@@ -10,14 +10,14 @@ public enum JSON: Sendable, Equatable {
     case array([JSON])
     case object([String: JSON])
 
-    /// Reads one value of UTF-8.
+    /// Reads one value in UTF-8.
     ///
-    /// - Throws: What is wrong with the text: Foundation's reader also refuses what is nested too deep.
+    /// - Throws: The error of Foundation's reader, which also refuses values that are nested too deeply.
     public init(parsing bytes: some Sequence<UInt8>) throws {
         self = try JSONDecoder().decode(JSON.self, from: Data(bytes))
     }
 
-    /// What `value` is encoded as, times as ISO 8601 in UTC.
+    /// The JSON form of `value`, with times as ISO 8601 in UTC.
     public init(encoding value: some Encodable) throws {
         let encoder = JSONEncoder()
         encoder.dateEncodingStrategy = .iso8601
@@ -26,19 +26,21 @@ public enum JSON: Sendable, Equatable {
         self = try JSON(parsing: encoder.encode(value))
     }
 
-    /// The value on one line: sorted keys, no line feed, no control character and no invisible one.
+    /// The value on one line of UTF-8: sorted keys, no line feed, no control characters, no invisible characters.
     public var bytes: [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         // JSON has no infinity, and Foundation reads none.
         encoder.nonConformingFloatEncodingStrategy = .convertToString(
             positiveInfinity: "Infinity", negativeInfinity: "-Infinity", nan: "NaN")
-        // Every case is something that JSON has.
+        // Every case has a JSON form.
         return (try? encoder.encode(self)).map { JSONEscapes.applied(to: [UInt8]($0)) } ?? Array("null".utf8)
     }
 
+    /// ``bytes`` as text.
     public var text: String { String(decoding: bytes, as: UTF8.self) }
 
+    /// The member of an object; nil for other values and other keys.
     public subscript(key: String) -> JSON? {
         if case .object(let members) = self { members[key] } else { nil }
     }
@@ -48,7 +50,7 @@ public enum JSON: Sendable, Equatable {
     public var array: [JSON]? { if case .array(let value) = self { value } else { nil } }
     public var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
 
-    /// A whole number, also where it is written as `3.0`.
+    /// A whole number, also if it is written as `3.0`.
     public var integer: Int? {
         switch self {
         case .integer(let value): value

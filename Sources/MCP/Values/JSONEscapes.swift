@@ -1,11 +1,11 @@
-/// Escapes for what JSON lets stand raw in a string and a terminal acts on or a reader can't see.
+/// Escapes characters that JSON allows in strings, but that act on a terminal or are invisible.
 enum JSONEscapes {
-    /// The same JSON with `\u…` for DEL, C1 controls, marks of direction and scalars without width.
+    /// The same JSON with `\u…` for DEL, C1 controls, direction marks and scalars without width.
     ///
-    /// JSON has none of these outside its strings (RFC 8259, 2 and 7), so every reader gets the same value. An MCP client may
-    /// show the wire, or keep it in a log.
+    /// JSON has these only in strings (RFC 8259, 2 and 7), so every reader gets the same value. MCP clients may show
+    /// messages as they arrive, or log them.
     static func applied(to json: [UInt8]) -> [UInt8] {
-        // All of these begin with one of four bytes in UTF-8, which little text has.
+        // In UTF-8 all of these begin with one of four bytes, which are rare.
         guard json.contains(where: { $0 == 0x7F || $0 == 0xC2 || $0 == 0xD8 || $0 == 0xE2 || $0 == 0xEF }) else {
             return json
         }
@@ -22,7 +22,7 @@ enum JSONEscapes {
         return output
     }
 
-    /// All of these are below U+10000, so that four digits are enough.
+    /// All of these are below U+10000, so four digits are enough.
     private static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x7F...0x9F, 0x61C, 0x200B...0x200F, 0x2028...0x202E, 0x2060...0x206F, 0xFEFF: true

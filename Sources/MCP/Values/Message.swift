@@ -1,4 +1,4 @@
-/// What a request is called by whoever sent it.
+/// The id of a request, which its sender chose.
 enum RequestID: Hashable, Sendable {
     case number(Int)
     case text(String)
@@ -21,13 +21,13 @@ enum RequestID: Hashable, Sendable {
     }
 }
 
-/// One line of what a client sends.
+/// One line from a client.
 enum Message: Sendable {
     case request(Request)
     case notification(method: String, params: JSON)
-    /// An answer to something that we asked: we ask nothing.
+    /// An answer to a request of ours. The server makes no requests.
     case response
-    /// No message; `id` is what could be read of it.
+    /// Not a valid message. `id` is the id if it could be read.
     case invalid(RPCError, id: JSON)
 
     init(line: [UInt8]) {
@@ -72,14 +72,14 @@ enum Message: Sendable {
     }
 }
 
-/// Something that a client wants an answer to.
+/// A request that expects an answer.
 struct Request: Sendable {
     var id: RequestID
     var method: String
-    /// An object.
+    /// Always an object.
     var params: JSON
 
-    /// Names the progress of this request, where the client wants to hear of it.
+    /// Identifies the request's progress messages; nil if the client wants none.
     var progressToken: JSON? {
         guard let token = params["_meta"]?[MetaKey.progressToken], RequestID(token) != nil else { return nil }
         return token

@@ -1,8 +1,10 @@
-/// Why a request can't be answered; the codes are JSON-RPC's and the protocol's own.
+/// Why a request can't be answered. The codes are those of JSON-RPC and of the protocol.
 public struct RPCError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// One of the codes below.
     public var code: Int
     /// What is wrong and what to do next.
     public var message: String
+    /// Facts for programs; nil if there are none.
     public var data: JSON?
 
     public init(_ code: Int, _ message: String, data: JSON? = nil) {
@@ -16,7 +18,7 @@ public struct RPCError: Error, Sendable, Equatable, CustomStringConvertible {
     public static let methodNotFound = -32601
     public static let invalidParameters = -32602
     public static let internalError = -32603
-    /// A resource that is not there, until 2025-11-25; then it is ``invalidParameters``.
+    /// An unknown resource, up to revision 2025-11-25. Later revisions use ``invalidParameters``.
     public static let resourceNotFound = -32002
     public static let unsupportedVersion = -32022
 

@@ -1,8 +1,9 @@
-/// Something to read, by its URI.
+/// A text that a model may read, with its URI.
 public struct Resource: Sendable {
     public var uri: String
     public var name: String
     public var title: String
+    /// The MIME type.
     public var type: String
 
     public init(uri: String, name: String, title: String, type: String) {
@@ -21,12 +22,12 @@ public struct Resource: Sendable {
     }
 }
 
-/// What there is to read.
+/// The resources of a server.
 public protocol ResourceShelf: Sendable {
-    /// The newest and most useful ones; others are reached by ``templates``.
+    /// The newest and most useful ones. The others are reached through ``templates``.
     func resources() async throws -> [Resource]
-    /// URIs with holes in braces (RFC 6570, level 1).
+    /// URIs with variables in braces (RFC 6570, level 1).
     var templates: [Resource] { get }
-    /// The text and its type; nil when there is nothing of this URI.
+    /// The text and its MIME type; nil if there is no resource with this URI.
     func read(_ uri: String) async throws -> (text: String, type: String)?
 }

@@ -6,13 +6,13 @@ public enum Revision: String, Sendable, CaseIterable {
     case november2025 = "2025-11-25"
     case july2026 = "2026-07-28"
 
-    /// Whether every request says for itself which revision it speaks; before, `initialize` said it once for all.
+    /// Whether every request names its revision. In earlier ones, `initialize` names it once.
     public var isStateless: Bool { self == .july2026 }
 
-    /// The newest that `initialize` can agree on.
+    /// The newest revision that `initialize` can agree on.
     public static let newestOfHandshake = Revision.november2025
 
-    /// Whether a tool's answer may have a structured form.
+    /// Whether the answer of a tool may have a structured form.
     public var hasStructuredContent: Bool {
         switch self {
         case .november2024, .march2025: false
@@ -20,7 +20,7 @@ public enum Revision: String, Sendable, CaseIterable {
         }
     }
 
-    /// What a client may choose from, newest first.
+    /// The revisions that a client may choose from, newest first.
     static var all: JSON { .array(allCases.reversed().map { .string($0.rawValue) }) }
 }
 

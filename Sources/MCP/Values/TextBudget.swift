@@ -1,12 +1,13 @@
-/// Cuts texts and lists to a number of bytes, at a place where a reader loses no half of anything, and says so.
+/// Cuts texts and lists to a number of bytes, between lines or items, with a note about the rest.
 public struct TextBudget: Sendable {
+    /// The most bytes.
     public let bytes: Int
 
     public init(bytes: Int) { self.bytes = max(bytes, 0) }
 
-    /// The lines of `text` from its start that fit together with the sentence about the rest.
+    /// The first lines of `text` that fit together with the note.
     ///
-    /// - Parameter rest: Says how to get what was left out.
+    /// - Parameter rest: Says how to get what was cut.
     public func head(of text: String, rest: String) -> (text: String, isCut: Bool) {
         guard text.utf8.count > bytes else { return (text, false) }
         let note = note(of: text, rest)
@@ -15,7 +16,7 @@ public struct TextBudget: Sendable {
         return (fitting(String(kept) + note), true)
     }
 
-    /// The lines of `text` up to its end that fit.
+    /// The last lines of `text` that fit together with the note.
     public func tail(of text: String, rest: String) -> (text: String, isCut: Bool) {
         guard text.utf8.count > bytes else { return (text, false) }
         let note = note(of: text, rest)
@@ -33,12 +34,12 @@ public struct TextBudget: Sendable {
         "… cut to \(bytes) of \(text.utf8.count) bytes; \(rest)"
     }
 
-    /// The note alone may be too long for a budget that is very small.
+    /// If the budget is very small, the note alone may be too long.
     private func fitting(_ text: String) -> String {
         text.utf8.count <= bytes ? text : String(decoding: text.utf8.prefix(bytes), as: UTF8.self).trimmedReplacement
     }
 
-    /// As many items from the start as fit, when `others` bytes are taken already.
+    /// As many of the first items as fit in addition to `others` bytes.
     public func fitting(_ items: [JSON], beside others: Int) -> [JSON] {
         var left = bytes - others
         var kept: [JSON] = []
@@ -52,7 +53,7 @@ public struct TextBudget: Sendable {
 }
 
 extension Substring {
-    /// The bytes as text; half a character at either end is left out.
+    /// The bytes as text, without a partial character at either end.
     fileprivate init?(_ bytes: Substring.UTF8View.SubSequence) {
         let text = String(decoding: bytes, as: UTF8.self)
         self = text.drop { $0 == "\u{FFFD}" }
@@ -60,6 +61,6 @@ extension Substring {
 }
 
 extension String {
-    /// Without the replacement character that half a character at the end became.
+    /// The text without the replacement character of a partial character at its end.
     fileprivate var trimmedReplacement: String { hasSuffix("\u{FFFD}") ? String(dropLast()) : self }
 }

@@ -1,6 +1,6 @@
 import Results
 
-/// What tests have in common that failed for one reason.
+/// What failed tests share if they failed for the same reason.
 struct AlikeTests: Hashable {
     let file: String
     let line: Int
@@ -8,7 +8,7 @@ struct AlikeTests: Hashable {
     let step: String?
     let standing: ReportFacts.Standing
 
-    /// Nil for a test whose place or message is not known: nothing says then that another is like it.
+    /// Nil for a test whose location or message is unknown: then nothing shows that another test is like it.
     init?(_ test: ReportFacts.Test, step: String?) {
         guard let file = test.result.file, let line = test.result.line,
             let message = test.result.message, !message.isEmpty

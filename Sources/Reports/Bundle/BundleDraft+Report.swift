@@ -3,14 +3,14 @@ import TerminalText
 import Pipeline
 
 extension BundleDraft {
-    /// Collects what a run's report, tests and logs say.
+    /// Collects the contents of a run's report, tests and logs.
     public init(_ document: ReportDocument, _ evidence: BundleEvidence = BundleEvidence()) {
         let facts = ReportFacts(document)
         let report = document.report
         let verdict = evidence.isRunning ? nil : report.verdict
         var next: RunBundle.Next?
         if verdict != nil, let command = facts.nextCommand { next = .init(advice: facts.advice, command: command) }
-        // A command that is cut is none.
+        // A command that is cut would be wrong.
         let isShort = report.reproduce.utf8.count <= 600
         head = RunBundle(
             run: report.id, repository: Self.name(report.repository, 200), workflow: Self.name(report.workflow, 200),
@@ -27,7 +27,7 @@ extension BundleDraft {
             leftOut: [])
         let collector = BundleProblems(document: document, facts: facts, evidence: evidence)
         items = collector.all()
-        // Each costs time to write down, and nobody reads the two-hundredth.
+        // Each costs time to render, and nobody reads the two-hundredth.
         let order = items.indices.sorted { (items[$0].rank, $0) < (items[$1].rank, $1) }
         var counts: [String: (count: Int, command: String)] = [:]
         for index in order.dropFirst(Self.itemLimit) {

@@ -2,49 +2,49 @@ import Results
 import TerminalText
 import Foundation
 
-/// The form in which a bundle is handed over.
+/// The format of a bundle.
 public enum BundleFormat: String, Sendable, Codable, CaseIterable {
     case json, markdown
 }
 
-/// All that a bundle could say, before it is made to fit.
+/// Everything that a bundle could contain, before it is shortened to its size.
 ///
-/// Every problem has versions from short to full. The first few are the ones that are read, so they get their message
-/// and the change's nearest part in half of the room. Then each of the others gets its shortest in the order of rank
-/// while there is room, and the longer ones are given out in the same order: to everyone the change's nearest part
-/// before anyone gets all.
+/// Every problem has versions from short to full. The first few problems are the ones that are read: they share half of
+/// the space and get their message and the nearest part of the change. Then each other problem gets its shortest
+/// version, in the order of rank, as long as there is space. Longer versions follow in the same order: first the
+/// nearest part of the change for every problem, then the full version.
 public struct BundleDraft: Sendable {
-    /// The bundle without problems.
+    /// The bundle without its problems.
     var head: RunBundle
     var items: [Item]
 
     struct Item: Sendable {
-        /// Lower ranks stay longer.
+        /// Problems with lower ranks are kept longer.
         var rank: Int
-        /// What is counted when it is left out: `failing test`.
+        /// What is counted if the problem is omitted: `failing test`.
         var kind: String
-        /// The command that shows it.
+        /// The command that shows the problem.
         var command: String
-        /// From short to full, at least one.
+        /// From short to full; at least one.
         var versions: [RunBundle.Problem]
     }
 
-    /// Problems that are shown with the change before any other is shown at all.
+    /// The number of problems that get the nearest part of the change before any other problem is shown.
     private static let foremost = 3
 
     /// The default size of a bundle: some 4,000 tokens.
     public static let defaultBytes = 16 << 10
-    /// Below this the head of a bundle would not fit.
+    /// With fewer bytes, the bundle's head would not fit.
     public static let minimumBytes = 3 << 10
 
     /// The bundle as a document of at most `bytes` bytes of UTF-8, with a line feed at its end.
     ///
-    /// - Parameter bytes: At least ``minimumBytes``; less counts as that.
+    /// - Parameter bytes: At least ``minimumBytes``; a smaller number counts as that.
     public func render(bytes: Int = defaultBytes, as format: BundleFormat) -> String {
         BundleText.render(fit(bytes: bytes, as: format), as: format)
     }
 
-    /// The bundle with as much as fits into `bytes` when it is rendered so.
+    /// The bundle with as much as fits into `bytes` in this format.
     public func fit(bytes: Int = defaultBytes, as format: BundleFormat) -> RunBundle {
         let limit = max(bytes, Self.minimumBytes)
         var copy = self
@@ -55,7 +55,7 @@ public struct BundleDraft: Sendable {
     private func fit(within limit: Int, as format: BundleFormat) -> RunBundle {
         let order = items.indices.sorted { (items[$0].rank, $0) < (items[$1].rank, $1) }
         var chosen = [Int?](repeating: nil, count: items.count)
-        // What a note on everything that is left out takes at most.
+        // The most space that the note about all omitted problems takes.
         var room = limit - BundleText.render(head, as: format).utf8.count - omissionBytes
         func size(_ index: Int, _ version: Int) -> Int {
             BundleText.size(of: items[index].versions[version], as: format)
@@ -78,7 +78,7 @@ public struct BundleDraft: Sendable {
         for version in 1..<max(items.map(\.versions.count).max() ?? 1, 1) {
             for index in order where chosen[index].map({ $0 < version }) ?? false {
                 guard version < items[index].versions.count else { continue }
-                // Nothing that is worth having is smaller.
+                // Everything useful is larger.
                 guard room > 60 else { break }
                 let next = size(index, version)
                 guard next - sizes[index] <= room else { continue }
@@ -87,7 +87,7 @@ public struct BundleDraft: Sendable {
             }
         }
         var result = bundle(order, chosen)
-        // Sizes are of the parts; should the whole be larger all the same, the least of it goes.
+        // The sizes are those of the parts. If the whole is larger nevertheless, the last problems are removed.
         var last = order.count - 1
         while last >= 0, BundleText.render(result, as: format).utf8.count > limit {
             chosen[order[last]] = nil
@@ -100,7 +100,7 @@ public struct BundleDraft: Sendable {
     private func bundle(_ order: [Int], _ chosen: [Int?]) -> RunBundle {
         var bundle = head
         bundle.problems = order.compactMap { index in chosen[index].map { items[index].versions[$0] } }
-        // Where two problems are near to the same part of the change, it is shown with the first.
+        // If two problems are near the same part of the change, only the first one shows it.
         var shown: Set<RunBundle.Hunk> = []
         for index in bundle.problems.indices {
             let own = bundle.problems[index].hunks?.filter { shown.insert($0).inserted }
@@ -126,14 +126,14 @@ public struct BundleDraft: Sendable {
         return bundle
     }
 
-    /// Bytes of the note on what is left out, at most.
+    /// The most bytes of the note about what is omitted.
     private var omissionBytes: Int {
         let commands = Dictionary(items.map { ($0.kind, $0.command) }, uniquingKeysWith: { first, _ in first })
         return 200 + commands.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count + 60 }
     }
 }
 
-/// How a bundle is written down.
+/// Renders a bundle.
 package enum BundleText {
     static func render(_ bundle: RunBundle, as format: BundleFormat) -> String {
         switch format {
@@ -142,7 +142,7 @@ package enum BundleText {
         }
     }
 
-    /// Bytes that a problem adds to the document.
+    /// The bytes that a problem adds to the document.
     static func size(of problem: RunBundle.Problem, as format: BundleFormat) -> Int {
         switch format {
         case .json: json(problem).utf8.count + 1
@@ -154,14 +154,14 @@ package enum BundleText {
     private static func json(_ value: some Encodable) -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Texts, numbers and arrays of them: nothing that JSON does not have.
+        // It contains only texts, numbers and arrays of them, which JSON can always represent.
         guard let data = try? encoder.encode(value) else { return "{}" }
         return VisibleJSON.text(data)
     }
 }
 
 extension RunBundle {
-    /// Keeps of the head what can't be missed: texts of a change may be as long as they like.
+    /// Shortens the head to its essential parts, because texts of a change may have any length.
     fileprivate mutating func shorten() {
         func cut(_ text: String, _ bytes: Int) -> String { WholeText.part(of: text, bytes: bytes) ?? "" }
         reason = cut(reason, 200)

@@ -1,16 +1,17 @@
-/// What a bundle says beyond the report itself: from the repository, and from other runs.
+/// Facts for a bundle that are not in the report: from the repository, and from other runs.
 public struct BundleEvidence: Sendable {
-    /// What the change changes, bounded by who reads it.
+    /// The parts of the change. The caller limits their number and size.
     public var hunks: [RunBundle.Hunk] = []
-    /// By test id, how often it was seen to be flaky: `failed and passed on one tree in 3 of its last 50 runs`.
+    /// How often a test was flaky, by test id: `failed and passed on one tree in 3 of its last 50 runs`.
     public var flaky: [String: String] = [:]
-    /// By test id, where a test is declared whose results name no file.
+    /// Where a test is declared, by test id, for tests whose results name no file.
     public var places: [String: Place] = [:]
-    /// By path, the first line of a conflicting file that conflicts.
+    /// The first conflicting line of a conflicting file, by path.
     public var conflictLines: [String: Int] = [:]
-    /// Whether the run goes on: the report is as far as it has come.
+    /// Whether the run is still running, so that the report is not complete.
     public var isRunning = false
 
+    /// A file and a line in it.
     public struct Place: Sendable, Equatable {
         public var file: String
         public var line: Int

@@ -1,6 +1,6 @@
 import Results
 
-/// A bundle for a reader of Markdown; names and texts of the change can't become markup.
+/// A bundle as Markdown. Names and texts of the change can't become markup.
 struct BundleMarkdown {
     let bundle: RunBundle
 
@@ -116,7 +116,7 @@ struct BundleMarkdown {
         return text
     }
 
-    /// The texts are cleaned and cut already; here only the fence must hold.
+    /// The texts are already cleaned and cut. Only the fence must be long enough.
     private static func block(_ text: String, _ language: String) -> String {
         var (longest, run) = (0, 0)
         for byte in text.utf8 {
@@ -127,7 +127,7 @@ struct BundleMarkdown {
         return "\(fence)\(language)\n\(text)\n\(fence)\n"
     }
 
-    /// A commit id, which is hexadecimal or nothing.
+    /// A commit id, or an empty text if it is not hexadecimal.
     private func commit(_ id: String) -> String {
         id.utf8.allSatisfy { ($0 >= 0x30 && $0 <= 0x39) || ($0 >= 0x61 && $0 <= 0x66) } ? "`\(Wording.short(id))`" : "?"
     }

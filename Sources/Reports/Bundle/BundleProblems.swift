@@ -2,13 +2,13 @@ import Results
 import TerminalText
 import Pipeline
 
-/// Turns what a report says into the problems of a bundle, each from short to full.
+/// Turns the contents of a report into the problems of a bundle, each with versions from short to full.
 struct BundleProblems {
     let document: ReportDocument
     let facts: ReportFacts
     let evidence: BundleEvidence
     private let nearest: NearestHunks
-    /// By the place of a test in the report, the step that it belongs to.
+    /// The step of each test, by the test's index in the report.
     private let stepOfTest: [String: String]
 
     init(document: ReportDocument, facts: ReportFacts, evidence: BundleEvidence) {
@@ -44,13 +44,13 @@ struct BundleProblems {
         }
     }
 
-    /// Tests that failed at one line of one file with one message are one problem: a function that all of them call is
-    /// broken, and two hundred times the same would hide what else is.
+    /// Tests that failed at the same line with the same message are one problem: they probably all call a broken
+    /// function, and two hundred repetitions would hide the other problems.
     private func failingTests() -> [BundleDraft.Item] {
         var groups: [[ReportFacts.Test]] = []
         var places: [AlikeTests: Int] = [:]
         for test in facts.failing {
-            // What is known to be flaky stands for itself.
+            // Tests that are known to be flaky are not grouped.
             let isFlaky = evidence.flaky[test.result.id] != nil
             guard !isFlaky, let key = AlikeTests(test, step: stepOfTest[test.result.id]) else {
                 groups.append([test])
@@ -90,7 +90,7 @@ struct BundleProblems {
 
     private func flakyTests() -> [BundleDraft.Item] {
         facts.flaky.map { test in
-            // The try that failed knows where.
+            // The try that failed has the location.
             let failed = document.tests.last { $0.id == test.result.id && $0.status.isFailure } ?? test.result
             var problem = self.problem(of: failed, stepOfTest[failed.id], .knownFlaky)
             problem.severity = .warning
@@ -117,7 +117,7 @@ struct BundleProblems {
         let new = report.comparison?.newFindings.map(Set.init)
         return report.findings.map { finding in
             var standing = RunBundle.Problem.Standing.unknown
-            // Findings about the run itself are not held against the target's.
+            // Findings about the run itself are not compared with the target's.
             if let new, finding.step != nil {
                 standing = new.contains(finding.fingerprint) ? .newHere : .alsoOnTarget
             }
@@ -138,11 +138,11 @@ struct BundleProblems {
                 case .note: 60
                 }
             if isIntegrity { rank = 13 }
-            // Where it crashed says more than which test it took along.
+            // The location of the crash says more than the test that was running.
             if finding.rule == "crash", finding.severity == .error, finding.file != nil { rank = 9 }
-            // The same again, as the compiler has it.
+            // The compiler reported the same problem.
             if finding.rule == "workflow-compiler" { rank = 21 }
-            // A result file that ends in the middle is what a crash or a time-out leaves, not what is wrong.
+            // A crash or a time-out leaves an incomplete result file, but that is not the problem itself.
             if finding.rule == "result-file" { rank = max(rank, 22) }
             if standing == .alsoOnTarget { rank += 20 }
             if isAllowed(finding.step) { rank += 30 }
@@ -190,7 +190,7 @@ struct BundleProblems {
                     message: message(test))
             }
         }
-        // A slower test is counted in the comparison and is no problem: the verdict does not depend on it.
+        // A slower test is counted in the comparison, but it is not a problem: the verdict does not depend on it.
         return items(.removedTest, comparison.vanished, rank: 15, word: "removed test") { _ in
             "It ran in \(against) and does not exist here."
         }
@@ -201,8 +201,8 @@ struct BundleProblems {
 
     // MARK: Parts
 
-    /// The versions of a problem: alone; with its first lines; with the nearest part of the change; with what it
-    /// printed; with all of that in length.
+    /// The versions of a problem: alone; with its first lines; with the nearest part of the change; with its output;
+    /// with all of that in full length.
     private func item(
         _ problem: RunBundle.Problem, rank: Int, kind: String, command: String, suite: String, message: String? = nil,
         excerpt: String? = nil, fromEnd: Bool = false, isExplained: Bool = false
@@ -216,7 +216,7 @@ struct BundleProblems {
                 ? WholeText.tail(excerpt, lines: lines, bytes: bytes)
                 : WholeText.head(excerpt, lines: lines, bytes: bytes)
         }
-        // What was there before the change does not come from it, and a warning is about its own place.
+        // A problem that existed before the change does not come from it, and a warning names its own location.
         let isOwn =
             problem.standing != .alsoOnTarget && problem.standing != .infrastructure
             && (evidence.isRunning || [.failed, .passed, .flaky, .needsApproval].contains(report.verdict))
@@ -268,7 +268,7 @@ struct BundleProblems {
         step.map { step in report.steps.contains { $0.name == step && $0.allowsFailure } } ?? false
     }
 
-    /// The run's own command with this step only, and of its tests with this one where the step can be told that.
+    /// The run's own command, limited to this step, and to this test if the step can select tests.
     private func reproduction(of step: String?, test: TestResult? = nil) -> String? {
         guard let step, TerminalText.name(step) == step, !report.reproduce.contains(" --step ") else { return nil }
         let command = base + " --step \(step.shellWord)"
@@ -276,15 +276,15 @@ struct BundleProblems {
         if let test, report.steps.contains(where: { $0.name == step && $0.runsNamedTests == true }),
             TerminalText.name(test.id, limit: 400) == test.id, !test.id.hasPrefix("-")
         {
-            // A Swift function is found without its parentheses, which a shell would read.
+            // A Swift function is found without its parentheses, which a shell would interpret.
             let id = test.id.hasSuffix("()") ? String(test.id.dropLast(2)) : test.id
             narrowed = command + " --tests \(id.shellWord)"
         }
         return [narrowed, command].compactMap(\.self).first { $0.utf8.count <= 800 }.map { name($0, 1_600) }
     }
 
-    /// The command that repeats the run. Where the change was tested as it is, its head being ahead of the target, that
-    /// is what a clone has checked out, and a mended working tree is tried by the same words.
+    /// The command that repeats the run. If the head already contains the target, a clone has exactly the tested commit
+    /// checked out, so the same command also tests a corrected working tree.
     private var base: String {
         guard let change = report.change, report.testedCommit == report.head, report.head == change.head else {
             return report.reproduce
@@ -292,7 +292,7 @@ struct BundleProblems {
         return report.reproduce.replacing(" --change \(change.name.shellQuoted)", with: "", maxReplacements: 1)
     }
 
-    /// What the test printed, else what its step's log says where it first names the test.
+    /// The test's output; otherwise the step's log where it first names the test.
     private func excerpt(of result: TestResult, _ step: String?) -> String? {
         if let details = result.details, details != result.message { return details }
         guard let step = report.steps.first(where: { $0.name == step }), let log = log(of: step) else { return nil }

@@ -1,6 +1,6 @@
-/// The JSON Schema of a bundle, as `docs/bundle.schema.json` has it too.
+/// The JSON Schema of a bundle, which is also in `docs/bundle.schema.json`.
 public enum BundleSchema {
-    /// Draft 2020-12.
+    /// The schema's text, in draft 2020-12.
     public static let text = #"""
         {
           "$schema": "https://json-schema.org/draft/2020-12/schema",

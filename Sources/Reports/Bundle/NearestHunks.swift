@@ -1,7 +1,7 @@
 import Results
 import Pipeline
 
-/// Chooses the parts of a change that a failure most likely comes from.
+/// Chooses the parts of a change that most likely caused a failure.
 struct NearestHunks {
     private let hunks: [RunBundle.Hunk]
     private let nearness: [String: TestNearness]
@@ -17,17 +17,17 @@ struct NearestHunks {
         isSmall = hunks.count <= 3
     }
 
-    /// At most `count` parts, the nearest first, each cut to `lines` lines around the place.
+    /// At most `count` parts, the nearest first, each cut to `lines` lines around the location.
     ///
-    /// Near is: in the same file, by lines; in a file that the text names; in a file of the same name as the test's. A
-    /// change of three parts or fewer is near to everything.
+    /// A part is near if it is in the same file (the fewer lines away, the nearer), in a file that the text names, or
+    /// in a file with the same name as the test's. If a change has at most three parts, all of them are near.
     func near(
         file: String?, line: Int?, suite: String, text: String, count: Int, lines: Int
     ) -> [RunBundle.Hunk] {
         let scored = hunks.compactMap { hunk -> (score: Int, hunk: RunBundle.Hunk)? in
             score(hunk, file, line, suite, text).map { ($0, hunk) }
         }
-        // Beside one that is near for a reason, one that is near for want of others is noise.
+        // Parts that are near only because the change is small are left out if another part is really near.
         let best = scored.map(\.score).min() ?? 0
         return scored.filter { $0.score < 400_000 || best >= 400_000 }.sorted { $0.score < $1.score }
             .prefix(best >= 400_000 ? 1 : count).map { scored in
@@ -47,7 +47,7 @@ struct NearestHunks {
         return isSmall ? 400_000 : nil
     }
 
-    /// The part's lines nearest to `line`, else those around its first changed one.
+    /// The part's lines nearest to `line`; otherwise the lines around its first change.
     private static func cut(_ hunk: RunBundle.Hunk, to limit: Int, around line: Int?) -> RunBundle.Hunk {
         let lines = hunk.text.split(separator: "\n", omittingEmptySubsequences: false)
         guard lines.count > limit else { return hunk }

@@ -1,47 +1,52 @@
 public import Results
 
-/// What must change before a run passes, as one bounded document for whoever is to change it: a person, an agent.
+/// What must change before a run passes, as one document of limited size, for the person or agent who changes it.
 ///
-/// It is made by ``BundleDraft/fit(bytes:as:)``, which gives up details and then what matters least until it fits.
-/// Texts are cut at whole lines and sentences only, and ``leftOut`` says what is missing. As JSON it follows
-/// ``BundleSchema``; unknown keys are to be passed over.
+/// ``BundleDraft/fit(bytes:as:)`` makes it. To reach the size it drops details first, and then the least important
+/// problems. Texts are cut only after whole lines and sentences, and ``leftOut`` says what is missing. Its JSON follows
+/// ``BundleSchema``; readers must ignore unknown keys.
 public struct RunBundle: Sendable, Equatable, Codable {
+    /// The version that this code writes.
     public static let currentSchemaVersion = 1
 
+    /// The version of the bundle's format.
     public var schemaVersion = RunBundle.currentSchemaVersion
+    /// The run's number.
     public var run: RunID
+    /// The watched repository's name.
     public var repository: String
+    /// The workflow's name.
     public var workflow: String
-    /// What is tested, as a person would say it: `change 7 into main`.
+    /// What is tested, in words: `change 7 into main`.
     public var subject: String
-    /// The change's own commit, the branch it wants into, and that branch's commit; nil for a run of a ref.
+    /// The change; nil for a run of a ref.
     public var change: ChangeFacts?
-    /// The commit that was tested; nil if none was made.
+    /// The tested commit; nil if there is none.
     public var testedCommit: String?
-    /// Nil while the run goes on: then ``problems`` are those seen so far.
+    /// Nil while the run is running: then ``problems`` are those found so far.
     public var verdict: Verdict?
-    /// Why, in a sentence.
+    /// The reason for the verdict, in a sentence.
     public var reason: String
-    /// The exit code of a command that waits for this verdict; nil while the run goes on.
+    /// The exit code of a command that waits for this verdict; nil while the run is running.
     public var exitCode: Int32?
-    /// What is wrong, what matters most first.
+    /// The problems, the most important first.
     public var problems: [Problem]
-    /// Beside the target; nil where nothing is known of it.
+    /// The comparison with the target; nil if nothing is known of it.
     public var comparison: Counts?
-    /// What was done about its failure by the workflow's fixer; nil for nothing.
+    /// The attempts at fixing the run's failure; nil if there are none.
     public var fix: FixFacts?
     /// What passed, in one line.
     public var passed: String
     /// The command that repeats the run.
     public var reproduce: String
-    /// What to do next, and the command for it; nil when there is nothing to do.
+    /// What to do next, and the command for it; nil if nothing is to be done.
     public var next: Next?
-    /// What there was no room for, and how to get it; empty if all is here.
+    /// What was omitted for length, and how to get it; empty if nothing was.
     public var leftOut: [Omission]
-    /// What a reader must know of the strings in it: ``DataMark/notice``.
+    /// What a reader must know about the strings in the bundle: ``DataMark/notice``.
     public var notice: String? = DataMark.notice
 
-    /// Where a change stands.
+    /// The change, its target, and their commits.
     public struct ChangeFacts: Sendable, Equatable, Codable {
         public var name: String
         public var title: String
@@ -50,7 +55,7 @@ public struct RunBundle: Sendable, Equatable, Codable {
         public var targetCommit: String
     }
 
-    /// How many tests came out otherwise than on the target.
+    /// The numbers of tests whose result differs from the target's.
     public struct Counts: Sendable, Equatable, Codable {
         /// The target's run, and the commit that it tested.
         public var against: RunID
@@ -66,23 +71,25 @@ public struct RunBundle: Sendable, Equatable, Codable {
         public var newFindings: Int
     }
 
-    /// How far the mending of the run is.
+    /// The state of the attempts at fixing the run.
     public struct FixFacts: Sendable, Equatable, Codable {
         /// ``FixSeries/State``.
         public var state: String
         public var reason: String
         public var attempts: Int
-        /// The run in which the fix passed, the commit that it is, and the command that takes it over.
+        /// The run in which the fix passed, its commit, and the command that applies it.
         public var run: RunID?
         public var commit: String?
         public var command: String?
     }
 
+    /// What to do next.
     public struct Next: Sendable, Equatable, Codable {
         public var advice: String
         public var command: String
     }
 
+    /// What was omitted for length.
     public struct Omission: Sendable, Equatable, Codable {
         /// `12 failing tests`, `details of 3 problems`.
         public var what: String
@@ -91,48 +98,49 @@ public struct RunBundle: Sendable, Equatable, Codable {
 }
 
 extension RunBundle {
-    /// One thing that is wrong, or that a reader must look at.
+    /// A problem, or something that a reader should look at.
     public struct Problem: Sendable, Equatable, Codable {
+        /// What the problem is about.
         public enum Kind: String, Sendable, Codable, CaseIterable {
             case test, finding, step, conflict, integrity, removedTest, newlySkippedTest
         }
 
-        /// How it stands beside the target and the past.
+        /// How the problem compares with the target and with earlier runs.
         public enum Standing: String, Sendable, Codable, CaseIterable {
-            /// Only on this change.
+            /// It exists only in this change.
             case newHere
-            /// On the target too: the change did not bring it.
+            /// It also exists on the target, so the change did not cause it.
             case alsoOnTarget
-            /// It failed and passed on one tree, here or before.
+            /// It failed and passed on the same tree, in this run or before.
             case knownFlaky
-            /// The box's, not the change's.
+            /// The build box caused it, not the change.
             case infrastructure
-            /// There is nothing to hold it against.
+            /// There is nothing to compare it with.
             case unknown
         }
 
         public var kind: Kind
         public var standing: Standing
         public var severity: Finding.Severity
-        /// The test's id, the finding's rule, the step's name, the conflicting file.
+        /// The test's id, the finding's rule, the step's name, or the conflicting file.
         public var name: String
         public var step: String?
-        /// Relative to the repository where it is a file of it.
+        /// Relative to the repository if the file belongs to it.
         public var file: String?
         public var line: Int?
         public var column: Int?
-        /// The assertion or message, in whole lines.
+        /// The assertion or message, cut after whole lines.
         public var message: String?
-        /// What it printed about it, in whole lines.
+        /// The output about the problem, cut after whole lines.
         public var excerpt: String?
-        /// The parts of the change nearest to it.
+        /// The parts of the change nearest to the problem.
         public var hunks: [Hunk]?
         public var suggestion: String?
-        /// Further tests that failed at the same line with the same message, and so for the same reason.
+        /// Further tests that failed at the same line with the same message.
         public var alike: Alike?
         /// `failed in 3 of its last 50 runs`.
         public var history: String?
-        /// The command that repeats only this.
+        /// The command that repeats only the step or test.
         public var reproduce: String?
 
         public init(kind: Kind, standing: Standing, severity: Finding.Severity = .error, name: String) {
@@ -143,19 +151,19 @@ extension RunBundle {
         }
     }
 
-    /// Tests that are told of with another one.
+    /// Tests that are reported together with another one.
     public struct Alike: Sendable, Equatable, Codable {
         public var count: Int
-        /// Some of them, or all.
+        /// Some or all of their names.
         public var names: [String]
     }
 
-    /// A part of the change as `git diff` has it.
+    /// A part of the change, as in `git diff`.
     public struct Hunk: Sendable, Hashable, Codable {
         public var file: String
-        /// Its first line in the tested commit, from 1; 0 where nothing of it is left.
+        /// The first line in the tested commit, from 1; 0 if none of the lines remain.
         public var line: Int
-        /// Lines of the tested commit that it covers.
+        /// The number of lines in the tested commit.
         public var lines: Int
         /// Lines that begin with a space, `+` or `-`.
         public var text: String

@@ -1,14 +1,14 @@
 import Results
 import TerminalText
 
-/// Parts of untrusted text that end where a reader would end them: after a line, else after a sentence, else after a
-/// word, and never inside one.
+/// Cuts untrusted text where a reader would: after a line, otherwise after a sentence, otherwise after a word, and
+/// never inside one.
 enum WholeText {
-    /// The first lines of `text` that fit, safe to show; nil if none is left.
+    /// The first lines of `text` that fit, safe to show; nil if none remains.
     ///
     /// - Parameters:
-    ///   - lines: How many at most.
-    ///   - bytes: Of UTF-8, notes on what is missing included.
+    ///   - lines: The most lines.
+    ///   - bytes: The most bytes of UTF-8, including notes about what is missing.
     static func head(_ text: String, lines: Int, bytes: Int) -> String? {
         let all = cleaned(text)
         var kept: [String] = []
@@ -18,7 +18,7 @@ enum WholeText {
             let room = bytes - size - (isLast ? 0 : noteBytes)
             guard kept.count < lines else { break }
             if line.utf8.count + 1 > room {
-                // A first line that does not fit is worth more in part than nothing.
+                // If the first line does not fit, a part of it is better than nothing.
                 if kept.isEmpty, let part = part(of: line, bytes: room - 1) { kept.append(part) }
                 break
             }
@@ -51,7 +51,7 @@ enum WholeText {
         place == "more" ? "… \(Figures.count(count, "more line"))" : "… \(Figures.count(count, "line")) before"
     }
 
-    /// The lines without escape sequences, without blank ones at both ends, and none of unbounded length.
+    /// The lines without escape sequences, without blank lines at both ends, and with limited lengths.
     private static func cleaned(_ text: String) -> [String] {
         var lines = TerminalText.clean(text.utf8.prefix(256 << 10), colours: false)
             .split(separator: "\n", omittingEmptySubsequences: false)
@@ -63,7 +63,7 @@ enum WholeText {
 
     private static let lineBytes = 600
 
-    /// The start of a line up to the end of a sentence, else of a word; says how long the whole is.
+    /// The start of a line up to the end of a sentence or word, with a note of the whole length.
     static func part(of line: String, bytes: Int) -> String? {
         guard line.utf8.count > bytes else { return line }
         let note = " [… \(Figures.size(line.utf8.count)) in all]"
@@ -81,7 +81,7 @@ enum WholeText {
             characters.append(character)
             end = characters.count
         }
-        // A sentence that ends early would lose most of what there is room for.
+        // A sentence that ends early would waste most of the space.
         let cut = sentence * 2 >= end ? sentence : word > 0 ? word : end
         return cut == 0 ? nil : String(characters[..<cut]) + note
     }

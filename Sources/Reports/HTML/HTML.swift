@@ -1,10 +1,10 @@
 import TerminalText
 
-/// HTML that is safe by construction: literals are markup, and whatever is interpolated is escaped.
+/// HTML that is safe by construction: literals are markup, and interpolated values are escaped.
 ///
 ///     page += "<li>\(test.name) took \(milliseconds) ms</li>"
 ///
-/// The only ways around the escaping are interpolating other ``HTML`` and ``append(ansi:with:)``.
+/// Only interpolating other ``HTML`` and ``append(ansi:with:)`` bypass the escaping.
 struct HTML: ExpressibleByStringInterpolation, Sendable {
     private(set) var bytes: [UInt8] = []
 
@@ -16,7 +16,7 @@ struct HTML: ExpressibleByStringInterpolation, Sendable {
 
     init(stringInterpolation: StringInterpolation) { bytes = stringInterpolation.html.bytes }
 
-    /// Our own style sheet or script: constants of this program, or rules made of numbers.
+    /// Our own style sheet or script: constants of this program, or rules that contain only numbers.
     init(trusted text: String) { bytes = Array(text.utf8) }
 
     var text: String { String(decoding: bytes, as: UTF8.self) }
@@ -27,7 +27,7 @@ struct HTML: ExpressibleByStringInterpolation, Sendable {
 
     mutating func reserve(_ count: Int) { bytes.reserveCapacity(count) }
 
-    /// Text of several lines: line feeds stay, colours go.
+    /// Appends text of several lines: line feeds remain, colours are removed.
     mutating func append(text: String) {
         if text.utf8.allSatisfy({ $0 < 0x7F && ($0 >= 0x20 || $0 == 0x0A) && !HTML.isSpecial($0) }) {
             bytes.append(contentsOf: text.utf8)
@@ -36,7 +36,7 @@ struct HTML: ExpressibleByStringInterpolation, Sendable {
         }
     }
 
-    /// One line of a log, with its colours.
+    /// Appends a line of a log, with its colours.
     mutating func append(ansi line: UnsafeBufferPointer<UInt8>, with renderer: inout ANSIHTML) {
         renderer.append(line: line, to: &bytes)
     }
@@ -59,7 +59,7 @@ struct HTML: ExpressibleByStringInterpolation, Sendable {
             literal.withUTF8Buffer { html.bytes.append(contentsOf: $0) }
         }
 
-        /// A name, path or sentence of one line: nothing in it is hidden, nothing has an effect.
+        /// A name, path or sentence on one line: all its characters are visible, and none has an effect.
         mutating func appendInterpolation(_ name: String) {
             html.append(text: TerminalText.name(name, limit: 4_000))
         }

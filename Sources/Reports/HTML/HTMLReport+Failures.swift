@@ -1,6 +1,6 @@
 import Results
 
-/// What failed: the steps in a line each, then the tests, newest trouble first.
+/// The failures: a line for each step, then the tests, the newest failures first.
 extension HTMLReport {
     private static let failureLimit = 500
     private static let openFailures = 10
@@ -113,14 +113,14 @@ extension HTMLReport {
         return html
     }
 
-    /// The first `limit` bytes of `text`, with a word on what is missing.
+    /// The first `limit` bytes of `text`, with a note about the rest.
     func clipped(_ text: String, to limit: Int) -> String {
         guard text.utf8.count > limit else { return text }
         return String(decoding: text.utf8.prefix(limit), as: UTF8.self)
             + "\n… \(Figures.size(text.utf8.count - limit)) more: pipectl report \(report.id) --format json"
     }
 
-    /// The state's sign in its colour, always beside the word or with it as its label.
+    /// The state's symbol in its colour. The word is always beside it, or is its label.
     func sign(_ status: StepStatus) -> HTML {
         let label: HTML = "role=\"img\" aria-label=\"\(Wording.title(status))\""
         return "<span class=\"sign c-\(status.rawValue)\" \(label)>\(Wording.symbol(status))</span>"

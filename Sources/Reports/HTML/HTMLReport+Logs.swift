@@ -1,6 +1,6 @@
 import Results
 
-/// Each step with its command, its attempts and what they printed.
+/// The steps, each with its command, its attempts and their output.
 extension HTMLReport {
     private static let linesPerPiece = 200
 
@@ -22,7 +22,7 @@ extension HTMLReport {
         return html
     }
 
-    /// How many bytes of each log are shown: what failed is served first.
+    /// How many bytes of each log are shown. Logs of failed steps take precedence.
     private func logShares() -> [String: Int] {
         var rest = options.logBytes
         var shares: [String: Int] = [:]
@@ -122,9 +122,9 @@ extension HTMLReport {
         html += "</div>\n"
     }
 
-    /// Where in the log the next line is, and what was last written in its margin.
+    /// The position of the next line in the log, and the last text in the margin.
     private struct LineCursor {
-        /// How the line begins that the log's writer put between its head and its tail.
+        /// How the line begins that marks dropped output between the log's head and tail.
         let dropNote: String?
         var number = 1
         var time = ""
@@ -158,7 +158,7 @@ extension HTMLReport {
                 html += "<div class=\"l\" id=\"\(id)-\(cursor.number)\"><a href=\"#\(id)-\(cursor.number)\""
                 if let milliseconds = log.milliseconds(start) {
                     let time = Figures.offset(milliseconds: milliseconds)
-                    // A time that repeats says nothing.
+                    // A repeated time says nothing new.
                     if time != cursor.time { html += " data-t=\"\(time)\"" }
                     cursor.time = time
                 }
@@ -175,7 +175,7 @@ extension HTMLReport {
     }
 
     private func lineStart(_ bytes: UnsafeBufferPointer<UInt8>, atOrBefore offset: Int) -> Int {
-        // Not further back than what is worth keeping whole: a log may be one line.
+        // The search is limited, because a log may be a single line.
         let floor = max(0, offset - 16_384)
         var start = offset
         while start > floor, bytes[start - 1] != 0x0A { start -= 1 }

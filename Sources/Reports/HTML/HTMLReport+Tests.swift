@@ -1,6 +1,6 @@
 import Results
 
-/// All tests by suite, closed, with a box that finds some.
+/// All tests by suite, collapsed, with a search field.
 extension HTMLReport {
     func testList() -> HTML {
         guard !facts.tests.isEmpty else { return "" }
@@ -27,7 +27,7 @@ extension HTMLReport {
         var seconds = 0.0
     }
 
-    /// In the order of the result files, those with trouble first.
+    /// In the order of the result files, suites with failures first.
     private var suites: [Suite] {
         var suites: [Suite] = []
         var places: [String: Int] = [:]
@@ -55,7 +55,7 @@ extension HTMLReport {
         if suite.flaky > 0 { html += ", \(suite.flaky) flaky" }
         if suite.seconds > 0 { html += " · \(Figures.duration(suite.seconds))" }
         html += "</span></summary>\n"
-        // In pieces, so that a browser lays out only those in sight.
+        // Split into pieces, so that a browser lays out only the visible ones.
         let piece = 200
         for start in stride(from: 0, to: suite.tests.count, by: piece) {
             html += "<ul class=\"tests\">\n"

@@ -1,9 +1,9 @@
 import Results
 import Foundation
 
-/// The steps as bars on one axis of time, so that one sees what ran beside what.
+/// The steps as bars on a common time axis, which shows what ran in parallel.
 extension HTMLReport {
-    /// The first moment of the axis and its length.
+    /// The start of the axis and its length.
     struct Span {
         var start: Date
         var seconds: Double
@@ -17,7 +17,7 @@ extension HTMLReport {
         }
     }
 
-    /// Seconds between two lines of the axis: 1, 2 or 5 times a power of ten, or what a clock shows.
+    /// Seconds between two lines of the axis: 1, 2 or 5 times a power of ten, or a unit of a clock.
     private var interval: Double {
         let steps: [Double] = [
             0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800,
@@ -26,7 +26,7 @@ extension HTMLReport {
         return steps.first { span.seconds / $0 <= 6 } ?? span.seconds
     }
 
-    /// The vertical lines of the axis, as a rule that consists of one number of ours.
+    /// The vertical lines of the axis, as a CSS rule that contains only one number.
     var timelineGrid: String { ".bars,.axis{background-size:\(percent(interval / span.seconds)) 100%}\n" }
 
     func timeline() -> HTML {
@@ -73,7 +73,7 @@ extension HTMLReport {
         html += "<a class=\"name\" href=\"#s\(number)\">\(sign(step.status)) <span>\(step.name)</span></a>"
         html += "<svg class=\"bars\" width=\"100%\" height=\"16\" role=\"img\" aria-label=\"\(spoken(step))\">"
         if let first = step.attempts.first {
-            // Ready since the last of its needs ended, or since the run began if it needs nothing.
+            // A step is ready when the last step that it needs has ended, or at the run's start if it needs none.
             let ready = step.needs.isEmpty ? span.start : step.needs.compactMap { ends[$0] ?? nil }.max()
             if let ready { html += waiting(from: ready, to: first.startedAt) }
         }
@@ -145,7 +145,8 @@ extension HTMLReport {
     }
 
     private func mostAtOnce(_ attempts: [AttemptRecord]) -> Int {
-        // Ends before starts at the same moment: a step that follows another did not run beside it.
+        // At the same moment, ends are counted before starts: a step that follows another did not run in parallel with
+        // it.
         let moments = attempts.flatMap { [($0.startedAt, 1), ($0.endedAt ?? report.endedAt, -1)] }
             .sorted { ($0.0, $0.1) < ($1.0, $1.1) }
         var running = 0

@@ -3,10 +3,10 @@ import TerminalText
 import Foundation
 import Pipeline
 
-/// A report as one page that needs nothing else: no request, no library, and JavaScript only for comfort.
+/// A report as one self-contained page: no requests, no libraries, and JavaScript only for convenience.
 ///
-/// What failed comes first. Everything long is a closed `<details>`, whose content a browser parses but does not lay
-/// out, so a page with 20,000 tests and megabytes of log opens at once.
+/// Failures come first. Long parts are in closed `<details>`, which a browser parses but does not lay out, so that a
+/// page with 20,000 tests and megabytes of logs opens at once.
 struct HTMLReport {
     let document: ReportDocument
     let options: RenderOptions
@@ -14,7 +14,7 @@ struct HTMLReport {
     /// The log of each attempt that has one, by file name.
     let logs: [String: ReportLog]
     let span: Span
-    /// Renders log lines and remembers which colours they use.
+    /// Renders log lines and records which colours they use.
     var ansi = ANSIHTML(lineLimit: 4_000)
 
     init(document: ReportDocument, options: RenderOptions) {
@@ -37,7 +37,7 @@ struct HTMLReport {
     }
 
     private mutating func page() -> HTML {
-        // The body first: only then is it known which colours its logs use.
+        // The body comes first, because only then it is known which colours the logs use.
         var body = HTML()
         body += banner()
         body += "<main id=\"main\">\n"
@@ -174,7 +174,7 @@ struct HTMLReport {
         "<time datetime=\"\(date.iso8601)\">\(Figures.dateAndTime(date))</time>"
     }
 
-    // MARK: Sections with little in them
+    // MARK: Small sections
 
     private func fixes() -> HTML {
         guard let series = report.fixes else { return "" }

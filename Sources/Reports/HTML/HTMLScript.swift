@@ -1,9 +1,9 @@
-/// The page's only script: finding tests and lines. Without it the page shows the same.
+/// The page's only script, which finds tests and lines. Without it, the page shows the same content.
 ///
-/// It holds nothing of a report, so its digest is a constant that the page's policy names; any other script, however
-/// it got there, is refused by the browser. A test holds ``hash`` against ``source``.
+/// It contains nothing of a report, so its digest is a constant in the page's policy. A browser refuses every other
+/// script, wherever it comes from. A test compares ``hash`` with ``source``.
 enum HTMLScript {
-    /// SHA-256 of ``source`` as a `script-src` wants it.
+    /// The SHA-256 of ``source`` in the form of a `script-src` directive.
     static let hash = "sha256-Uf6oaAFCJzt0gH+pOa6eUtL3KEr11R2Ie6i/fmT+15w="
 
     static let source = """

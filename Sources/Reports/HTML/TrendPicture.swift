@@ -1,8 +1,8 @@
 import Results
 
-/// The results and durations of a test as a picture in a page.
+/// The results and durations of a test as a picture for a page.
 enum TrendPicture {
-    /// Both as a picture: a bar for each run, as high as it took long and in the colour of its result.
+    /// A bar for each run: its height is the duration, its colour the result.
     static func svg(of trend: TestTrend) -> HTML {
         let points = Array(trend.points.suffix(Sparkline.limit))
         let most = points.compactMap(\.duration).filter(\.isFinite).max() ?? 0
