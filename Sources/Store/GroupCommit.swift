@@ -1,11 +1,12 @@
 internal import GRDB
 internal import Synchronization
 
-/// Runs writes that arrive while another one is on its way to the disk in one transaction.
+/// Collects writes that arrive while another one is being committed, and commits them in one transaction.
 ///
-/// A commit costs one flush of the disk whatever is in it. Each write is a savepoint of its own: one that throws takes
-/// back only what it did itself. Nobody is answered before the commit that holds the answer is on disk, except for what
-/// the caller can do again after a power cut: that is with the system then, and on disk with the next commit.
+/// A commit costs one flush of the disk, whatever it contains. Each write is a savepoint of its own: if one throws,
+/// only its own changes are undone. A write is answered after its commit is on disk. Exceptions are writes that the
+/// caller can repeat after a power cut: they are answered when the system has them, and are on disk with the next
+/// flushed commit.
 final class GroupCommit: Sendable {
     /// Called once: after the commit, or with the reason why there was none.
     private typealias Answer = ((any Error)?) -> Void
@@ -13,24 +14,24 @@ final class GroupCommit: Sendable {
     private struct Write: Sendable {
         var isFlushed: Bool
         var perform: @Sendable (Database) -> Answer
-        /// Answers a write that never had its turn.
+        /// Fails a write that was not started.
         var refuse: @Sendable (any Error) -> Void
     }
 
     private let database: any DatabaseWriter
     private let pending = Mutex<[Write]>([])
-    /// What the writer's connection was last told; nil before the first commit.
+    /// The flush setting of the writer's connection; nil before the first commit.
     private let isFlushing = Mutex<Bool?>(nil)
 
-    /// Whether the last commit was on disk when it had ended.
+    /// Whether the last commit was on disk when it ended.
     var hasFlushed: Bool { isFlushing.withLock { $0 } == true }
 
     init(_ database: any DatabaseWriter) { self.database = database }
 
-    /// Runs `body` as one transaction; cancelling the task does not undo it.
+    /// Runs `body` in a transaction. Cancelling the task does not undo it.
     ///
-    /// - Parameter flushed: Whether it must outlive a power cut. What is not flushed outlives this process all the same,
-    ///   and no later transaction is ever on disk without it.
+    /// - Parameter flushed: Whether the write must survive a power cut. One that is not flushed survives the end of
+    ///   this process, and no later transaction is ever on disk without it.
     func write<T: Sendable>(
         flushed: Bool = true, _ body: @Sendable @escaping (Database) throws -> T
     ) async throws -> T {
@@ -48,7 +49,7 @@ final class GroupCommit: Sendable {
                 pending.append(write)
                 return pending.count == 1
             }
-            // Whoever comes second is taken along by the first one's turn.
+            // Writes that arrive later are taken along by the first one's turn.
             if isFirst { database.asyncWriteWithoutTransaction { db in self.commitPending(db) } }
         }
     }
@@ -82,12 +83,12 @@ final class GroupCommit: Sendable {
         var answers: [Answer] = []
         let isFlushed = writes.contains { $0.isFlushed }
         do {
-            // NORMAL: the log is not flushed with the commit, and with the next one that is FULL all of it is.
+            // With NORMAL, the log is not flushed at the commit. The next commit with FULL flushes all of it.
             try flushCommits(isFlushed, db)
             try db.beginTransaction(.immediate)
             for write in writes {
                 answers.append(write.perform(db))
-                // A full disk or an I/O error makes SQLite give up the whole transaction, not just the savepoint.
+                // On a full disk or an I/O error, SQLite rolls back the whole transaction, not only the savepoint.
                 guard db.isInsideTransaction else { throw DatabaseError(resultCode: .SQLITE_FULL) }
             }
             try db.commit()
@@ -95,7 +96,7 @@ final class GroupCommit: Sendable {
         } catch {
             if db.isInsideTransaction { try? db.rollback() }
             if writes.count > 1 {
-                // Nobody was answered yet. A write that is too large for the disk must not take the small ones along.
+                // No write was answered yet. A write that is too large for the disk must not make the small ones fail.
                 for write in writes { commit([write], db) }
             } else {
                 for answer in answers { answer(error) }

@@ -3,14 +3,14 @@ internal import Foundation
 internal import GRDB
 internal import Pipeline
 
-/// How a request becomes a run, and what that does to older runs of its subject.
+/// How a request becomes a run, and what happens to older runs of the same subject.
 extension Index {
     static func accept(_ request: RunRequest, at now: Date, _ db: Database) throws -> EnqueueOutcome {
         var request = request
         let repository = try repositoryID(request.repository, db)
         while let known = try existing(request, repository, db) {
             guard known.isGivenUp else { return EnqueueOutcome(run: try queuedRun(known.id, db), isNew: false) }
-            // Its commit is wanted after all: the run that was given up keeps its verdict, and this one gets its own.
+            // The commit is requested again. The run that was given up keeps its verdict, and a new run gets its own.
             request.nonce = request.identity + "after run \(known.id)"
         }
         let id = try insert(request, repository, at: now, db)
@@ -20,7 +20,7 @@ extension Index {
             let supersession = Supersession(
                 run: older.id, by: older.by, reason: supersededReason(older.by, older.by == id ? request : nil))
             if older.isRunning {
-                // Kept with the run: a restart before it was stopped must not start it again.
+                // It is recorded with the run, so that a restart before it was stopped does not start it again.
                 try db.execute(sql: "UPDATE run SET supersededBy = ? WHERE id = ?", arguments: [older.by, older.id])
                 outcome.toCancel.append(supersession)
             } else {
@@ -43,7 +43,7 @@ extension Index {
             arguments: [repository, request.workflow, request.ref, request.head, request.identity])
         guard let row else { return nil }
         let verdict = (row["verdict"] as String?).flatMap(Verdict.init(rawValue:))
-        // One that is being stopped for a newer run has lost its place as well.
+        // A run that is being stopped for a newer one is superseded, too.
         let isGoing = verdict == nil && row["supersededBy"] as Int64? != nil
         return (row["id"], verdict == .superseded || verdict == .cancelled || isGoing)
     }
@@ -77,7 +77,7 @@ extension Index {
         var by: RunID
     }
 
-    /// The runs of the subject that have no place beside the new one, oldest first.
+    /// The runs of the subject that the new run supersedes, oldest first.
     private static func displaced(
         by id: RunID, _ request: RunRequest, _ repository: Int64, _ db: Database
     ) throws -> [Displaced] {
@@ -89,7 +89,7 @@ extension Index {
                     """),
             arguments: [repository, request.workflow, request.subject])
         var live = rows.map { Displaced(id: $0["id"], isRunning: $0["isRunning"], by: id) }
-        // Nobody wants the fix of a commit that is not the change's any more, whatever becomes of other runs.
+        // A fix of an older commit of the change is no longer needed, whatever happens to other runs.
         var outdated: [Displaced] = []
         if request.startsAnew {
             let fixes = Set(rows.filter { $0["fixOf"] as RunID? != nil }.map { $0["id"] as RunID })
@@ -100,7 +100,7 @@ extension Index {
         switch request.concurrency {
         case .supersede: return outdated + live.filter { $0.id != id }
         case .latestOnly: return outdated + waiting.filter { $0.id != id }
-        // The one that was just accepted is kept even if nothing may wait: its commit is the newest.
+        // The run that was just accepted stays even if no run may wait, because its commit is the newest.
         case .queue(let max): return outdated + Array(waiting.dropLast(Swift.max(max, 1)))
         }
     }

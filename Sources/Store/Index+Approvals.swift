@@ -2,26 +2,26 @@ public import Results
 internal import Foundation
 internal import GRDB
 
-/// What asking for a person's word led to.
+/// The result of making a run wait for an approval.
 public enum HoldOutcome: Sendable, Equatable {
-    /// The run waits, as queued, until somebody answers.
+    /// The run is queued again, and waits for the answer.
     case held
-    /// It is not running any more, or a newer run takes its place: there is nothing to ask.
+    /// The run is no longer running, or a newer run supersedes it. No approval is needed.
     case overtaken
 }
 
-/// What became of an answer.
+/// The result of an answer to a request for approval.
 public enum AnswerOutcome: Sendable, Equatable {
     case recorded(Approval)
-    /// Somebody had answered before; what they said stands.
+    /// Somebody answered before. That answer stays.
     case known(Approval)
 }
 
-/// Runs and steps that wait for a person.
+/// Runs and steps that wait for an approval.
 extension Index {
-    /// Puts a run that was being prepared back among the queued ones, where it waits for a person.
+    /// Puts a run that was being prepared back into the queue, where it waits for an approval.
     ///
-    /// It ran nothing, so its next start gets the same number.
+    /// No step of it ran, so its next start has the same attempt number.
     public func hold(_ id: RunID, for approval: Approval, trust: Trust) async throws -> HoldOutcome {
         try await write { db in
             try db.execute(
@@ -36,9 +36,9 @@ extension Index {
         }
     }
 
-    /// Puts a run back that stopped in an orderly way before anything was lost; its next start is a new attempt.
+    /// Puts a run back that stopped in an orderly way without losing anything. Its next start is a new attempt.
     ///
-    /// - Returns: False, and nothing changes, if it is not running or a newer run takes its place.
+    /// - Returns: False, without a change, if it is not running or a newer run supersedes it.
     public func putBack(_ id: RunID) async throws -> Bool {
         try await write { db in
             try db.execute(
@@ -50,7 +50,7 @@ extension Index {
         }
     }
 
-    /// Asks about a step, once: returns the question as it stands, answered or not.
+    /// Requests approval for a step, once. Returns the request as it is, answered or not.
     public func ask(_ approval: Approval, of id: RunID) async throws -> Approval {
         try await write { db in
             if let known = try Self.approvals(of: id, db).first(where: {
@@ -63,10 +63,11 @@ extension Index {
         }
     }
 
-    /// A person's word on a run (`step` nil) or one of its steps.
+    /// Records the answer for a run (`step` is nil) or for one of its steps.
     ///
-    /// A run that is rejected ends as cancelled. Throws `.unknownRun`, and `.wrongState` with what to do when nothing
-    /// waits for that word.
+    /// A run that is rejected ends as cancelled.
+    ///
+    /// - Throws: `.unknownRun`, or `.wrongState` with the next step to take if nothing waits for this answer.
     public func answer(
         _ id: RunID, step: String?, _ decision: Approval.Decision, by name: String, user: UInt32, comment: String?
     ) async throws -> AnswerOutcome {
@@ -90,7 +91,7 @@ extension Index {
                 arguments: [
                     decision.rawValue, name, Int64(user), now.milliseconds, comment, id, step ?? "", open.binding,
                 ])
-            // A run that has ended keeps what it came to; whoever asked amends its report.
+            // A run that has ended keeps its result. The caller amends its report.
             if step == nil, decision == .rejected, state != .ended {
                 let reason = "not approved: rejected by \(name)" + (comment.map { ": \($0)" } ?? "")
                 try Self.end(id, .cancelled, reason, at: now, db)
@@ -99,7 +100,7 @@ extension Index {
         }
     }
 
-    /// The newest approval, of any run, that holds for `binding`.
+    /// The newest approval of any run that applies to `binding`.
     public func approval(holdingFor binding: String) async throws -> Approval? {
         try await read { db in
             try Row.fetchOne(
@@ -112,21 +113,24 @@ extension Index {
         }
     }
 
-    /// What people were asked about a run and its steps, oldest first.
+    /// The requests for approval of a run and its steps, with their answers, oldest first.
     public func approvals(of id: RunID) async throws -> [Approval] {
         try await read { db in try Self.approvals(of: id, db) }
     }
 
-    /// The open question of a run that waits before its first step, or has ended with one, as SQL: null for others.
+    /// SQL: why a run waits before its first step, or ended with a request for approval; null for other runs.
     static let heldFor = """
         (SELECT why FROM approval
         WHERE approval.run = run.id AND approval.step = '' AND approval.decision IS NULL
             AND (run.state = 'queued' OR run.verdict = 'needsApproval'))
         """
 
-    /// Gives a run that ended with a question the verdict that the answer has made of it. Archive that first.
+    /// Changes the verdict of a run that ended with a request for approval according to the answer. Archive the report
+    /// first.
     ///
-    /// Repeating it changes nothing. Throws `.verdictGiven` where the run did not end with a question.
+    /// Repeating it changes nothing.
+    ///
+    /// - Throws: `.verdictGiven` if the run did not end with a request for approval.
     public func amend(_ report: Report, archivedBytes: Int) async throws {
         try await write { db in
             let verdict = try String.fetchOne(db, sql: "SELECT verdict FROM run WHERE id = ?", arguments: [report.id])
@@ -142,7 +146,7 @@ extension Index {
         }
     }
 
-    /// Ended runs whose question was answered, and whose verdict does not say so yet: the box went down in between.
+    /// Ended runs whose request was answered, but whose verdict does not show it, because the daemon ended in between.
     public func answeredWithoutVerdict() async throws -> [RunID] {
         try await read { db in
             try RunID.fetchAll(
@@ -160,7 +164,7 @@ extension Index {
             .map(approval)
     }
 
-    /// Removes questions that nobody need answer any more.
+    /// Removes requests that no longer need an answer.
     static func withdrawOpenApprovals(of id: RunID, _ db: Database) throws {
         try db.cachedStatement(sql: "DELETE FROM approval WHERE run = ? AND decision IS NULL")
             .execute(arguments: [id])

@@ -3,9 +3,9 @@ package import Foundation
 internal import GRDB
 internal import Pipeline
 
-/// What the archive asks the index.
+/// What the archive needs of the store.
 extension Index {
-    /// A run as the archive tells it.
+    /// A run with the facts that the archive has.
     package struct Restored: Sendable {
         package var report: Report
         var request: RunRequest
@@ -22,21 +22,21 @@ extension Index {
         }
     }
 
-    /// What a retention must know of an ended run.
+    /// The facts about an ended run that retention depends on.
     package struct RetentionRow: Sendable, Equatable {
         package var id: RunID
         package var repository: String
         package var workflow: String
         package var branch: String?
-        /// Whether ``branch`` is the one that changes want into; also where the repository's is not known.
+        /// Whether ``branch`` is the repository's target branch. True also if that is unknown.
         package var isOfTarget = true
-        /// The change's name, for the run of a change.
+        /// The change's name; nil unless the run tested one.
         package var change: String?
-        /// Whether the last look saw that change, and saw it neither landed nor closed.
+        /// Whether the last observation saw the change, and it was neither landed nor closed.
         package var isChangeOpen = false
-        /// Whether a person was asked about it and has not answered.
+        /// Whether it has a request for approval without an answer.
         package var isHeld = false
-        /// Whether it says how all of its subject stands: no part of it, no fix, no test of an older commit.
+        /// Whether its verdict is that of its subject: it is not a partial run, a fix, or a test of an older commit.
         package var isVerdict = true
         /// The run that it tries to fix.
         package var fixOf: RunID?
@@ -45,9 +45,9 @@ extension Index {
         package var artifacts: [String] = []
     }
 
-    /// Puts runs back that only the archive knows, under their numbers.
+    /// Adds runs that only the archive has, with their numbers.
     ///
-    /// - Returns: How many were not there, and which the index can't take as the archive tells them, and why.
+    /// - Returns: How many were added, and which runs the store refuses, with the reason.
     package func restore(_ runs: [Restored]) async throws -> (added: Int, refused: [(id: RunID, why: String)]) {
         guard !runs.isEmpty else { return (0, []) }
         return try await write { db in
@@ -59,7 +59,7 @@ extension Index {
                         return .commit
                     }
                 } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
-                    // The schema guards what a report may say; one that breaks it must not keep the others out.
+                    // The schema checks a report's values. One bad report must not keep out the others.
                     refused.append((run.report.id, error.message ?? "the index refuses it"))
                 }
             }
@@ -67,20 +67,20 @@ extension Index {
         }
     }
 
-    /// The runs that the index takes for archived, ascending.
+    /// The runs that are archived according to the store, ascending.
     package func archivedRuns() async throws -> [RunSummary] {
         try await read { db in
             try Self.summaries(Row.fetchAll(db, sql: "\(Self.selectRun) WHERE run.isArchived ORDER BY run.id"), db)
         }
     }
 
-    /// Their numbers alone.
+    /// The numbers of ``archivedRuns()``.
     package func archivedIDs() async throws -> Set<RunID> {
         try await read { db in try RunID.fetchSet(db, sql: "SELECT id FROM run WHERE isArchived") }
     }
 
-    /// Runs that have not ended, or whose report was not recorded. Also those that never started: in a restored backup
-    /// they may have run since.
+    /// Runs that have not ended, or whose report is not in the archive. Runs that never started are included, because
+    /// after restoring a backup they may have run since.
     package func unarchivedRuns() async throws -> [RunID] {
         try await read { db in
             try RunID.fetchAll(
@@ -126,7 +126,7 @@ extension Index {
         }
     }
 
-    /// Makes every number up to this one taken, so that no new run gets the number of an archived one.
+    /// Reserves all numbers up to this one, so that no new run gets the number of an archived one.
     package func reserve(through id: RunID) async throws {
         try await write { db in
             try db.execute(sql: "UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = 'run'", arguments: [id])
@@ -135,9 +135,9 @@ extension Index {
         }
     }
 
-    /// Forgets ended runs, with their steps, tests and artifacts.
+    /// Removes ended runs with their steps, tests and artifacts.
     package func remove(_ ids: [RunID]) async throws {
-        // In pieces, so that nobody waits long for the writer.
+        // In small transactions, so that other writes do not wait long.
         for start in stride(from: 0, to: ids.count, by: 100) {
             let piece = ids[start..<min(start + 100, ids.count)].map(String.init).joined(separator: ",")
             try await write { db in
@@ -168,7 +168,7 @@ extension Index {
         return true
     }
 
-    /// The request's nonce, unless a newer run has it: one that came after its index was lost.
+    /// The request's nonce, unless a newer run has it, which was accepted after the store was lost.
     private static func freeNonce(
         _ request: RunRequest, _ repository: Int64, _ id: RunID, _ db: Database
     ) throws -> String {

@@ -2,21 +2,21 @@ internal import Results
 public import Foundation
 internal import GRDB
 
-/// The copy of the index that the daemon keeps, and how it comes back.
+/// The daemon's backup of the store, and how it is restored.
 extension Index {
-    /// Where the copy of the index at `path` is: `index.backup.sqlite` for `index.sqlite`.
+    /// The backup's path for the store at `path`: `index.backup.sqlite` for `index.sqlite`.
     public static func backupPath(of path: String) -> String {
         (path.hasSuffix(".sqlite") ? String(path.dropLast(".sqlite".count)) : path) + ".backup.sqlite"
     }
 
-    /// When the copy was made; nil if there is none.
+    /// When the backup was made; nil if there is none.
     public static func backupDate(of path: String) -> Date? {
         let facts = try? FileManager.default.attributesOfItem(atPath: backupPath(of: path))
         guard let size = facts?[.size] as? NSNumber, size.intValue > 0 else { return nil }
         return facts?[.modificationDate] as? Date
     }
 
-    /// What mends an index that can't be used: one command.
+    /// The command that repairs a store that can't be used.
     static func remedy(_ path: String) -> String {
         if let date = backupDate(of: path) {
             return
@@ -28,7 +28,7 @@ extension Index {
             + "not in archive.git."
     }
 
-    /// Why an index that is not there, or an empty file, is not begun anew beside an archive that has `runs` runs.
+    /// The error for a store that is missing or empty although the archive has `runs` runs. A new one would lose them.
     public static func missing(_ path: String, runs: Int) -> ArchiveError {
         ArchiveError(
             .missingIndex,
@@ -36,16 +36,16 @@ extension Index {
                 + "tested. \(remedy(path))")
     }
 
-    /// Replaces the copy by one of now, after both were checked; blocks. Writers don't wait for it, whatever it takes.
+    /// Replaces the backup by one of now, after both files were checked. Blocks; writers do not wait for it.
     ///
-    /// Throws `.damagedIndex`, and keeps the copy that is there, when a page is wrong.
+    /// - Throws: `.damagedIndex` if a page is wrong. Then the existing backup stays.
     public func backUp() throws {
         let (source, copy) = (path, Self.backupPath(of: path))
         let new = copy + ".new"
         Self.removeDatabase(new)
         do {
             var configuration = Configuration()
-            // A connection of its own: it can neither write nor take a checkpoint from the one that does.
+            // A connection of its own, which can neither write nor do the writer's checkpoints.
             configuration.readonly = true
             configuration.busyMode = .timeout(10)
             do {
@@ -67,9 +67,11 @@ extension Index {
         }
     }
 
-    /// Puts the copy in the place of the index, which is kept; returns the copy's date. No process may have either open.
+    /// Moves the backup into the place of the store, which is kept under another name. No process may have either open.
     ///
-    /// Follow it with ``forgetSinceBackup(of:)``, after the archive was asked what has ended since.
+    /// Call ``forgetSinceBackup(of:)`` after it, once the runs that have ended since were restored from the archive.
+    ///
+    /// - Returns: The date of the backup.
     public static func restoreBackup(path: String) throws -> Date {
         guard let date = backupDate(of: path) else {
             throw ArchiveError(
@@ -87,17 +89,18 @@ extension Index {
             throw explain(error, copy)
         }
         if FileManager.default.fileExists(atPath: path) { _ = try setAside(path: path) }
-        // A log without its database must not be taken for one of the copy.
+        // The log of the old database must not be applied to the backup.
         for suffix in ["-wal", "-shm"] { unlink(path + suffix) }
         guard rename(new, path) == 0 else { throw unusable(path, errno) }
         try flush((path as NSString).deletingLastPathComponent)
         return date
     }
 
-    /// After a restore: what happened since `date` is not known here, so nothing is begun because of what was.
+    /// Makes a restored store safe: what happened since `date` is unknown, so nothing is started because of older
+    /// facts.
     ///
-    /// The next look at each repository is a baseline. Runs that act on the world and had not ended need a person: they
-    /// may have been started since.
+    /// The next observation of each repository is a baseline. Release runs that had not ended must be checked by a
+    /// person, because they may have been started since.
     public func forgetSinceBackup(of date: Date) async throws {
         let now = now()
         try await write { db in
@@ -115,7 +118,7 @@ extension Index {
         }
     }
 
-    /// Looks at every page of the database at `path`, and leaves it as it is.
+    /// Checks every page of the database at `path`, without changing it.
     static func checkPages(_ path: String) throws {
         var configuration = Configuration()
         configuration.readonly = true

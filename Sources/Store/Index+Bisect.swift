@@ -2,14 +2,14 @@ public import Results
 internal import Foundation
 internal import GRDB
 
-/// What is known of where tests broke.
+/// Which commits broke tests, as far as that is known.
 extension Index {
-    /// How one run of a test came out.
+    /// The result of a test in one run.
     public struct TestSight: Sendable, Equatable {
         public var run: RunID
         public var testedCommit: String?
         public var testedTree: String?
-        /// Its last try.
+        /// Whether its last try passed.
         public var hasPassed: Bool
     }
 
@@ -24,7 +24,8 @@ extension Index {
         }
     }
 
-    /// In which runs of a workflow the test passed or failed, newest first; where it was skipped says nothing.
+    /// The runs of a workflow in which the test passed or failed, newest first. Runs in which it was skipped say
+    /// nothing.
     public func sights(
         suite: String, name: String, repository: String, workflow: String, limit: Int = 20_000
     ) async throws -> [TestSight] {
@@ -49,7 +50,7 @@ extension Index {
         }
     }
 
-    /// Keeps what was found, so that later reports can say it.
+    /// Records an answer for later reports.
     public func keep(_ answer: BisectAnswer) async throws {
         try await write { db in
             try db.execute(
@@ -62,7 +63,7 @@ extension Index {
         }
     }
 
-    /// What is known of a branch's broken tests, by the test.
+    /// The answers about a branch's broken tests, by test.
     public func answers(
         repository: String, workflow: String, branch: String
     ) async throws -> [String: BisectAnswer] {
@@ -79,7 +80,7 @@ extension Index {
         }
     }
 
-    /// Forgets the cause of tests that pass again.
+    /// Removes the answers about tests that pass again.
     public func forget(_ tests: [String], repository: String, workflow: String, branch: String) async throws {
         guard !tests.isEmpty else { return }
         try await write { db in

@@ -4,7 +4,7 @@ internal import GRDB
 internal import Pipeline
 
 extension Index {
-    /// Records how a change stands now.
+    /// Records the state of a change.
     public func setChange(_ change: ChangeRecord, of repository: String) async throws {
         let now = now()
         try await write { db in
@@ -12,9 +12,9 @@ extension Index {
         }
     }
 
-    /// The changes of a repository, in the order of their numbers; names that are no numbers come last.
+    /// The changes of a repository, ordered by number. Names that are not numbers come last.
     ///
-    /// - Parameter states: Only changes in one of these; nil for all.
+    /// - Parameter states: Only changes in these states; nil: all.
     public func changes(of repository: String, states: Set<ChangeRecord.State>? = nil) async throws -> [ChangeRecord] {
         try await read { db in
             let wanted = (states ?? Set(ChangeRecord.State.allCases)).map { "'\($0.rawValue)'" }.joined(separator: ",")
@@ -44,7 +44,7 @@ extension Index {
         }
     }
 
-    /// One change; nil if no look has seen it.
+    /// A change; nil if no observation has seen it.
     public func change(_ name: String, of repository: String) async throws -> ChangeRecord? {
         try await shortRead { db in try Self.change(name, of: repository, db) }
     }
@@ -59,7 +59,7 @@ extension Index {
         ).flatMap(change)
     }
 
-    /// The watched repositories, by name, with where each is.
+    /// The locations of the watched repositories, by name.
     public func repositories() async throws -> [String: String] {
         try await read { db in
             let rows = try Row.fetchAll(db, sql: "SELECT name, location FROM repository")
@@ -82,7 +82,7 @@ extension Index {
     }
 
     private static func change(_ row: Row) -> ChangeRecord? {
-        // The schema admits only states that we know.
+        // The schema allows only known states.
         guard let state = ChangeRecord.State(rawValue: row["state"]) else { return nil }
         return ChangeRecord(
             name: row["name"], target: row["target"], head: row["head"], targetCommit: row["targetCommit"],

@@ -2,18 +2,18 @@ public import Results
 internal import Foundation
 internal import GRDB
 
-/// What a run tells while it goes and when it ends.
+/// What a run records while it is running and when it ends.
 extension Index {
-    /// Gives a run its verdict, with everything the index keeps of the report. Archive the report first.
+    /// Gives a run its verdict, and records the parts of the report that the store keeps. Archive the report first.
     ///
-    /// - Parameter archivedBytes: From ``ArchivedRun/bytes``; nil if the report could not be archived, which
-    ///   ``endedWithoutReport(limit:)`` and a later call with the size make good.
+    /// A verdict without an archived report is on disk when this returns. With an archived report it need not be: after
+    /// a power cut, ``ArchiveStore/settle(_:)`` gives the run its verdict again. Repeating the call with the same
+    /// verdict changes nothing.
     ///
-    /// What is archived is on disk: ``ArchiveStore/settle(_:)`` gives the run its verdict again, should a power cut take it
-    /// from the index. So only a verdict without a report waits for the disk.
+    /// - Parameter archivedBytes: From ``ArchivedRun/bytes``. Nil if the report could not be archived;
+    ///   ``endedWithoutReport(limit:)`` lists such runs, and a later call with the size completes them.
     ///
-    /// Repeating it with the same verdict changes nothing. Throws `.unknownRun`, and `.verdictGiven` when the run has
-    /// another verdict already.
+    /// - Throws: `.unknownRun`, or `.verdictGiven` if the run already has another verdict.
     public func finish(_ report: Report, tests: [TestResult], archivedBytes: Int? = nil) async throws {
         try await write(flushed: archivedBytes == nil) { db in
             let row = try Row.fetchOne(
@@ -49,7 +49,7 @@ extension Index {
             report.fixes?.state.rawValue, report.hasFixDue, report.id,
         ])
         try withdrawOpenApprovals(of: report.id, db)
-        // Only a run that ends with a question has one that is open.
+        // A request for approval stays open only if it is the run's verdict.
         for question in report.approvals ?? [] where question.decision == nil { try insert(question, report.id, db) }
         for table in ["step", "test", "artifact"] {
             try db.cachedStatement(sql: "DELETE FROM \(table) WHERE run = ?").execute(arguments: [report.id])
@@ -68,7 +68,7 @@ extension Index {
         }
         for step in report.steps {
             guard let outputs = step.outputs else { continue }
-            // What keeps an artifact keeps outputs as well; no artifact has an empty path.
+            // Outputs are retained in the same way as artifacts. No artifact has an empty path.
             try db.cachedStatement(
                 sql: """
                     INSERT OR REPLACE INTO artifact (run, step, path, bytes, sha256, isExecutable)
@@ -115,7 +115,7 @@ private struct TestName: Hashable {
     var name: String
 }
 
-/// Texts that are kept once in a table of their own, and named by number elsewhere.
+/// Texts that are stored once in a table of their own; other tables refer to them by number.
 private struct Interning<Key: Hashable> {
     private let find: Statement
     private let add: Statement

@@ -3,14 +3,14 @@ internal import Foundation
 internal import GRDB
 internal import Pipeline
 
-/// What the index knows of fixes: which runs belong to one, and what is yet to follow from a run's end.
+/// Which runs belong to a fix, and which fixes need a next action after a run's end.
 extension Index {
     static func createFix(_ db: Database) throws {
         try db.alter(table: "run") { table in
-            // The failed run that this one is to mend; null for all others.
+            // The failed run that this run is to fix; null for other runs.
             table.add(column: "fixOf", .integer)
             table.add(column: "fixState", .text)
-            // Set with the verdict and cleared when what follows from it is done: a crash between loses nothing.
+            // Set with the verdict, and cleared when the next action is done, so that a crash in between loses nothing.
             table.add(column: "isFixDue", .boolean).notNull().defaults(to: false)
         }
         try db.execute(
@@ -20,7 +20,7 @@ extension Index {
                 """)
     }
 
-    /// The runs that were made to mend this one, oldest first.
+    /// The runs that are to fix this one, oldest first.
     public func fixRuns(of run: RunID) async throws -> [IndexedRun] {
         let ids = try await read { db in
             try RunID.fetchAll(
@@ -31,7 +31,7 @@ extension Index {
         return runs
     }
 
-    /// Whether this head of a change was tried to be mended, by a fixer that was not called off.
+    /// Whether there was an attempt, which was not cancelled, to fix this head of a change.
     public func hasFix(repository: String, workflow: String, change: String, head: String) async throws -> Bool {
         try await read { db in
             try Bool.fetchOne(
@@ -46,26 +46,26 @@ extension Index {
         }
     }
 
-    /// Ended runs from which something is yet to follow for a fix, oldest first.
+    /// Ended runs after which a fix needs a next action, oldest first.
     public func dueFixes() async throws -> [RunID] {
         try await read { db in try RunID.fetchAll(db, sql: "SELECT id FROM run WHERE isFixDue ORDER BY id") }
     }
 
-    /// Says that something is to follow for a fix from a run that ended.
+    /// Records that a fix needs a next action after a run that ended.
     public func setFixDue(_ run: RunID) async throws {
         try await write { db in
             try db.execute(sql: "UPDATE run SET isFixDue = TRUE WHERE id = ? AND state = 'ended'", arguments: [run])
         }
     }
 
-    /// Says that what was to follow from a run's end has been done.
+    /// Records that the next action after a run's end was done.
     public func fixDone(_ run: RunID) async throws {
         try await write { db in
             try db.execute(sql: "UPDATE run SET isFixDue = FALSE WHERE id = ? AND isFixDue", arguments: [run])
         }
     }
 
-    /// What was done about a failed run. Archive it first.
+    /// Records the state of the attempts at fixing a run. Archive it first.
     public func setFixState(_ state: FixSeries.State, of run: RunID, archivedBytes: Int) async throws {
         try await write { db in
             try db.execute(

@@ -2,12 +2,12 @@ public import Results
 public import Foundation
 internal import GRDB
 
-/// A recorded ``StepIntent``, with its result as far as it is known.
+/// A recorded ``StepIntent``, with its result if that is known.
 public struct RecordedIntent: Sendable, Equatable {
     public var intent: StepIntent
     /// The run's attempt that it belongs to.
     public var runAttempt: Int
-    /// Nil while it is not known how it ended.
+    /// Nil if it is not known how the step ended.
     public var status: StepStatus?
     public var endedAt: Date?
 
@@ -19,9 +19,11 @@ public struct RecordedIntent: Sendable, Equatable {
     }
 }
 
-/// What the steps of runs that act on the world were about to do, and what became of it.
+/// The intents of steps in release runs, and their results.
 extension Index {
-    /// Records what a step is about to do; it is on disk when this returns. Throws `.wrongState` if the run does not run.
+    /// Records that a step is about to start. It is on disk when this returns.
+    ///
+    /// - Throws: `.wrongState` if the run is not running.
     public func begin(_ intent: StepIntent, of run: RunID, attempt: Int) async throws {
         try await write { db in
             guard try Self.state(run, db) == .running else {
@@ -39,7 +41,7 @@ extension Index {
         }
     }
 
-    /// Records how an attempt of a step ended; changes nothing if no intent was recorded for it.
+    /// Records how an attempt of a step ended. Does nothing if the attempt has no intent.
     public func end(step: String, _ record: AttemptRecord, of run: RunID, attempt: Int) async throws {
         try await write { db in
             try db.cachedStatement(
@@ -54,7 +56,7 @@ extension Index {
         }
     }
 
-    /// What the steps of a run were about to do, in the order in which they began.
+    /// The intents of a run, in the order in which they were recorded.
     public func intents(of run: RunID) async throws -> [RecordedIntent] {
         try await read { db in try Self.intents(of: run, db) }
     }

@@ -4,11 +4,12 @@ internal import GRDB
 public import Git
 
 extension Index {
-    /// What moved since the last look, sorted by name, and the changes that it concerns; nil before the baseline.
+    /// The refs that moved since the last observation, sorted by name, and the changes that this concerns; nil before
+    /// the baseline.
     ///
-    /// Both sides are walked once, in the same order: no ref that stayed becomes a string.
+    /// Both sides are walked once in the same order, so that no string is made for a ref that did not move.
     ///
-    /// - Parameter about: Which changes are wanted for what moved; not asked where nothing did.
+    /// - Parameter about: Returns which changes are needed for the moved refs. Not called if none moved.
     public func news(
         of repository: String, refs: RefTable, about: @escaping @Sendable ([RefChange]) -> ChangeSelection
     ) async throws -> RefNews? {
@@ -56,16 +57,16 @@ extension Index {
         return moves
     }
 
-    /// The first look: all refs as they are, which starts nothing. Repeated, it replaces what was known.
+    /// Records the first observation: all refs, none of which starts a run. Repeating it replaces what was recorded.
     ///
-    /// - Parameter location: The path or URL that is watched, for people.
+    /// - Parameter location: The path or URL of the repository, for people.
     public func recordBaseline(of repository: String, location: String, refs: [String: String]) async throws {
         try await recordBaseline(of: repository, location: location) { add in
             for (ref, commit) in refs { try add(ref, commit) }
         }
     }
 
-    /// The same for a snapshot's refs.
+    /// The same for the refs of a snapshot.
     public func recordBaseline(of repository: String, location: String, refs: RefTable) async throws {
         try await recordBaseline(of: repository, location: location) { add in
             for (ref, commit) in refs { try add(ref, commit.hex) }
@@ -88,16 +89,18 @@ extension Index {
         }
     }
 
-    /// One look at a repository: moves the cursor, updates the changes and accepts the runs, all or nothing.
+    /// Records one observation of a repository in one transaction: moves the cursor, updates the changes and accepts
+    /// the runs.
     ///
-    /// A request for which a run exists already (same repository, workflow, ref, head and
-    /// ``RunRequest/identity``) adds none, unless that
-    /// run was superseded or cancelled: a ref that went away and came back wants its verdict. Throws `.noBaseline`
-    /// before ``recordBaseline(of:location:refs:)``, and `.cursorMoved` when a ref's cursor is not at `old`.
+    /// A request adds no run if one exists for the same repository, workflow, ref, head and ``RunRequest/identity``.
+    /// Exceptions are runs that were superseded or cancelled: a ref that disappeared and came back needs its verdict.
     ///
-    /// A look that accepts runs is on disk with the next thing that is, or after ``flushLooks()``, for which a run need
-    /// only wait before its first step. Should a power cut take it, it takes the cursor with it: the refs have moved then
-    /// for the next look, too.
+    /// If runs are accepted, the observation is on disk with the next flushed transaction, or after ``flushLooks()``,
+    /// for which a run must wait only before its first step. If a power cut undoes the observation, it undoes the
+    /// cursor, too, and the next observation sees the refs move again.
+    ///
+    /// - Throws: `.noBaseline` before ``recordBaseline(of:location:refs:)``, and `.cursorMoved` if a ref's cursor is
+    ///   not at `old`.
     public func recordLook(
         repository: String, moved: [RefMove], requests: [RunRequest], changes: [ChangeRecord]
     ) async throws -> LookOutcome {
@@ -134,7 +137,7 @@ extension Index {
         }
     }
 
-    /// Accepts a run that was asked for by hand, by the same rules as one that a ref change starts.
+    /// Accepts a run that a person or an agent requested, by the same rules as one that a ref change starts.
     public func enqueue(_ request: RunRequest) async throws -> EnqueueOutcome {
         let now = now()
         return try await write { db in try Self.accept(request, at: now, db) }
@@ -160,7 +163,7 @@ extension Index {
         }
     }
 
-    /// The repository's row, made if there is none.
+    /// The repository's row number. The row is made if there is none.
     static func repositoryID(_ name: String, location: String = "", _ db: Database) throws -> Int64 {
         let find = try db.cachedStatement(sql: "SELECT id FROM repository WHERE name = ?")
         if let id = try Int64.fetchOne(find, arguments: [name]) { return id }

@@ -5,13 +5,13 @@ internal import Pipeline
 
 /// What earlier runs say about which steps and tests are likely to fail.
 extension Index {
-    /// Runs of a workflow that are looked back at.
+    /// The number of a workflow's runs that are considered.
     private static let lookBack = 50
-    /// Rows of steps, and tries of tests, that are looked at however many there are.
+    /// The most rows of steps, and of tries of tests, that are read.
     private static let mostSteps = 5_000
     private static let mostTests = 20_000
 
-    /// How the steps of a workflow came out in its last runs, and which of them failed on this change.
+    /// The results of a workflow's steps in its last runs, and which steps failed on this change.
     public func stepHistory(repository: String, workflow: String, change: String?) async throws -> StepHistory {
         try await read { db in
             guard let id = try Self.orderRepository(repository, db) else { return StepHistory() }
@@ -44,7 +44,8 @@ extension Index {
         }
     }
 
-    /// Tests of a workflow that failed on this change, lie near what changed, or failed in its last runs.
+    /// Tests of a workflow that failed on this change, that are near the changed files, or that failed in its last
+    /// runs.
     public func testCandidates(
         repository: String, workflow: String, change: String?, nearness: TestNearness
     ) async throws -> TestCandidates {
@@ -54,7 +55,7 @@ extension Index {
             var candidates = TestCandidates(runs: runs.count)
             if let change {
                 let failing = try Self.runs(of: change, workflow, in: id, db)
-                // Of an empty list SQLite makes a constant, and then can't use the index that it is told to.
+                // SQLite turns an empty list into a constant, and then can't use the index named in the query.
                 let rows =
                     failing.isEmpty
                     ? []
@@ -81,7 +82,7 @@ extension Index {
                         GROUP BY test.testCase ORDER BY failures DESC, test.testCase LIMIT 1000
                         """
                 ).map { TestCandidates.Candidate(Self.knownTest($0), failures: $0["failures"]) }
-            // A run that broke off early knows few tests; one that ran most of them is looked for.
+            // A run that ended early has few tests, so a run that had most of them is used.
             let most = runs.map(\.tests).max() ?? 0
             candidates.knowsTests = most > 0
             if !nearness.isEmpty, most > 0, let newest = runs.first(where: { $0.tests * 2 >= most }) {
@@ -120,7 +121,7 @@ extension Index {
             db.cachedStatement(sql: "SELECT id FROM repository WHERE name = ?"), arguments: [name])
     }
 
-    /// Newest first. Runs that said nothing about the code are left out.
+    /// Newest first, without runs that say nothing about the code.
     private static func lastRuns(of workflow: String, in repository: Int64, _ db: Database) throws -> [LastRun] {
         try Row.fetchAll(
             db.cachedStatement(
@@ -144,7 +145,8 @@ extension Index {
                     """), arguments: [change, repository, workflow])
     }
 
-    /// - Parameter hint: The index to use: without statistics SQLite takes the primary key, and reads what passed, too.
+    /// - Parameter hint: The SQLite index to use. Without statistics SQLite would use the primary key, and read passed
+    ///   tests, too.
     private static func selectKnownTest(_ hint: String = "") -> String {
         """
         SELECT testCase.suite, testCase.name, testFile.path, test.duration
@@ -156,6 +158,6 @@ extension Index {
         KnownTest(suite: row[0], name: row[1], file: row[2], seconds: row[3])
     }
 
-    /// Numbers of our own, which need no quoting.
+    /// Our own numbers, which need no quoting.
     private static func list(_ runs: [RunID]) -> String { runs.map(String.init).joined(separator: ",") }
 }

@@ -2,19 +2,19 @@ public import Results
 public import Foundation
 internal import GRDB
 
-/// Something that somebody is to be told, kept until it was delivered.
+/// A message that is kept until it is delivered.
 public struct OutboxItem: Sendable, Equatable, Identifiable {
     public var id: Int64
-    /// What it is about and, after an "@", which receiver gets it: no two items of a run have the same.
+    /// The subject and, after an "@", the receiver. It is unique within a run.
     public var kind: String
-    /// The receiver that gets it; nil for all.
+    /// The receiver; nil: all receivers.
     public var receiver: String? { Self.receiver(of: kind) }
     public var run: RunID
-    /// What is sent.
+    /// The message's text.
     public var body: String
-    /// How often the delivery failed.
+    /// How many deliveries failed.
     public var failures: Int
-    /// Not to be tried before this time.
+    /// The time of the next delivery.
     public var dueAt: Date
 
     static func receiver(of kind: String) -> String? {
@@ -22,14 +22,14 @@ public struct OutboxItem: Sendable, Equatable, Identifiable {
     }
 }
 
-/// The outbox: what was noted of a run is delivered to each receiver in order, also after a restart.
+/// The outbox: the messages about a run are delivered to each receiver in order, also after a restart.
 extension Index {
     static func createOutbox(_ db: Database) throws {
         try db.create(table: "outbox") { table in
             table.autoIncrementedPrimaryKey("id")
             table.column("run", .integer).notNull()
             table.column("kind", .text).notNull()
-            // Null once it was delivered, given up, or for what nobody is told.
+            // Null if it was delivered or given up, or if there was nothing to send.
             table.column("body", .text)
             table.column("failures", .integer).notNull().defaults(to: 0)
             table.column("dueAt", .integer).notNull()
@@ -38,12 +38,13 @@ extension Index {
         try db.execute(sql: "CREATE INDEX outbox_open ON outbox (id) WHERE body IS NOT NULL")
     }
 
-    /// The kind of a row that says that a run's end was looked at, whatever there was to tell.
+    /// The kind of a row that says that the messages about a run's end were recorded, even if there were none.
     private static let looked = "ended"
 
-    /// Begins to note what happens from now on; without effect once it was begun.
+    /// Starts recording messages about events from now on. Does nothing if that was started before.
     ///
-    /// It marks each run that has ended, and does not compare ids: an older run may end after a newer one.
+    /// It marks each run that has ended, because comparing numbers would not be enough: an older run may end after a
+    /// newer one.
     public func openOutbox() async throws {
         let now = now().milliseconds
         try await write { db in
@@ -57,13 +58,13 @@ extension Index {
         }
     }
 
-    /// Milliseconds before the opening in which an ended run is told unless it was marked then: the end of a run is
+    /// Milliseconds before the start in which an ended run still gets messages, unless it was marked: a run's end is
     /// stored a little after it happens.
     private static let floorSlack: Int64 = 86_400_000
 
-    /// Ended runs that nobody has looked at yet for what there is to tell, oldest first.
+    /// Ended runs whose messages are not recorded yet, oldest first.
     ///
-    /// - Parameter since: Only runs that ended then or later: what is older is no news.
+    /// - Parameter since: Only runs that ended at that time or later, because older results are not news.
     public func untold(since: Date, limit: Int = 100) async throws -> [RunID] {
         try await read { db in
             try RunID.fetchAll(
@@ -77,7 +78,7 @@ extension Index {
         }
     }
 
-    /// Questions to people that are open and that nobody was told of: the run, the step or nil, and why.
+    /// Open requests for approval without a message: the run, the step or nil, and the reason.
     public func untoldQuestions(limit: Int = 100) async throws -> [(
         run: RunID, kind: String, step: String?, why: String
     )] {
@@ -98,7 +99,7 @@ extension Index {
         }
     }
 
-    /// Notes what is to be told, in this order, and with `ended` that a run's end was looked at; a second time changes
+    /// Records messages about a run in this order; with `ended`, also that its end needs no more. Repeating it changes
     /// nothing.
     public func note(_ items: [(kind: String, body: String?)], of run: RunID, ended: Bool) async throws {
         let now = now().milliseconds
@@ -113,11 +114,11 @@ extension Index {
         }
     }
 
-    /// The item that is delivered next: the one that has been due longest, or else the one that is due first.
+    /// The item to deliver next: the one that is overdue longest, otherwise the one that is due first.
     ///
-    /// Only the oldest item of each run and receiver is considered: the others wait for it.
+    /// Only the oldest item of each run and receiver is considered, because the others wait for it.
     ///
-    /// - Parameter horizon: An item that is due later than this counts as due: the clock was set back.
+    /// - Parameter horizon: An item that is due later than this counts as due now, because the clock was set back.
     public func nextOfOutbox(horizon: Date) async throws -> OutboxItem? {
         try await read { db in
             let open = try Row.fetchAll(
@@ -149,14 +150,14 @@ extension Index {
         }
     }
 
-    /// Ends an item: it was delivered, or it is given up.
+    /// Removes an item that was delivered or given up.
     public func closeOutboxItem(_ id: Int64) async throws {
         try await write { db in
             try db.execute(sql: "UPDATE outbox SET body = NULL WHERE id = ?", arguments: [id])
         }
     }
 
-    /// Notes that a delivery failed, and when it is tried again.
+    /// Records that a delivery failed, and when it is tried again.
     public func postponeOutboxItem(_ id: Int64, until date: Date) async throws {
         try await write { db in
             try db.execute(
@@ -165,7 +166,7 @@ extension Index {
         }
     }
 
-    /// The last run of the same workflow on the same branch before this one that said how its tests stand.
+    /// The previous run of the same workflow on the same branch whose verdict says something about its tests.
     public func verdict(before run: RunSummary) async throws -> Verdict? {
         try await read { db in
             try String.fetchOne(

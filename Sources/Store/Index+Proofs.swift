@@ -3,13 +3,13 @@ public import Foundation
 internal import GRDB
 internal import Pipeline
 
-/// Which steps are proved, and which are not believed any more.
+/// The proofs of steps, and the steps whose proofs are not used for some time.
 extension Index {
-    /// For each of `keys` that is proved, the proof; of several, one of merged code, and of those the newest.
+    /// The proof for each of `keys` that has one. Proofs of merged code take precedence, then the newest.
     ///
     /// - Parameters:
-    ///   - scopes: Whose proofs count: ``ProofScope/believed(_:_:)``.
-    ///   - fromNothing: Whether only runs count that began from nothing.
+    ///   - scopes: The scopes whose proofs may be used: ``ProofScope/believed(_:_:)``.
+    ///   - fromNothing: Whether only proofs of runs with a fresh workspace may be used.
     public func proofs(
         of keys: [String], in repository: String, scopes: [String], fromNothing: Bool = false
     ) async throws -> [String: StepProof] {
@@ -29,7 +29,7 @@ extension Index {
         }
     }
 
-    /// The newest proof of a step of this name, whatever its key.
+    /// The newest proof of a step with this name, with any key.
     public func newestProof(
         of step: String, in workflow: String, of repository: String, scopes: [String]
     ) async throws -> StepProof? {
@@ -47,13 +47,13 @@ extension Index {
         }
     }
 
-    /// A proof that was wrong once, which may have been chance, is held against its step for so long; one that was wrong
-    /// again, for good. In milliseconds.
+    /// How long, in milliseconds, a step is not proved after a proof was wrong once, which may have been chance. After
+    /// a second wrong proof, it is not proved any more.
     private static let distrustLasts: Int64 = 7 * 86_400_000
 
-    /// Steps whose proofs are not believed; of one repository, or of all.
+    /// The steps whose proofs are not used; of one repository, or of all.
     ///
-    /// - Parameter date: Nil for all that were not believed at some time.
+    /// - Parameter date: Nil: also steps for which that time is over.
     public func distrustedSteps(of repository: String? = nil, at date: Date? = nil) async throws -> [DistrustedStep] {
         try await shortRead { db in
             try Row.fetchAll(
@@ -72,7 +72,7 @@ extension Index {
         }
     }
 
-    /// How many proofs there are of each step.
+    /// The number of proofs of each step.
     public func proofCounts(of repository: String? = nil) async throws -> [ProofCount] {
         try await read { db in
             try Row.fetchAll(
@@ -93,7 +93,7 @@ extension Index {
         }
     }
 
-    /// A change that is not over, under the name of one that was: what that one proved is not its own.
+    /// Drops the proofs of an earlier change with the same name, when a new change with this name appears.
     static func dropProofs(ofNameBefore change: ChangeRecord, repository: Int64, _ db: Database) throws {
         if change.state == .landed || change.state == .closed { return }
         let was = try String.fetchOne(
@@ -103,15 +103,15 @@ extension Index {
         guard was == .landed || was == .closed else { return }
         let scope = ProofScope.change(change.name)
         try deleteProofs(of: scope, repository: repository, db)
-        // One of that change may still run, and end later.
+        // A run of that change may still be running.
         try raiseProofFloor(of: scope, to: newestRun(db), repository: repository, db)
     }
 
-    /// A branch or tag that is gone: whoever makes one of the name anew need not be whose it was.
+    /// Drops the proofs of a branch or tag that was deleted, because a new one with its name may have another author.
     static func dropProofs(ofRef ref: String, repository: Int64, _ db: Database) throws {
         let scope = ProofScope.ref(ref)
         try deleteProofs(of: scope, repository: repository, db)
-        // Most refs that go had no run, and need no row either. A run that goes on ends later, and one that ended may be
+        // Most deleted refs had no run and need no row. A run that is running ends later, and one that has ended may be
         // repeated.
         let branch = ref.hasPrefix("refs/heads/") ? String(ref.dropFirst("refs/heads/".count)) : nil
         let hadRun = try Bool.fetchOne(
@@ -123,7 +123,7 @@ extension Index {
     }
 
     private static func deleteProofs(of scope: String, repository: Int64, _ db: Database) throws {
-        // In words of the index.
+        // The scope's name as the store has it.
         try db.cachedStatement(sql: "DELETE FROM proof WHERE repository = ? AND scope = ? AND scope <> 'merged'")
             .execute(arguments: [repository, scope])
     }
@@ -132,8 +132,8 @@ extension Index {
         try RunID.fetchOne(db.cachedStatement(sql: "SELECT max(id) FROM run")) ?? 0
     }
 
-    /// Before a run that only the archive knows is taken up: whether its change or branch is over since, and another one
-    /// has the name, nobody knows any more, so that what it proved holds only if it was merged.
+    /// Called before a run that only the archive has is restored. It is unknown whether its change or branch has ended
+    /// and another one has its name, so its proofs stay only if it was merged.
     static func raiseProofFloor(before report: Report, repository: Int64, _ db: Database) throws {
         guard let trust = report.trust, trust != .merged,
             let scope = ProofScope.own(trust, change: report.change?.name, ref: report.ref)
@@ -152,7 +152,7 @@ extension Index {
         ).execute(arguments: [repository, scope, run])
     }
 
-    /// The run that this one repeats, or the one that that one repeats, and so on to the first.
+    /// The first of the runs that this run repeats, directly or indirectly.
     private static func firstAttempt(of report: Report, _ db: Database) throws -> RunID {
         guard let earlier = report.rerunOf else { return report.id }
         return try RunID.fetchOne(
@@ -166,9 +166,9 @@ extension Index {
                     """), arguments: [earlier]) ?? earlier
     }
 
-    /// Believes the proofs of a step again, from now on; the old ones are gone.
+    /// Allows the proofs of a step again, from now on. Older proofs were dropped.
     ///
-    /// - Returns: How many declarations of a step of this name were not believed before.
+    /// - Returns: How many declarations of a step with this name were not proved before.
     public func trustProofs(of step: String, in repository: String?) async throws -> Int {
         try await write { db in
             try db.execute(
@@ -180,11 +180,11 @@ extension Index {
         }
     }
 
-    /// In the transaction that ends a run: its steps that passed become proofs, and a proof that was wrong takes all of its
-    /// class with it.
+    /// Records the proofs of a run that ends, in the same transaction: its passed steps become proofs, and a wrong
+    /// proof drops all proofs of its class.
     ///
-    /// A step that another run proved becomes a proof of merged code when the run is of merged code: what one change had
-    /// proved has landed, and holds for all from now on. It still cites the run in which the step was run.
+    /// When the run is of merged code, a step that another run proved becomes a proof of merged code: the change that
+    /// proved it has landed, so every run may use it. The proof still names the run in which the step ran.
     static func recordProofs(of report: Report, _ db: Database) throws {
         let isRefutedFromNothing =
             report.verdict != .passed && report.trust == .merged
@@ -205,19 +205,20 @@ extension Index {
             let scope = ProofScope.own(trust, change: report.change?.name, ref: report.ref)
         else { return }
         let cited = try warmCitations(of: report, repository, db)
-        // What was put in place of a warm run is warm as well.
+        // What was restored from a warm run is warm, too.
         let isWarm = report.base != nil || !cited.isEmpty
         var proved: [ProofOrigin: [[String]]] = [:]
         for step in report.steps {
             guard step.status == .passed, let key = step.key else { continue }
-            // Where a proof was cited for whom it counts already, nothing is new.
+            // Nothing is new if the proof that was used is already valid in this scope.
             if step.provedBy != nil && scope != ProofScope.merged { continue }
             let from = step.provedBy ?? ProofCitation(run: report.id, attempt: report.attempt, step: step.name)
             let origin = ProofOrigin(
                 run: from.run, attempt: from.attempt, isWarm: step.provedBy.map(cited.contains) ?? isWarm)
             proved[origin, default: []].append([key.value, key.definition, from.step])
         }
-        // All of a run in one statement: each of its own keeps a copy of every page that it changes until it has ended.
+        // One statement for all proofs of a run: each separate one would keep a copy of every page that it changes
+        // until it ends.
         let insert = try db.cachedStatement(
             sql: """
                 INSERT OR REPLACE INTO proof (
@@ -240,14 +241,14 @@ extension Index {
         }
     }
 
-    /// Takes the proofs of a step away that a failure shows to be wrong, and those of the steps that need it.
+    /// Drops the proofs of a step that a failure shows to be wrong, and those of the steps that need it.
     private static func drop(
         _ refuted: ProofRefutation, _ step: String, in report: Report, repository: Int64, _ db: Database
     ) throws {
         try db.execute(
             sql: "DELETE FROM proof WHERE repository = ?1 AND definition = ?2 AND (?3 IS NULL OR scope = ?3)",
             arguments: [repository, refuted.definition, refuted.scope])
-        // What needs it has begun with what it made.
+        // The steps that need it started with its outputs.
         for dependant in dependants(of: step, in: report) {
             try db.execute(
                 sql: """
@@ -270,7 +271,7 @@ extension Index {
             ])
     }
 
-    /// The steps that need this one, or one that needs it.
+    /// The steps that need this one, directly or indirectly.
     private static func dependants(of step: String, in report: Report) -> Set<String> {
         var found: Set<String> = []
         var waiting = [step]
@@ -282,15 +283,15 @@ extension Index {
         return found
     }
 
-    /// Where proofs come from.
+    /// The source of a proof.
     private struct ProofOrigin: Hashable {
         var run: RunID
         var attempt: Int
-        /// Whether something of an earlier run was in the workspace.
+        /// Whether the workspace contained anything from an earlier run.
         var isWarm: Bool
     }
 
-    /// What the report cites of runs that did not begin from nothing, or of which that is not known any more.
+    /// The proofs in the report that come from runs without a fresh workspace, or from runs of which that is unknown.
     private static func warmCitations(
         of report: Report, _ repository: Int64, _ db: Database
     ) throws -> Set<ProofCitation> {

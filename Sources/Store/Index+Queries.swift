@@ -4,7 +4,7 @@ internal import GRDB
 internal import Pipeline
 
 extension Index {
-    /// One run; nil if there is none of this number.
+    /// A run; nil if there is none with this number.
     public func run(_ id: RunID) async throws -> IndexedRun? {
         try await read { db in
             let row = try Row.fetchOne(db, sql: "\(Self.selectRun) WHERE run.id = ?", arguments: [id])
@@ -17,7 +17,7 @@ extension Index {
         }
     }
 
-    /// Runs, newest first.
+    /// The runs that the filter selects, newest first.
     public func runs(_ filter: RunFilter = RunFilter()) async throws -> [RunSummary] {
         try await read { db in
             var conditions: [String] = []
@@ -33,18 +33,18 @@ extension Index {
             if let change = filter.change { require("run.changeName = ?", change) }
             if let branch = filter.branch { require("run.branch = ?", branch) }
             if let prefix = filter.commitPrefix?.lowercased() {
-                // A range, which an index serves: every hexadecimal digit sorts before "g".
+                // A range, for which SQLite can use an index: every hexadecimal digit sorts before "g".
                 require(
                     "(run.head >= ? AND run.head < ? OR run.testedCommit >= ? AND run.testedCommit < ?)",
                     prefix, prefix + "g", prefix, prefix + "g")
             }
             if let states = filter.states {
                 require("run.state IN (\(Self.list(states)))")
-                // In these words the index of live runs serves it, which is small.
+                // In this form SQLite uses the index of live runs, which is small.
                 if !states.contains(.ended) { require("run.state <> 'ended'") }
             }
             if let verdicts = filter.verdicts {
-                // A run that waits for a person has no verdict yet, but is what somebody looks for under that name.
+                // A run that waits for an approval has no verdict yet, but people search for it as "needs approval".
                 let waiting = verdicts.contains(.needsApproval) ? " OR \(Self.heldFor) IS NOT NULL" : ""
                 require("(run.verdict IN (\(Self.list(verdicts)))\(waiting))")
             }
@@ -59,9 +59,9 @@ extension Index {
         }
     }
 
-    /// The newest ended run that tells how tests come out on the target: it passed, failed or was flaky.
+    /// The newest ended run that shows the results of tests on the target: it passed, failed or was flaky.
     ///
-    /// - Parameter workflow: Only runs of this workflow; nil for any that had tests.
+    /// - Parameter workflow: Only runs of this workflow; nil: any run with tests.
     public func latestRun(
         repository: String, workflow: String?, on target: TestedTarget
     ) async throws -> RunSummary? {
@@ -69,13 +69,13 @@ extension Index {
             let (condition, repositoryColumn, value) =
                 switch target {
                 case .commit(let commit):
-                    // The plus keeps SQLite from searching by repository, which nearly every row fits.
+                    // The plus keeps SQLite from searching by repository, which nearly all rows share.
                     (
                         """
                         (run.testedCommit = ?1 OR run.testedCommit IS NULL AND run.head = ?1 AND run.changeName IS NULL)
                         """, "+run.repository", commit
                     )
-                // Newest first by `run_branch`: the first row that fits ends the search.
+                // Newest first, by `run_branch`: the search ends at the first matching row.
                 case .branch(let branch): ("run.branch = ?1 AND run.changeName IS NULL", "run.repository", branch)
                 }
             let row = try Row.fetchOne(
@@ -94,7 +94,7 @@ extension Index {
         }
     }
 
-    /// Every try of every test of a run, in the order of its result files; details are in the archive only.
+    /// Every try of every test of a run, in the order of its result files. Only the archive has the details.
     public func tests(of run: RunID) async throws -> [TestResult] {
         try await read { db in
             let rows = try Row.fetchCursor(
@@ -107,9 +107,9 @@ extension Index {
         }
     }
 
-    /// Ended runs whose report is not in the archive, oldest first: those that were never started, or never came back.
+    /// Ended runs whose report is not in the archive, oldest first: they never started, or were interrupted.
     ///
-    /// ``Report/init(unstarted:box:)`` makes their report.
+    /// ``Report/init(unstarted:findings:reproduce:box:)`` makes their report.
     public func endedWithoutReport(limit: Int = 100) async throws -> [IndexedRun] {
         let ids = try await read { db in
             try RunID.fetchAll(
@@ -123,7 +123,7 @@ extension Index {
         return runs
     }
 
-    /// Which runs name an artifact of this digest, oldest first.
+    /// The runs with an artifact of this digest, oldest first.
     public func runs(withArtifact sha256: String) async throws -> [RunID] {
         try await read { db in
             try RunID.fetchAll(
@@ -135,7 +135,8 @@ extension Index {
         SELECT run.*, repository.name AS repositoryName, \(heldFor) AS heldFor FROM run JOIN repository ON repository.id = run.repository
         """
 
-    /// Runs of all that their workflow has: what others lack is not gone, and their steps may have taken less.
+    /// SQL: whether a run had all its workflow's steps. Partial runs lack tests without having lost them, and may be
+    /// faster.
     static let isWhole = """
         (json_extract(run.request, '$.onlySteps') IS NULL AND json_extract(run.request, '$.onlyTests') IS NULL)
         """
@@ -208,7 +209,8 @@ extension Index {
     }
 
     static func test(_ row: Row) -> TestResult? {
-        // By place, since a run may have a hundred thousand of them and looking a name up costs more than the value.
+        // Columns are read by position, because a run may have a hundred thousand rows and looking up a name costs more
+        // than reading the value.
         guard let status = TestResult.Status(rawValue: row[2]) else { return nil }
         return TestResult(
             suite: row[0], name: row[1], status: status, duration: row[3], message: row[4], file: row[5], line: row[6],

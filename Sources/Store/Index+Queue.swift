@@ -2,9 +2,10 @@ public import Results
 internal import Foundation
 internal import GRDB
 
-/// The queue: which run is next, and what a restart makes of those that were running.
+/// The queue: which run starts next, and what a restart does with runs that were running.
 extension Index {
-    /// All waiting runs in the order in which they would start: the repositories in turn, each with its oldest first.
+    /// All queued runs in the order in which they would start: the repositories in turn, each with its oldest run
+    /// first.
     public func queued() async throws -> [QueuedRun] {
         try await read { db in
             let rows = try Row.fetchAll(
@@ -23,19 +24,20 @@ extension Index {
         }
     }
 
-    /// Takes the next run that may start, and marks it as running; nil if there is none.
+    /// Takes the next run that may start and marks it as running; nil if there is none.
     ///
-    /// The repository whose last start is longest ago comes first, and of it the oldest run. A run whose concurrency is
-    /// `.queue` or `.latestOnly` waits until the older ones of its subject have ended.
+    /// The repository whose last start is longest ago comes first, with its oldest run. A run whose concurrency is
+    /// `.queue` or `.latestOnly` waits until the older runs of its subject have ended.
     ///
-    /// After a power cut the start may be forgotten, and the run waits again: as much as a restart would make of it. What
-    /// must not be done twice has an intent of its own, which is on disk before it is done.
+    /// After a power cut the start may be lost, and the run is queued again, which is also what a restart does. Steps
+    /// that must not run twice have an intent, which is on disk before they start.
+    ///
     /// - Parameters:
-    ///   - excluding: Runs that the caller can't start now, for want of a resource.
-    ///   - isIdle: Whether nothing runs, but for what waits for a person: only then, and when nothing else waits, the
-    ///     box's own upkeep has its turn.
-    ///   - prefersMissed: Whether there may be one of those runs of the box's own that waiting runs of changes miss; they
-    ///     come first. To look for them takes as long as the queue is.
+    ///   - excluding: Runs that the caller can't start now, because a resource is missing.
+    ///   - isIdle: Whether no run is running, apart from those that wait for approvals. Only then, and if no other run
+    ///     is queued, background runs may start.
+    ///   - prefersMissed: Whether background runs may come first that queued runs of changes need. Searching for them
+    ///     takes time in proportion to the queue.
     public func claimNext(
         excluding: Set<RunID> = [], isIdle: Bool = true, prefersMissed: Bool = false
     ) async throws -> QueuedRun? {
@@ -54,8 +56,8 @@ extension Index {
         }
     }
 
-    /// The run that makes a warm workspace which runs of changes would begin from that wait now: all of them are done
-    /// sooner when it comes first.
+    /// The background run that makes the snapshot for queued runs of changes. All of them finish sooner if it comes
+    /// first.
     private static func nextMissed(excluding: String, _ db: Database) throws -> RunID? {
         try RunID.fetchOne(
             db.cachedStatement(
@@ -72,7 +74,7 @@ extension Index {
                     """), arguments: [excluding])
     }
 
-    /// Marks a waiting run of the box's own as one that runs of changes miss; without effect on any other.
+    /// Marks a queued background run as one that runs of changes need. Does nothing for other runs.
     public func setMissed(_ id: RunID) async throws {
         try await write { db in
             try db.execute(
@@ -85,7 +87,7 @@ extension Index {
 
     /// - Parameter excluding: A JSON array.
     private static func next(excluding: String, isUpkeep: Bool, _ db: Database) throws -> RunID? {
-        // Through `run_queued`: one short search for each repository, however long the queue is.
+        // Uses `run_queued`: one short search for each repository, however long the queue is.
         try RunID.fetchOne(
             db.cachedStatement(
                 sql: """
@@ -103,14 +105,16 @@ extension Index {
                     """), arguments: [excluding])
     }
 
-    /// Marks a waiting run as running; returns the number of this start. Throws `.wrongState` if it is not waiting.
+    /// Marks a queued run as running and returns its attempt number.
+    ///
+    /// - Throws: `.wrongState` if it is not queued.
     @discardableResult
     public func markRunning(_ id: RunID) async throws -> Int {
         let at = now().milliseconds
         return try await write { db in try Self.start(id, at: at, db) }
     }
 
-    /// Ends a waiting run as cancelled; false, and nothing changes, if it is running or ended by now.
+    /// Ends a queued run as cancelled. Returns false, without a change, if it is running or has ended.
     public func cancelQueued(_ id: RunID, reason: String) async throws -> Bool {
         let now = now()
         return try await write { db in
@@ -121,11 +125,11 @@ extension Index {
         }
     }
 
-    /// At the start of the daemon, when nothing of ours runs: decides about each run that was running when it ended.
+    /// Called when the daemon starts, before any run: decides about each run that was running when the daemon ended.
     ///
-    /// ``Recovery`` has the rule: a run one of whose steps may have acted on the world needs a person, one that a newer
-    /// one displaced ends as superseded, every other waits again, a few times. Call ``ArchiveStore/settle(_:)`` before: a run whose report is in the
-    /// archive already has its verdict.
+    /// ``Recovery`` has the rule. A run of which a step may have acted on the outside world must be checked by a
+    /// person; a run that was being superseded ends as superseded; every other run is queued again, a few times. Call
+    /// ``ArchiveStore/settle(_:)`` before, because a run whose report is in the archive already has its verdict.
     public func recoverInterrupted() async throws -> [RecoveredRun] {
         let now = now()
         return try await write { db in
@@ -151,7 +155,7 @@ extension Index {
         }
     }
 
-    /// The number of the oldest run of the same subject that a serial run must wait for.
+    /// The number of the oldest run of the same subject for which a run with serial concurrency must wait.
     private static let blocker = """
         (CASE WHEN run.isSerial THEN (
             SELECT older.id FROM run AS older

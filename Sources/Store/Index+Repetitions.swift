@@ -2,7 +2,7 @@ public import Results
 internal import GRDB
 
 extension Index {
-    /// How many runs repeat this one, or a repetition of it.
+    /// The number of runs that repeat this one, directly or indirectly.
     public func repetitions(of origin: RunID) async throws -> Int {
         try await read { db in
             let count = try Int.fetchOne(

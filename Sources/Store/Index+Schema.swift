@@ -1,7 +1,7 @@
 internal import GRDB
 
 extension Index {
-    /// Every schema change, oldest first. One that has shipped is never edited.
+    /// Every schema change, oldest first. A change that was released is never edited.
     ///
     /// Times are milliseconds since 1970; commits are hexadecimal.
     static var migrator: DatabaseMigrator {
@@ -40,7 +40,8 @@ extension Index {
         return migrator
     }
 
-    /// Up to which run the proofs of a scope are not believed: those were of another change of the same name.
+    /// The run up to which the proofs of a scope are not used, because they belong to another change with the same
+    /// name.
     private static func createProofFloor(_ db: Database) throws {
         try db.create(table: "proofFloor", options: .withoutRowID) { table in
             table.column("repository", .integer).notNull().references("repository", onDelete: .cascade)
@@ -54,15 +55,16 @@ extension Index {
         try db.create(table: "proof", options: .withoutRowID) { table in
             table.column("repository", .integer).notNull().references("repository", onDelete: .cascade)
             table.column("key", .text).notNull().check(sql: "length(key) = 64")
-            // Whom it counts for: "merged" for everybody, else one change or ref.
+            // The scope: "merged", or a change or ref.
             table.column("scope", .text).notNull()
-            // Whether something of an earlier run was in the workspace, which a run from nothing does not believe. Here and
-            // not last: SQLite's check of a table without row ids takes columns before one of its key for NULL.
+            // Whether the workspace contained anything from an earlier run. A run with a fresh workspace does not use
+            // such proofs. The column is here and not last, because SQLite checks the columns of a table without row
+            // ids before a column of its key for NULL.
             table.column("warm", .boolean).notNull()
             table.column("definition", .text).notNull()
             table.column("workflow", .text).notNull()
             table.column("step", .text).notNull()
-            // The run in which the step was run; its report has the rest.
+            // The run in which the step ran. Its report has the rest.
             table.column("run", .integer).notNull().references("run", onDelete: .cascade)
             table.column("runAttempt", .integer).notNull()
             table.primaryKey(["repository", "key", "scope", "warm"])
@@ -78,11 +80,11 @@ extension Index {
             table.column("definition", .text).notNull()
             table.column("workflow", .text).notNull()
             table.column("step", .text).notNull()
-            // The run that showed it, and the one whose proof was wrong. Both may be gone by now.
+            // The run that showed that the proof was wrong, and the run that made it. Both may be removed by now.
             table.column("run", .integer).notNull()
             table.column("provedBy", .integer).notNull()
             table.column("at", .integer).notNull()
-            // How many runs have shown it.
+            // In how many runs a proof was wrong.
             table.column("times", .integer).notNull()
             table.primaryKey(["repository", "definition"])
         }
@@ -103,7 +105,7 @@ extension Index {
             table.primaryKey(["run", "runAttempt", "step", "stepAttempt"])
             table.check(sql: "(endedAt IS NULL) = (status IS NULL)")
         }
-        // A release that was under way when a version without intents ended: what it did is not known.
+        // A release that was running when a version without intents ended: its effects are unknown.
         try db.execute(
             sql: """
                 INSERT INTO intent (run, runAttempt, step, stepAttempt, command, isIdempotent, startedAt)
@@ -112,7 +114,7 @@ extension Index {
                 """)
     }
 
-    /// Since then, what tells the runs of a change's head apart is the commit that the head is merged with.
+    /// Since then, runs of the same head of a change are distinguished by the commit that the head is merged with.
     private static func nameTargets(_ db: Database) throws {
         try db.execute(
             sql: """
@@ -126,9 +128,9 @@ extension Index {
             table.primaryKey("id", .integer)
             table.column("name", .text).notNull().unique()
             table.column("location", .text).notNull()
-            // Null until the first look: the cursor means nothing before.
+            // Null until the baseline; the cursor has no meaning before.
             table.column("baselineAt", .integer)
-            // Counts the starts of runs; the repository with the smallest number is next.
+            // Increases with each start of a run. The repository with the smallest number is next.
             table.column("turn", .integer).notNull().defaults(to: 0)
         }
         try db.create(table: "refCursor", options: .withoutRowID) { table in
@@ -176,7 +178,7 @@ extension Index {
             table.check(sql: "state <> 'running' OR (attempt > 0 AND startedAt IS NOT NULL)")
             table.check(sql: "NOT isArchived OR state = 'ended'")
         }
-        // The live ones are few: these stay small however long the history is.
+        // Few runs are live, so these indexes stay small however long the history is.
         try db.execute(
             sql: """
                 CREATE INDEX run_queued ON run (repository, id) WHERE state = 'queued';
@@ -209,7 +211,7 @@ extension Index {
         }
     }
 
-    /// Names and files come again in every run: kept once, a million tests take a tenth of the room.
+    /// Names and files are the same in every run. Stored once, a million tests take a tenth of the space.
     private static func createTest(_ db: Database) throws {
         try db.create(table: "testCase") { table in
             table.primaryKey("id", .integer)
@@ -223,7 +225,7 @@ extension Index {
         }
         try db.create(table: "test", options: .withoutRowID) { table in
             table.column("run", .integer).notNull().references("run", onDelete: .cascade)
-            // In the order of the result files: a file may name a test twice.
+            // In the order of the result files, because a file may contain a test twice.
             table.column("position", .integer).notNull()
             table.column("testCase", .integer).notNull().references("testCase")
             table.column("attempt", .integer).notNull()
@@ -270,8 +272,8 @@ extension Index {
         try db.create(index: "change_state", on: "change", columns: ["repository", "state"])
     }
 
-    /// What people are asked: a row without decision waits for one. A run that waits is queued and has such a row of its
-    /// own, with no step; a step that waits has one beside its running run.
+    /// Requests for approval. A row without a decision is open. A queued run that waits has a row without a step; a
+    /// running run has a row for each step that waits.
     private static func createApproval(_ db: Database) throws {
         try db.alter(table: "run") { table in table.add(column: "trust", .text) }
         try db.create(table: "approval") { table in

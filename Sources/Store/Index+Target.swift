@@ -1,23 +1,24 @@
 public import Results
 internal import GRDB
 
-/// What is remembered of a repository from its first look, because a push must not be able to change it.
+/// Facts about a repository from its first observation, which a push must not be able to change.
 extension Index {
     static func createTarget(_ db: Database) throws {
         try db.alter(table: "repository") { table in
             table.add(column: "target", .text)
             table.add(column: "targetSource", .text).check(sql: "targetSource IN ('head', 'person', 'guess')")
-            // The folder of refs whose changes are called by their number alone; empty: none is. Null: not decided yet.
+            // The folder of refs whose changes are named by their number alone. Empty: there is none. Null: not decided
+            // yet.
             table.add(column: "numberedRefs", .text)
         }
     }
 
     static func createMissingTarget(_ db: Database) throws {
-        // A branch that a person named before it was there; whoever pushes it later decides nothing.
+        // A branch that `--target` named before it existed. A later push of it decides nothing.
         try db.alter(table: "repository") { table in table.add(column: "missingTarget", .text) }
     }
 
-    /// The branch that `--target` named when the repository had no such branch; nil where there was none.
+    /// The branch that `--target` named although the repository did not have it; nil if there is none.
     public func missingTarget(of repository: String) async throws -> String? {
         try await read { db in
             try String.fetchOne(
@@ -25,7 +26,7 @@ extension Index {
         }
     }
 
-    /// Remembers that a branch which a person named is not there.
+    /// Records that a branch named by `--target` does not exist.
     public func rememberMissingTarget(_ branch: String, of repository: String) async throws {
         try await write { db in
             try db.execute(
@@ -33,7 +34,7 @@ extension Index {
         }
     }
 
-    /// The branch that changes of the repository want into; nil before a look has seen a branch.
+    /// The repository's target branch; nil before an observation has seen a branch.
     public func target(of repository: String) async throws -> TargetBranch? {
         try await read { db in try Self.target(of: repository, db) }
     }
@@ -47,9 +48,9 @@ extension Index {
         return TargetBranch(name, source)
     }
 
-    /// Remembers a branch as the first look found it; what is remembered already stays.
+    /// Records the target branch that the first observation found, unless one is recorded already.
     ///
-    /// - Returns: What is remembered now.
+    /// - Returns: The branch that is recorded now.
     public func rememberTarget(_ target: TargetBranch, of repository: String) async throws -> TargetBranch? {
         try await write { db in
             try db.execute(
@@ -59,7 +60,7 @@ extension Index {
         }
     }
 
-    /// Remembers the branch that a person named, in place of what was remembered.
+    /// Records the branch that a person named, instead of the recorded one.
     public func setTarget(_ name: String, of repository: String) async throws {
         try await write { db in
             try db.execute(
@@ -71,7 +72,8 @@ extension Index {
         }
     }
 
-    /// The folder of refs whose changes are called by their number alone (`refs/pull/`); empty: none is; nil: not decided.
+    /// The folder of refs whose changes are named by their number alone (`refs/pull/`). Empty: there is none. Nil: not
+    /// decided.
     public func numberedRefs(of repository: String) async throws -> String? {
         try await read { db in
             try String.fetchOne(
@@ -79,7 +81,7 @@ extension Index {
         }
     }
 
-    /// Remembers that folder; what is remembered already stays.
+    /// Records that folder, unless one is recorded already.
     public func rememberNumberedRefs(_ folder: String, of repository: String) async throws {
         try await write { db in
             try db.execute(

@@ -2,16 +2,17 @@ public import Results
 internal import Foundation
 internal import GRDB
 
-/// What the index knows of tests across runs.
+/// Results of tests across runs.
 extension Index {
-    /// What was tested, so that two runs of one tree are known for it; and the failures, which are few, by run.
+    /// Adds the tested tree, so that runs of the same tree can be found; and an index of failures, which are few, by
+    /// run.
     static func createHistory(_ db: Database) throws {
         try db.alter(table: "run") { table in table.add(column: "testedTree", .text) }
         try db.execute(
             sql: "CREATE INDEX test_failure ON test (run, testCase) WHERE status IN ('failed', 'errored')")
     }
 
-    /// How a test came out, newest run first.
+    /// The results of a test, newest run first.
     public func testHistory(suite: String, name: String, _ filter: TestFilter) async throws -> [TestAppearance] {
         try await read { db in
             let repository =
@@ -40,7 +41,8 @@ extension Index {
         return found
     }
 
-    /// The tests of this name: suite and name as one, joined as ``TestResult/id`` does; else those that have `text` in it.
+    /// The tests with this name, which is suite and name joined as in ``TestResult/id``; otherwise tests whose name
+    /// contains `text`.
     ///
     /// - Returns: At most `limit` tests, sorted.
     public func testNames(matching text: String, limit: Int = 20) async throws -> [(suite: String, name: String)] {
@@ -68,19 +70,20 @@ extension Index {
         }
     }
 
-    /// Tests that failed and passed on the same tree within the newest runs, worst rate first.
+    /// Tests that failed and passed on the same tree within the newest runs, the highest rate first.
     ///
-    /// A tree counts as one across runs: a retry, a rerun, a rebase onto the same files and a run after the merge all
-    /// have it. Runs recorded before trees were kept count by their commit.
+    /// The same tree may occur in several runs: a retry, a rerun, a rebase onto the same files, and the run after the
+    /// merge. Runs that were recorded before trees were kept count by their commit.
     ///
-    /// - Parameter plotted: So many of the worst get a plot of their newest 40 results in that repository and workflow.
+    /// - Parameter plotted: How many of the first tests get a plot of their newest 40 results in that repository and
+    ///   workflow.
     public func flakyTests(_ filter: TestFilter, plotted: Int = 0) async throws -> [FlakyTest] {
         try await read { db in
             let repository =
                 filter.repository == nil ? "" : "AND run.repository = (SELECT id FROM repository WHERE name = ?1)"
             let workflow = filter.workflow == nil ? "" : "AND run.workflow = ?2"
-            // From the results of the test itself, which are fewer than the runs; but not where the runs of one workflow are
-            // few among those of others.
+            // Found from the test's own results, which are fewer than the runs; but not if the workflow's runs are few
+            // among many others.
             let runs =
                 filter.workflow == nil
                 ? """
@@ -93,9 +96,9 @@ extension Index {
                     SELECT 1 FROM test INDEXED BY test_case
                     WHERE test.testCase = total.testCase AND test.run = latest.id))
                 """
-            // Failures are few and have an index of their own. Each is held against what passed on its tree; it brings the runs
-            // of that along, for to look for them among all runs takes longer than all the rest. Only of the tests that remain
-            // is it counted in how many runs they were.
+            // Failures are few and have an index of their own. Each is compared with the passed results of its tree,
+            // and carries the facts of its runs along, because finding them again would take longer than the rest. The
+            // number of runs is counted only for the remaining tests.
             let rows = try Row.fetchAll(
                 db,
                 sql: """

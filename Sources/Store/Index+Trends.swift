@@ -1,14 +1,14 @@
 public import Results
 internal import GRDB
 
-/// Tests across runs, for plots.
+/// Results of tests across runs, for plots.
 extension Index {
-    /// Results that are read for the slowest tests, at most.
+    /// The most results that are read to find the slowest tests.
     static let trendRows = 1_000_000
 
-    /// How tests came out in the newest runs that have them.
+    /// The results of tests in the newest runs that have them.
     ///
-    /// - Parameter filter: Its limit is of results of each test.
+    /// - Parameter filter: Its limit is the number of results for each test.
     public func trends(_ tests: [(suite: String, name: String)], _ filter: TestFilter) async throws -> [TestTrend] {
         try await read { db in try Self.trends(tests, filter, db) }
     }
@@ -20,7 +20,7 @@ extension Index {
         let repository =
             filter.repository == nil ? "" : "AND run.repository = (SELECT id FROM repository WHERE name = ?3)"
         let workflow = filter.workflow == nil ? "" : "AND run.workflow = ?4"
-        // Once for all of them, and without what only a history tells.
+        // One query for all tests, without the columns that only a history needs.
         let newest = try db.cachedStatement(
             sql: """
                 SELECT test.run, test.status, test.attempt, test.duration
@@ -42,11 +42,11 @@ extension Index {
         }
     }
 
-    /// The tests that take longest in the newest runs that had tests, by the middle of their durations.
+    /// The tests with the longest median duration in the newest runs that had tests.
     ///
     /// - Parameters:
-    ///   - filter: Its limit is of runs.
-    ///   - count: Of tests, at most.
+    ///   - filter: Its limit is the number of runs.
+    ///   - count: The most tests.
     public func slowestTests(_ filter: TestFilter, count: Int) async throws -> [SlowTest] {
         var limited = filter
         limited.limit = Sparkline.limit

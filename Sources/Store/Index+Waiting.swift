@@ -1,9 +1,9 @@
 internal import Foundation
 internal import GRDB
 
-/// What a wait for a verdict asks of the index.
+/// What `pipectl wait` needs of the store.
 extension Index {
-    /// The refs of a repository that the last look saw at a commit, in their order; at most a hundred.
+    /// The refs of a repository that were at a commit in the last observation, sorted; at most a hundred.
     public func refs(at commit: String, of repository: String) async throws -> [String] {
         try await read { db in
             try String.fetchAll(
@@ -15,7 +15,7 @@ extension Index {
         }
     }
 
-    /// Where the last look saw a ref; nil if it saw none of this name.
+    /// The commit of a ref in the last observation; nil if there was no such ref.
     public func commit(at ref: String, of repository: String) async throws -> String? {
         try await read { db in
             try String.fetchOne(
@@ -27,12 +27,13 @@ extension Index {
         }
     }
 
-    /// How long the steps of a workflow took when they last passed.
+    /// The durations of a workflow's steps in the runs in which they last passed.
     public func stepTimes(repository: String, workflow: String) async throws -> [String: StepTime] {
         try await read { db in
             let id = try Int64.fetchOne(db, sql: "SELECT id FROM repository WHERE name = ?", arguments: [repository])
             guard let id else { return [:] }
-            // More runs than are wanted of each step: those in which a step was proved or left out say nothing of it.
+            // More runs than needed for each step, because runs in which a step was proved or skipped have no duration
+            // for it.
             let rows = try Row.fetchCursor(
                 db,
                 sql: """
@@ -53,14 +54,14 @@ extension Index {
     }
 }
 
-/// How long a step takes, by its own history.
+/// How long a step usually takes.
 public struct StepTime: Sendable, Equatable, Codable {
-    /// Runs that are looked back at, at most.
+    /// The most runs that are considered.
     public static let runs = 20
 
-    /// In seconds of wall-clock time.
+    /// The median in wall-clock seconds.
     public var median: Double
-    /// Of how many runs that is the median.
+    /// The number of runs that the median is from.
     public var runs: Int
 
     public init(median: Double, runs: Int) {

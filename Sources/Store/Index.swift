@@ -4,17 +4,17 @@ internal import Results
 internal import Git
 internal import Synchronization
 
-/// What is wanted, under way and done, in SQLite: the queue, the ref cursors, and the searchable side of every run.
+/// The queue, the ref cursors, and the searchable parts of every run, in SQLite.
 ///
-/// What happened is kept by ``ArchiveStore``; for ended runs the index can be rebuilt from it. Each method is one
-/// transaction, on disk when it returns: it survives a power cut. Those that are not say what a power cut makes of it. One
-/// process opens an index at a time.
+/// ``ArchiveStore`` has the complete record of ended runs, from which their part of the store can be rebuilt. Each
+/// method is one transaction, which is on disk when it returns, so that it survives a power cut; methods for which that
+/// is not so say what a power cut does. Only one process may write a store at a time.
 public final class Index: Sendable {
-    /// What ``init(path:check:now:)`` looks at before it trusts the file.
+    /// What ``init(path:check:now:)`` checks before it uses the file.
     public enum Check: Sendable {
         /// Every page, by `PRAGMA quick_check`: 3 to 4 seconds per gigabyte. For the daemon.
         case pages
-        /// Only what opening needs. For a command that shows something.
+        /// Only what opening the file checks. For commands that show something.
         case none
     }
 
@@ -23,35 +23,37 @@ public final class Index: Sendable {
     let path: String
     private let database: any DatabaseWriter
     private let writes: GroupCommit
-    /// GRDB changes threads four times for one read, each of which takes longer than a short one.
+    /// GRDB changes threads four times for one read, which takes longer than a short read itself.
     private let reads = BoundedWork("index", most: Index.mostReaders)
     let now: @Sendable () -> Date
-    /// How many looks were recorded, and how many of these are certainly on disk.
+    /// How many observations were recorded, and how many of these are certainly on disk.
     private let looks = Mutex((recorded: 0, flushed: 0))
 
-    /// Opens the index at `path`, and creates it if there is none.
+    /// Opens the store at `path`, and creates it if there is none.
     ///
-    /// Throws ``ArchiveError`` with `.damagedIndex`, `.newerIndex` or `.unusableIndex`; the file is left as it is.
+    /// - Throws: ``ArchiveError`` with `.damagedIndex`, `.newerIndex` or `.unusableIndex`. The file is not changed
+    ///   then.
     public convenience init(
         path: String, check: Check = .pages, now: @escaping @Sendable () -> Date = { Date() }
     ) throws {
         do {
-            // By a connection that can't write: one that can would write the log into a damaged file when it closes.
+            // Checks with a read-only connection: closing a writable one would write the log into a damaged file.
             if check == .pages, FileManager.default.fileExists(atPath: path) { try Self.checkPages(path) }
             var configuration = Configuration()
-            // A command may read while the daemon writes; a writer never waits for a reader in WAL.
+            // A command may read while the daemon writes. In WAL mode, a writer never waits for a reader.
             configuration.busyMode = .timeout(10)
             configuration.label = "pipectl index"
-            // Each keeps a connection and a page cache of its own, and few commands ask at the same time.
+            // Each reader has a connection and a page cache, and few commands ask at the same time.
             configuration.maximumReaderCount = Index.mostReaders
             let pool = try DatabasePool(path: path, configuration: configuration)
             try pool.writeWithoutTransaction { db in
-                // GRDB sets NORMAL with WAL: a power cut could then take back runs that were accepted.
+                // With WAL, GRDB would set NORMAL: then a power cut could undo the acceptance of runs.
                 try db.execute(sql: "PRAGMA synchronous = FULL")
-                // A savepoint's own journal and what is sorted: a file made and removed for each transaction otherwise.
+                // Savepoint journals and sorting stay in memory. Otherwise each transaction would make and remove a
+                // file.
                 try db.execute(sql: "PRAGMA temp_store = MEMORY")
                 #if os(macOS)
-                    // fsync on macOS leaves the bytes in the drive's cache.
+                    // On macOS, fsync leaves the bytes in the drive's cache.
                     try db.execute(sql: "PRAGMA fullfsync = ON")
                 #endif
             }
@@ -63,9 +65,9 @@ public final class Index: Sendable {
         }
     }
 
-    /// Moves a damaged index out of the way, with its log, so that a new one can be made; returns its new path.
+    /// Moves a damaged store and its log away, so that a new one can be made. No process may have it open.
     ///
-    /// No process may have it open.
+    /// - Returns: The new path.
     public static func setAside(path: String, at time: Date = Date()) throws -> String {
         let aside = "\(path).damaged-\(time.milliseconds)"
         for suffix in ["-wal", "-shm", ""] where FileManager.default.fileExists(atPath: path + suffix) {
@@ -74,7 +76,7 @@ public final class Index: Sendable {
         return aside
     }
 
-    /// An index that lives as long as the value.
+    /// A store in memory, which lives as long as the value.
     public static func inMemory(now: @escaping @Sendable () -> Date = { Date() }) throws -> Index {
         try Index(DatabaseQueue(), path: ":memory:", now: now)
     }
@@ -96,7 +98,8 @@ public final class Index: Sendable {
         try Self.migrator.migrate(database)
     }
 
-    /// One transaction, on disk when this returns; without `flushed`, on disk with the next one.
+    /// Runs one transaction, which is on disk when this returns; without `flushed`, it is on disk with the next flushed
+    /// one.
     func write<T: Sendable>(
         flushed: Bool = true, _ body: @Sendable @escaping (Database) throws -> T
     ) async throws -> T {
@@ -107,14 +110,14 @@ public final class Index: Sendable {
         }
     }
 
-    /// Whether the last transaction was on disk when it had ended.
+    /// Whether the last transaction was on disk when it ended.
     var hasFlushed: Bool { writes.hasFlushed }
 
-    /// To be called in the transaction that records a look and is not flushed: whoever knows of it then has a flush that
-    /// comes after.
+    /// Call it in a transaction that records an observation and is not flushed. A caller who sees the count can then
+    /// wait for a flush that comes after it.
     func noteLook() { looks.withLock { $0.recorded += 1 } }
 
-    /// Has all looks on disk that were recorded until now; see ``recordLook(repository:moved:requests:changes:)``.
+    /// Flushes all observations that were recorded until now: see ``recordLook(repository:moved:requests:changes:)``.
     public func flushLooks() async throws {
         let (recorded, flushed) = looks.withLock { $0 }
         guard flushed < recorded else { return }
@@ -122,9 +125,9 @@ public final class Index: Sendable {
         looks.withLock { $0.flushed = max($0.flushed, recorded) }
     }
 
-    /// Has all that was written until now on disk.
+    /// Flushes everything that was written until now.
     package func flush() async throws {
-        // Only a transaction that writes a page is flushed, and SQLite does not write one that it finds as it was.
+        // Only a transaction that writes a page is flushed, and SQLite does not write an unchanged page.
         try await write { db in
             for sign in ["+", "-"] {
                 try db.execute(sql: "UPDATE sqlite_sequence SET seq = seq \(sign) 1 WHERE name = 'run'")
@@ -132,7 +135,7 @@ public final class Index: Sendable {
         }
     }
 
-    /// One look at a moment of the database that no write disturbs; ends with the task.
+    /// Reads from one state of the database, which writes do not change. Ends when the task is cancelled.
     func read<T: Sendable>(_ body: @Sendable @escaping (Database) throws -> T) async throws -> T {
         do {
             return try await database.read(body)
@@ -141,7 +144,8 @@ public final class Index: Sendable {
         }
     }
 
-    /// The same for what takes less than a millisecond and is asked for each push or run; goes on when the task ends.
+    /// The same for reads of less than a millisecond, which happen with each push or run. It does not end when the task
+    /// is cancelled.
     func shortRead<T: Sendable>(_ body: @Sendable @escaping (Database) throws -> T) async throws -> T {
         do {
             return try await reads.run { [database] in try database.read(body) }
@@ -150,10 +154,10 @@ public final class Index: Sendable {
         }
     }
 
-    /// Closes readers and empties page caches, once what goes on has ended; the next question opens them again.
+    /// Closes readers and empties page caches once running reads have ended. The next read opens them again.
     public func releaseMemory() { (database as? DatabasePool)?.releaseMemoryEventually() }
 
-    /// Writes what is in the log into the file, as far as readers let it, so that a lost log takes little with it.
+    /// Writes the log into the file, as far as readers allow it, so that losing the log would lose little.
     public func checkpoint() async throws {
         do {
             _ = try await database.writeWithoutTransaction { db in try db.checkpoint(.passive) }

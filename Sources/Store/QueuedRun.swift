@@ -1,14 +1,14 @@
 public import Results
 public import Foundation
 
-/// An accepted run that has not been started, or not since the box came back.
+/// A run that was accepted but not started, or not started again since the daemon was restarted.
 public struct QueuedRun: Sendable, Equatable, Identifiable {
     public var id: RunID
     public var request: RunRequest
     public var createdAt: Date
-    /// The number that its next start gets: 1 for the first.
+    /// The attempt number of its next start; 1 for the first.
     public var attempt: Int
-    /// An older run of the same subject that must end first, by ``Concurrency/queue(max:)`` or `.latestOnly`.
+    /// An older run of the same subject that must end first, because of ``Concurrency/queue(max:)`` or `.latestOnly`.
     public var waitsFor: RunID?
 
     public init(id: RunID, request: RunRequest, createdAt: Date, attempt: Int = 1, waitsFor: RunID? = nil) {
@@ -20,7 +20,7 @@ public struct QueuedRun: Sendable, Equatable, Identifiable {
     }
 }
 
-/// One ref that appeared (`old` is nil), moved, or vanished (`new` is nil); commits as hexadecimal.
+/// A ref that appeared (`old` is nil), moved, or was deleted (`new` is nil). Commits are hexadecimal.
 public struct RefMove: Sendable, Equatable {
     public var ref: String
     public var old: String?
@@ -33,11 +33,11 @@ public struct RefMove: Sendable, Equatable {
     }
 }
 
-/// An older run whose place a newer one takes.
+/// An older run that a newer run supersedes.
 public struct Supersession: Sendable, Equatable {
     public var run: RunID
     public var by: RunID
-    /// For the verdict, in one sentence.
+    /// The reason for the verdict, in one sentence.
     public var reason: String
 
     public init(run: RunID, by: RunID, reason: String) {
@@ -47,26 +47,26 @@ public struct Supersession: Sendable, Equatable {
     }
 }
 
-/// What one look at a repository led to.
+/// The result of recording one observation of a repository.
 public struct LookOutcome: Sendable, Equatable {
-    /// New runs, in the order of their requests. One that was superseded at once is among ``superseded`` only.
+    /// New runs, in the order of their requests. A run that was superseded at once is only in ``superseded``.
     public var queued: [QueuedRun] = []
-    /// Runs that existed already for what was requested; nothing was added for them.
+    /// Runs that already existed for the requests. No new ones were added for them.
     public var alreadyKnown: [RunID] = []
-    /// Waiting runs that have ended with the verdict "superseded".
+    /// Queued runs that ended with the verdict "superseded".
     public var superseded: [Supersession] = []
-    /// Running runs that the caller must stop. A restart before that ends them as superseded too.
+    /// Running runs that the caller must stop. If the daemon restarts before that, they end as superseded, too.
     public var toCancel: [Supersession] = []
 
     public init() {}
 }
 
-/// What asking for one run led to.
+/// The result of requesting one run.
 public struct EnqueueOutcome: Sendable, Equatable {
     public var run: QueuedRun
-    /// Whether the run was added; else it is the one that existed for the same request, whatever its state is now.
+    /// Whether the run was added. Otherwise it existed for the same request, in any state.
     public var isNew: Bool
-    /// Waiting runs that have ended with the verdict "superseded".
+    /// Queued runs that ended with the verdict "superseded".
     public var superseded: [Supersession]
     /// Running runs that the caller must stop.
     public var toCancel: [Supersession]
@@ -79,10 +79,10 @@ public struct EnqueueOutcome: Sendable, Equatable {
     }
 }
 
-/// What became of a run that was running when the box went down.
+/// What happened to a run that was running when the daemon ended.
 public struct RecoveredRun: Sendable, Equatable {
     public enum Outcome: Sendable, Equatable {
-        /// Waits again; its next start has this number.
+        /// The run is queued again, with this attempt number for its next start.
         case queued(attempt: Int)
         case ended(Verdict, reason: String)
     }

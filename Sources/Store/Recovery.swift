@@ -1,17 +1,17 @@
 public import Results
 internal import Foundation
 
-/// What becomes of a run that was running when the box went down: the rule, without a database.
+/// The rule for runs that were running when the daemon ended, without a database.
 ///
-/// docs/reliability.md says it in words.
+/// docs/reliability.md describes it.
 enum Recovery {
-    /// A run that was under way each time when the box went down this often is not started again by itself.
+    /// A run that was running each time when the daemon ended this often is not started again automatically.
     static let interruptions = 3
 
     static func outcome(
         of id: RunID, _ request: RunRequest, attempt: Int, supersededBy: RunID?, intents: [RecordedIntent]
     ) -> RecoveredRun.Outcome {
-        // Whatever else is true of the run: what it may have done to the world must not go unseen.
+        // This comes before all other rules: possible effects on the outside world must not go unnoticed.
         let acts = intents.filter { !$0.intent.isIdempotent }
         guard acts.isEmpty else { return .ended(.infrastructure, reason: unknown(id, acts)) }
         if let supersededBy { return .ended(.superseded, reason: "Run \(supersededBy) took its place.") }
@@ -31,7 +31,7 @@ enum Recovery {
     }
 
     private static func unknown(_ id: RunID, _ acts: [RecordedIntent]) -> String {
-        // First those whose end is not known: that is where a person has to look.
+        // Steps with unknown results come first, because a person must check those.
         let ordered = acts.filter { $0.status == nil } + acts.filter { $0.status != nil }
         var facts = ordered.prefix(5).map(\.sentence)
         if ordered.count > facts.count { facts.append("\(ordered.count - facts.count) more are in the report") }
@@ -53,7 +53,7 @@ extension RecordedIntent {
         return "\(start) and \(status.pastTense)"
     }
 
-    /// The same for the report, with what the declaration says.
+    /// The same as a finding for the report, with advice that depends on the step's declaration.
     public var finding: Finding {
         Finding(
             rule: "intent", severity: status == nil && !intent.isIdempotent ? .error : .note,

@@ -1,11 +1,11 @@
 public import Results
 public import Git
 
-/// What a look finds new in a repository's refs, beside what earlier looks knew of it.
+/// The differences between a repository's refs and those of the last observation.
 public struct RefNews: Sendable, Equatable {
     /// Sorted by name.
     public var moves: [RefChange]
-    /// The changes that were asked for, in no order; one that no look has seen is missing.
+    /// The changes that were asked for, in any order. Changes that no observation has seen are missing.
     public var known: [ChangeRecord]
 
     public init(moves: [RefChange], known: [ChangeRecord]) {
@@ -14,7 +14,7 @@ public struct RefNews: Sendable, Equatable {
     }
 }
 
-/// Which changes of a repository are meant.
+/// Which changes of a repository are selected.
 public enum ChangeSelection: Sendable, Equatable {
     case all
     case named([String])
