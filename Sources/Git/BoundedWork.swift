@@ -1,9 +1,10 @@
 internal import Dispatch
 internal import Synchronization
 
-/// Some threads for work that may block, off Swift's cooperative pool; what comes while all are busy waits in order.
+/// A fixed number of threads for work that may block, off Swift's cooperative pool. Work that arrives while all threads
+/// are busy waits in order.
 ///
-/// Several such pieces go on for each step of each run, and an `OperationQueue` takes as long for one as many of them do.
+/// Several such pieces of work run for each step. An `OperationQueue` takes longer to start one than many of them take.
 package final class BoundedWork: Sendable {
     private typealias Work = @Sendable () -> Void
 
@@ -17,15 +18,16 @@ package final class BoundedWork: Sendable {
     private let queue: DispatchQueue
 
     /// - Parameters:
-    ///   - name: What its threads are called.
-    ///   - most: How many pieces of work go on at a time.
+    ///   - name: The name of its threads.
+    ///   - most: The most pieces of work that run at the same time.
     package init(_ name: String, most: Int) {
         self.most = most
         queue = DispatchQueue(label: name, attributes: .concurrent)
     }
 
-    /// Runs `body` on one of the threads. Throws what it throws, and `CancellationError` if the task was cancelled before
-    /// its turn.
+    /// Runs `body` on one of the threads.
+    ///
+    /// - Throws: What `body` throws, and `CancellationError` if the task was cancelled before its turn.
     package func run<T: Sendable>(_ body: @Sendable @escaping () throws -> T) async throws -> T {
         try Task.checkCancellation()
         let cancelled = CancellationFlag()

@@ -7,13 +7,13 @@ func git(_ call: String, _ body: () -> Int32) throws(GitError) -> Int32 {
     LibGit2.start()
     let code = body()
     guard code < 0 else { return code }
-    // The message belongs to this thread until its next failure: copy it, then clear it.
+    // The message belongs to this thread until its next failure, so it is copied and cleared.
     defer { git_error_clear() }
     let message = git_error_last().flatMap { $0.pointee.message }.map { String(cString: $0) }
     throw GitError(call: call, code: GitError.Code(rawValue: code), message: message)
 }
 
-/// Runs one libgit2 call for which "there is none" is an answer: `false` then, `true` when it was found.
+/// Runs one libgit2 call that may find nothing. Returns false then, and true if it found something.
 func gitFinds(_ call: String, _ body: () -> Int32) throws(GitError) -> Bool {
     do {
         try git(call, body)
@@ -24,7 +24,7 @@ func gitFinds(_ call: String, _ body: () -> Int32) throws(GitError) -> Bool {
     }
 }
 
-/// One owned libgit2 object: freed once, never copied, never outliving its repository.
+/// One owned libgit2 object. It is freed once, never copied, and never outlives its repository.
 struct Handle: ~Copyable {
     typealias Release = @convention(c) (OpaquePointer?) -> Void
 
@@ -44,7 +44,7 @@ struct Handle: ~Copyable {
 
     deinit { release(pointer) }
 
-    /// Gives the object to the caller, who frees it.
+    /// Passes the object to the caller, who must free it.
     consuming func take() -> OpaquePointer {
         let pointer = pointer
         discard self
@@ -52,7 +52,7 @@ struct Handle: ~Copyable {
     }
 }
 
-/// Lends `strings` to one call as the `git_strarray` that libgit2 asks for.
+/// Lends `strings` to one call, as a `git_strarray`.
 func withStringArray<R>(_ strings: [String], _ body: (UnsafeMutablePointer<git_strarray>) -> R) -> R {
     var pointers = strings.map { strdup($0) }
     defer { pointers.forEach { free($0) } }
@@ -62,7 +62,7 @@ func withStringArray<R>(_ strings: [String], _ body: (UnsafeMutablePointer<git_s
     }
 }
 
-/// Lends paths, which may be any bytes, to one call.
+/// Lends paths of any bytes to one call.
 func withPaths(_ paths: [[UInt8]], _ body: (git_strarray) -> Int32) -> Int32 {
     var pointers = paths.map { path in strdup(path.map { CChar(bitPattern: $0) } + [0]) }
     defer { pointers.forEach { free($0) } }
@@ -71,7 +71,7 @@ func withPaths(_ paths: [[UInt8]], _ body: (git_strarray) -> Int32) -> Int32 {
     }
 }
 
-/// Calls `body` with a path as libgit2 takes it: bytes that a zero ends.
+/// Calls `body` with a path in libgit2's form: bytes that end with a zero.
 func withPath(_ path: [UInt8], _ body: (UnsafePointer<CChar>?) -> Int32) -> Int32 {
     (path + [0]).withUnsafeBufferPointer { path in
         path.withMemoryRebound(to: CChar.self) { body($0.baseAddress) }

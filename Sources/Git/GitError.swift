@@ -1,8 +1,8 @@
 internal import CGit
 
-/// What a libgit2 call could not do, or why we refuse to try.
+/// What a libgit2 call could not do, or why it was not attempted.
 public struct GitError: Error, Sendable, Equatable {
-    /// libgit2's result code (`git2/errors.h`), open for those that later versions add.
+    /// libgit2's result code (`git2/errors.h`). A raw value, because later versions may add more.
     public struct Code: RawRepresentable, Hashable, Sendable {
         public let rawValue: Int32
         public init(rawValue: Int32) { self.rawValue = rawValue }
@@ -25,16 +25,16 @@ public struct GitError: Error, Sendable, Equatable {
         public static let invalid = Code(rawValue: -21)
         /// The repository belongs to another user.
         public static let owner = Code(rawValue: -36)
-        /// Ours, not libgit2's: the repository has a form that we refuse to work on.
+        /// Not from libgit2: a form of repository that pipectl does not support.
         public static let unsupported = Code(rawValue: -1001)
-        /// Ours, too: an object or a difference has more than is read into memory.
+        /// Not from libgit2: an object or a difference exceeds what is read into memory.
         public static let tooLarge = Code(rawValue: -1002)
     }
 
-    /// The libgit2 function, or our own method, that failed.
+    /// The libgit2 function, or the method of this module, that failed.
     public var call: String
     public var code: Code
-    /// A sentence for people: what is wrong, and where we know it, what to do next.
+    /// A sentence for people: what is wrong and, if known, what to do next.
     public var message: String?
 
     public init(call: String, code: Code, message: String?) {
@@ -45,8 +45,8 @@ public struct GitError: Error, Sendable, Equatable {
 }
 
 extension GitError {
-    /// Whether an object is missing, is of another kind, can't be parsed or is too large to be read: that stays so until it
-    /// is pushed again.
+    /// Whether an object is missing, has another kind, can't be parsed, or is too large. Repeating the call does not
+    /// help until it is pushed again.
     public var isAboutObjects: Bool { [.failed, .notFound, .invalid, .tooLarge].contains(code) }
 }
 
@@ -57,7 +57,7 @@ extension GitError: CustomStringConvertible {
         return facts.hasSuffix(".") ? "\(facts) \(hint)" : "\(facts). \(hint)"
     }
 
-    /// The next step for failures that libgit2 reports without one.
+    /// The next step, for failures that libgit2 reports without one.
     private var hint: String? {
         switch code {
         case .locked:

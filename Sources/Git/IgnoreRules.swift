@@ -1,10 +1,10 @@
 internal import CGit
 internal import Foundation
 
-/// What the `.gitignore` files of one commit leave out, whatever is in any work tree.
+/// Which paths the `.gitignore` files of one commit exclude, whatever is in a work tree.
 ///
-/// The files are put where nobody else can write, and libgit2 reads them there: its answer is Git's own, and no file that
-/// a step wrote takes part. Used on one thread.
+/// The files are written to a private folder, where libgit2 reads them. So the answer is Git's own, and no file that a
+/// step wrote has an influence. Use it on one thread.
 public final class IgnoreRules {
     private let repository: Repository
     private let folder: String
@@ -12,7 +12,7 @@ public final class IgnoreRules {
     /// - Parameters:
     ///   - tree: The commit's tree.
     ///   - store: The repository that has it.
-    ///   - folder: Made, used while this lives, and removed with it.
+    /// - folder: A folder that is made now, and removed together with this object.
     public init(ofTree tree: OID, in store: Repository, at folder: String) throws {
         self.folder = folder
         try FileManager.default.createDirectory(
@@ -20,7 +20,7 @@ public final class IgnoreRules {
         repository = Repository(owning: try Repository.initialise(folder, bare: false))
         for entry in try store.entries(ofTree: tree, recursive: true)
         where entry.name == ".gitignore" && [.blob, .executable].contains(entry.kind) {
-            // A tree may hold any name at all, and this one becomes a path on the disk.
+            // A tree may contain any name, and this one becomes a path on the disk.
             let parts = entry.path.split(separator: "/", omittingEmptySubsequences: false)
             guard parts.dropLast().allSatisfy({ TreeName.problem(Array($0.utf8)) == nil }),
                 try store.size(of: entry.id) <= IgnoreRules.mostBytes
@@ -34,12 +34,12 @@ public final class IgnoreRules {
 
     deinit { try? FileManager.default.removeItem(atPath: folder) }
 
-    /// Bytes of one file; a longer one is no list of patterns.
+    /// The longest file, in bytes. A longer one is not a list of patterns.
     private static let mostBytes = 1 << 20
 
-    /// Whether Git would leave the path out if it is not tracked.
+    /// Whether Git ignores the path if it is not tracked.
     ///
-    /// - Parameter path: Relative to the root; of a name that is not UTF-8 the bytes.
+    /// - Parameter path: Relative to the root, as bytes, because a name may not be UTF-8.
     public func ignores(_ path: [UInt8], isFolder: Bool) -> Bool {
         var ignored: Int32 = 0
         let text = (path + (isFolder ? [0x2f] : [])).map { CChar(bitPattern: $0) } + [0]

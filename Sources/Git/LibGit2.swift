@@ -1,8 +1,8 @@
 import CGit
 
-/// The libgit2 that this process is linked with, set up once.
+/// The libgit2 that this process is linked with. It is set up once.
 public enum LibGit2 {
-    /// As "1.5.1".
+    /// For example "1.5.1".
     public static var version: String {
         start()
         var (major, minor, revision): (Int32, Int32, Int32) = (0, 0, 0)
@@ -10,7 +10,7 @@ public enum LibGit2 {
         return "\(major).\(minor).\(revision)"
     }
 
-    /// What it was built with: some of "threads", "https", "ssh", "nsec".
+    /// The features that it was built with: some of "threads", "https", "ssh", "nsec".
     public static var features: [String] {
         start()
         let known = [
@@ -21,15 +21,15 @@ public enum LibGit2 {
         return known.compactMap { feature, name in bits & Int32(feature.rawValue) == 0 ? nil : name }
     }
 
-    /// Sets the library up on first use; every later call costs one atomic load.
+    /// Sets the library up on first use. Every later call costs one atomic load.
     ///
-    /// libgit2's options are unsynchronised globals, so they are all set here, before any other call of this process.
+    /// libgit2's options are unsynchronised globals, so all are set here, before any other call of this process.
     static func start() { _ = started }
 
-    /// Reads objects without comparing their bytes with their names, from now on in this whole process.
+    /// Turns off, for the whole process, the comparison of objects' bytes with their ids.
     ///
-    /// For a command of its own that reads what is on this machine and makes nothing of it that others rely on. Call it
-    /// first, while no other thread uses this library.
+    /// For a command that reads what is on this machine and makes nothing that others rely on. Call it first, while no
+    /// other thread uses the library.
     public static func trustStoredObjects() {
         start()
         _ = cgit_verify_hashes(0)
@@ -44,7 +44,7 @@ public enum LibGit2 {
             _ = cgit_set_search_path(level.rawValue, "")
         }
         _ = cgit_enable_fsync_gitdir(1)
-        // Written by `git sparse-checkout`; harmless, since no per-worktree setting concerns us.
+        // Written by `git sparse-checkout`. It is harmless, because no per-worktree setting is used here.
         _ = cgit_allow_extension("worktreeconfig")
     }()
 }

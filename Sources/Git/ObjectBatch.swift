@@ -1,11 +1,11 @@
 internal import CGit
 internal import Foundation
 
-/// An object as its own file has it: kind, size and content, compressed by zlib.
+/// An object in the form of its own file: kind, size and content, compressed by zlib.
 public struct LooseObject: Sendable, Equatable {
-    /// Of kind, size and content.
+    /// The SHA-1 of kind, size and content.
     public var id: OID
-    /// What its file holds.
+    /// The content of the file.
     public var bytes: [UInt8]
 
     public init(id: OID, bytes: [UInt8]) {
@@ -14,34 +14,34 @@ public struct LooseObject: Sendable, Equatable {
     }
 }
 
-/// New objects of a repository that are written first and flushed after.
+/// New objects of a repository that are written first and flushed together.
 ///
-/// libgit2 flushes each object and its folder before it begins the next one, and each flush of a file system's log waits
-/// for the disk. Here the bytes of all are on their way before the first is waited for, and of the flushes that follow
-/// only two, the first of a file and the first of a folder, find anything in the log. What is promised is the same: an
-/// object has its name when its bytes are on disk, and after ``finish()`` all names are, too. Objects of more than
-/// ``sizeLimit`` bytes go through libgit2.
+/// libgit2 flushes each object and its folder before it writes the next one, and each flush waits for the disk. Here
+/// all bytes are on their way before the first flush, so that nearly all flushes find nothing left to do. The guarantee
+/// is the same: an object gets its name when its bytes are on disk, and after ``finish()`` all names are on disk, too.
+/// Objects of more than ``sizeLimit`` bytes are written by libgit2.
 ///
-/// A caller that has another place for few small objects, from which they can be written again, holds them back
-/// (``held``), and ends with ``place()`` instead.
+/// A caller that can write a few small objects again from another place holds them back (``held``), and ends with
+/// ``place()`` instead.
 public final class ObjectBatch {
-    /// Bytes of an object that is made in memory.
+    /// The largest object, in bytes, that is made in memory.
     static let sizeLimit = 1 << 20
 
     private let repository: Repository
     private let folder: String
-    /// Bytes that may still be held back.
+    /// The number of bytes that may still be held back.
     private var room: Int
     private var files: [(descriptor: Int32, path: String, id: OID)] = []
     private var added: Set<OID> = []
-    /// Folders of objects that are there already, by somebody who may not have flushed them yet.
+    /// Folders of objects that existed before. Another process may have written them without a flush.
     private var known: Set<String> = []
-    /// The objects so far, also those that the repository has; nil when they were more than ``init(_:holding:)`` allows.
+    /// The objects so far, including those that the repository has; nil if they exceeded the limit of
+    /// ``init(_:holding:)``.
     public private(set) var held: [LooseObject]?
-    /// The files that ``place()`` has given a name, and their folders: what ``flush(_:)`` takes.
+    /// The files that ``place()`` gave their names, and their folders: the argument for ``flush(_:)``.
     public private(set) var placed: Set<String> = []
 
-    /// - Parameter holding: How many bytes, compressed, may be held back in memory.
+    /// - Parameter holding: The most bytes, compressed, that are held back in memory.
     public init(_ repository: Repository, holding: Int = 0) {
         self.repository = repository
         room = holding
@@ -51,7 +51,7 @@ public final class ObjectBatch {
 
     deinit { forget() }
 
-    /// Adds `bytes` as a file's content.
+    /// Adds `bytes` as a file's content and returns the blob's id.
     public func add(blob bytes: [UInt8]) throws(GitError) -> OID {
         if bytes.count > Self.sizeLimit {
             try letGo()
@@ -60,7 +60,7 @@ public final class ObjectBatch {
         return try add(bytes, GIT_OBJECT_BLOB, "blob")
     }
 
-    /// Adds the bytes of the regular file at `path`, unfiltered; a symbolic link is refused, not followed.
+    /// Adds the bytes of the regular file at `path`, without filters. A symbolic link is refused.
     public func add(blobFromFile path: String) throws(GitError) -> OID {
         let file = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
         var facts = stat()
@@ -81,7 +81,7 @@ public final class ObjectBatch {
         return try add(blob: bytes)
     }
 
-    /// Adds a tree, nested as the slashes in the paths say, under the rules of ``Repository/createTree(_:)``.
+    /// Adds a tree, nested according to the slashes in the paths, by the rules of ``Repository/createTree(_:)``.
     public func add(tree files: [String: TreeFile]) throws(GitError) -> OID {
         try add(
             tree: files.map { (path: $0.key.split(separator: "/", omittingEmptySubsequences: false), file: $0.value) })
@@ -112,7 +112,7 @@ public final class ObjectBatch {
         return try add(entries.flatMap(\.line), GIT_OBJECT_TREE, "tree")
     }
 
-    /// Adds a commit without parents; no ref is moved.
+    /// Adds a commit without parents. No ref is moved.
     public func add(commitOf tree: OID, by author: Signature, message: String) throws(GitError) -> OID {
         guard !message.utf8.contains(0), !author.name.contains(where: "<>\n\0".contains) else {
             throw GitError(call: "ObjectBatch", code: .invalidName, message: "a commit's text holds what ends it early")
@@ -124,21 +124,21 @@ public final class ObjectBatch {
         return try add(Array(text.utf8), GIT_OBJECT_COMMIT, "commit")
     }
 
-    /// Flushes all objects and gives them their names; they are on disk when this returns.
+    /// Flushes all objects and gives them their names. They are on disk when this returns.
     public func finish() throws(GitError) {
         try letGo()
         for file in files where fsync(file.descriptor) != 0 { throw problem("write", file.path) }
         var places: Set<String> = []
         for file in files { try name(file.path, file.id, &places) }
-        // Before the folders are opened: there may be no descriptor left for them.
+        // Before the folders are opened, because there may be no descriptors left for them.
         for file in files { close(file.descriptor) }
         files = []
         try Self.flush(places.union(known))
         known = []
     }
 
-    /// Gives the objects that are held back their names, without a flush: after a power cut any of them may be gone or
-    /// empty. ``placed`` is what is left to be flushed, also where this throws. Only while ``held`` is not nil.
+    /// Gives the objects that are held back their names, without a flush. After a power cut any of them may be missing
+    /// or empty. ``placed`` is what must still be flushed, also if this throws. Only while ``held`` is not nil.
     public func place() throws(GitError) {
         let objects = held ?? []
         held = []
@@ -155,12 +155,13 @@ public final class ObjectBatch {
         }
     }
 
-    /// Writes an object that was held back before, also where the repository has one.
+    /// Writes an object that was held back before, even if the repository has it.
     public func rewrite(_ object: LooseObject) throws(GitError) { try write(object) }
 
-    /// Flushes files and folders; one that is gone by now is none of ours any more.
+    /// Flushes files and folders. Those that no longer exist are ignored.
     public static func flush(_ paths: Set<String>) throws(GitError) {
-        // All bytes are on their way before the first are waited for, with one descriptor at a time: there may be few.
+        // All bytes are on their way before the first flush. Only one descriptor is open at a time, because there may
+        // be few.
         for path in paths { try withDescriptor(path) { cgit_begin_write($0) } }
         for path in paths {
             try withDescriptor(path) { file throws(GitError) in
@@ -184,7 +185,8 @@ public final class ObjectBatch {
         try git("git_odb_hash") { content.withUnsafeBytes { git_odb_hash(&raw, $0.baseAddress, $0.count, kind) } }
         let id = OID(raw)
         if added.contains(id) { return id }
-        // What is held must be all of it: who wrote what is there may not have flushed it.
+        // ``held`` must contain every object, because another process may have written the existing ones without a
+        // flush.
         if held == nil, isThere(id) { return id }
         let object = LooseObject(id: id, bytes: try Self.compressed(Array("\(name) \(content.count)\0".utf8) + content))
         added.insert(id)
@@ -204,7 +206,7 @@ public final class ObjectBatch {
         return true
     }
 
-    /// Writes what was held back; from here on each object is written when it comes.
+    /// Writes what was held back. From then on each object is written when it is added.
     private func letGo() throws(GitError) {
         guard let objects = held else { return }
         held = nil
@@ -215,11 +217,11 @@ public final class ObjectBatch {
         let file = try make(object)
         cgit_begin_write(file.descriptor)
         files.append((file.descriptor, file.path, object.id))
-        // Descriptors are few, and others want some too; a run with hundreds of logs flushes some times more.
+        // Descriptors are few, and other code needs some, too. A run with hundreds of logs flushes several times.
         if files.count == 16 { try finish() }
     }
 
-    /// A file with the object's bytes that has not its name yet, open.
+    /// An open file with an object's bytes that does not have the object's name yet.
     private func make(_ object: LooseObject) throws(GitError) -> (descriptor: Int32, path: String) {
         let path = "\(folder)/tmp_object_git2_\(object.id.hex.prefix(12))\(UInt64.random(in: .min ... .max))"
         func make() -> Int32 { open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o444) }
@@ -245,12 +247,12 @@ public final class ObjectBatch {
         return (file, path)
     }
 
-    /// Gives a file its object's name, and says whose folders that changed.
+    /// Gives a file its object's name, and returns the folders that changed.
     private func name(_ file: String, _ id: OID, _ places: inout Set<String>) throws(GitError) {
         let path = repository.looseFile(of: id)
         let place = (path as NSString).deletingLastPathComponent
         if rename(file, path) != 0 {
-            // It is there but for the first objects.
+            // It exists already, except for the first objects.
             guard errno == ENOENT else { throw problem("make", path) }
             guard mkdir(place, 0o755) == 0 || errno == EEXIST else { throw problem("make", place) }
             places.insert(folder)
@@ -270,7 +272,7 @@ public final class ObjectBatch {
         return bytes
     }
 
-    /// What was not finished is as if it had never been there.
+    /// Removes files of objects that were not finished.
     private func forget() {
         for file in files {
             close(file.descriptor)

@@ -1,12 +1,12 @@
 import CGit
 import Foundation
 
-/// Why a repository is not worked on, told at the door with what to do about it.
+/// Why pipectl does not work on a repository, and what to do about it.
 enum Refusal {
-    /// Turns libgit2's reason for not opening `path` into ours.
+    /// Turns libgit2's reason for not opening `path` into a sentence of ours.
     static func explain(_ error: GitError, at path: String) -> GitError {
         let ownerHint = (error.message ?? "").contains("safe.directory") || (error.message ?? "").contains("not owned")
-        // -36, and -3 where no safe.directory is configured at all: libgit2 looks for that setting before it says so.
+        // -36; or -3 if no safe.directory is configured, because libgit2 looks for that setting first.
         if error.code == .owner || ownerHint {
             return refuse(
                 error.call, .owner,
@@ -23,7 +23,7 @@ enum Refusal {
         return error
     }
 
-    /// Throws for a repository that opens, yet would fail later.
+    /// Throws for a repository that can be opened, but would fail later.
     static func check(_ repository: Repository, at path: String) throws(GitError) {
         if let reason = unsupportedForm(at: repository.commonDirectory) {
             throw refuse("git_repository_open", .unsupported, reason)
@@ -40,7 +40,7 @@ enum Refusal {
         GitError(call: call, code: code, message: message)
     }
 
-    /// Reads the repository's own configuration for the forms that we refuse; `nil` when there is none of them.
+    /// Reads the repository's own configuration for unsupported forms; nil if there is none.
     private static func unsupportedForm(at path: String) -> String? {
         let candidates = [path + "/.git/config", path + "/config"]
         guard let file = candidates.first(where: { FileManager.default.fileExists(atPath: $0) }),
@@ -48,7 +48,7 @@ enum Refusal {
                 "git_config_open_ondisk", free: git_config_free, { git_config_open_ondisk(&$0, file) })
         else { return nil }
         var settings: [String: String] = [:]
-        // The callback gets this one value; it cannot throw and returns 0 always.
+        // The callback gets this one value. It can't throw, and always returns 0.
         withUnsafeMutablePointer(to: &settings) { settings in
             _ = git_config_foreach(
                 config.pointer,

@@ -1,10 +1,11 @@
 internal import CGit
 
 extension Repository {
-    /// The files that differ between two commits, renames detected, in path order; `nil` stands for an empty tree.
+    /// The files that differ between two commits, with renames detected, ordered by path; nil stands for an empty tree.
     ///
-    /// Files of more than 2 MiB count as binary, and where all that are compared have more than 256 MiB together the later
-    /// ones have no counts of lines. Throws `.tooLarge` where more than 500,000 entries of trees differ.
+    /// Files of more than 2 MiB count as binary. Once 256 MiB of files were compared, later ones have no line counts.
+    ///
+    /// - Throws: `.tooLarge` if more than 500,000 tree entries differ.
     public func diff(from old: OID?, to new: OID) throws(GitError) -> [FileChange] {
         let diff = try diffHandle(from: old, to: new, contextLines: 0)
         var changes: [FileChange] = []
@@ -27,7 +28,7 @@ extension Repository {
         return changes
     }
 
-    /// Bytes of both sides of a delta, as far as they are read to compare them.
+    /// The bytes of both sides of a delta that are read to compare them.
     private func comparedBytes(_ diff: OpaquePointer, _ number: Int) -> Int {
         guard let delta = git_diff_get_delta(diff, number)?.pointee else { return 0 }
         let none = OID(git_oid())
@@ -35,11 +36,11 @@ extension Repository {
             let id = OID(file.id)
             return id == none ? 0 : (try? size(of: id)) ?? 0
         }
-        // One that counts as binary is not read.
+        // A file that counts as binary is not read.
         return sizes.contains { $0 > ObjectBounds.comparedFile } ? 0 : sizes.reduce(0, +)
     }
 
-    /// How many entries of two trees differ; only folders that differ are read.
+    /// The number of entries in which two trees differ. Only folders that differ are read.
     public func differenceCount(from old: OID, to new: OID) throws(GitError) -> Int {
         var options = git_diff_options()
         try git("git_diff_options_init") { git_diff_options_init(&options, UInt32(GIT_DIFF_OPTIONS_VERSION)) }
@@ -47,9 +48,9 @@ extension Repository {
         return git_diff_num_deltas(diff.pointer)
     }
 
-    /// The difference of two commits as `git diff` prints it, three lines of context, at most `maximumBytes` long.
+    /// The difference of two commits as `git diff` prints it, with three lines of context.
     ///
-    /// What is too long ends after a whole line, followed by one that says how many files were left out.
+    /// A text longer than `maximumBytes` is cut after a whole line, and a last line says how many files were left out.
     public func patch(from old: OID?, to new: OID, maximumBytes: Int) throws(GitError) -> String {
         let diff = try diffHandle(from: old, to: new, contextLines: 3, maximumFileBytes: max(1 << 20, maximumBytes))
         var text: [UInt8] = []
@@ -69,10 +70,11 @@ extension Repository {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The stable id of what a commit changes against its first parent, white space ignored, as `git patch-id` has it.
+    /// A stable id of the difference between a commit and its first parent, ignoring white space, as in `git patch-id`;
+    /// nil for a merge and for a commit without changes.
     ///
-    /// `nil` for a merge and for a commit that changes nothing. Equal ids mean equal text changes at possibly
-    /// different lines; file modes and binary contents are not part of it.
+    /// Equal ids mean equal text changes, possibly at different lines. File modes and binary contents are not part of
+    /// it.
     public func patchID(of commit: OID) throws(GitError) -> OID? {
         let value = try self.commit(commit)
         guard value.parents.count < 2 else { return nil }
@@ -81,7 +83,7 @@ extension Repository {
                 from: value.parents.first, to: commit, contextLines: 3, renames: false, maximumFileBytes: 8 << 20))
     }
 
-    /// The same for everything between two commits, taken as one difference.
+    /// The same for the difference between two commits.
     public func patchID(from old: OID, to new: OID) throws(GitError) -> OID? {
         try patchID(
             of: diffHandle(from: old, to: new, contextLines: 3, renames: false, maximumFileBytes: 8 << 20))
@@ -95,7 +97,7 @@ extension Repository {
         return OID(id)
     }
 
-    /// The `git_patch *` of one delta, which the caller frees; `nil` for an unchanged one.
+    /// The `git_patch *` of one delta, which the caller must free; nil for an unchanged file.
     private func patchHandle(_ diff: borrowing Handle, _ number: Int) throws(GitError) -> OpaquePointer? {
         let diff = diff.pointer
         var patch: OpaquePointer?
@@ -110,7 +112,7 @@ extension Repository {
         var options = git_diff_options()
         try git("git_diff_options_init") { git_diff_options_init(&options, UInt32(GIT_DIFF_OPTIONS_VERSION)) }
         options.context_lines = contextLines
-        // A larger file counts as binary, and is not read.
+        // A larger file counts as binary and is not read.
         options.max_size = git_off_t(maximumFileBytes)
         options.flags |= GIT_DIFF_INCLUDE_TYPECHANGE.rawValue
         var oldTree: OID?
@@ -126,8 +128,8 @@ extension Repository {
         return diff
     }
 
-    /// Whether renames are looked for: libgit2 compares each file that is gone with each new one, and reads all of them
-    /// whole. Only where that is little.
+    /// Whether renames are searched for. libgit2 compares each deleted file with each added one, and reads all of them,
+    /// so this is done only if there are few.
     private func mayFindRenames(_ diff: OpaquePointer) -> Bool {
         var (gone, new, bytes) = (0, 0, 0)
         for number in 0..<git_diff_num_deltas(diff) {
@@ -143,15 +145,14 @@ extension Repository {
         return gone > 0 && new > 0 && gone * new <= ObjectBounds.renamePairs
     }
 
-    /// The difference of two trees; `nil` stands for an empty one. Only folders that differ are read.
+    /// The difference of two trees; nil stands for an empty one. Only folders that differ are read.
     ///
-    /// libgit2 by itself reads all folders of both trees, of a hundred thousand files for some fifty milliseconds. Told
-    /// which paths differ it passes the others by.
+    /// By itself, libgit2 reads all folders of both trees. Given the paths that differ, it skips the others.
     private func treeDiff(
         from old: OID?, to new: OID, _ options: inout git_diff_options
     ) throws(GitError) -> Handle {
         var paths: [[UInt8]] = []
-        // libgit2 has no bound of its own: what is too deep or too much must not come to it.
+        // libgit2 has no limits of its own, so trees that are too deep or too large must be refused before.
         let found = try changedPaths(fromTree: old, to: new, limit: ObjectBounds.differingEntries)
         if old != nil, let found {
             paths = found

@@ -1,7 +1,7 @@
 internal import CGit
 
 extension Repository {
-    /// The best common ancestor of two commits; `nil` when their histories have nothing in common.
+    /// The best common ancestor of two commits; nil if their histories have no commit in common.
     public func mergeBase(_ one: OID, _ other: OID) throws(GitError) -> OID? {
         var (base, one, other) = (git_oid(), one.raw, other.raw)
         return try gitFinds("git_merge_base") { git_merge_base(&base, pointer, &one, &other) } ? OID(base) : nil
@@ -14,7 +14,7 @@ extension Repository {
         return try git("git_graph_descendant_of") { git_graph_descendant_of(pointer, &other, &one) } == 1
     }
 
-    /// How many commits `head` has that `target` lacks, and the other way round.
+    /// How many commits `head` has that `target` does not have, and the other way round.
     public func divergence(of head: OID, from target: OID) throws(GitError) -> (ahead: Int, behind: Int) {
         var (ahead, behind, head, target) = (0, 0, head.raw, target.raw)
         try git("git_graph_ahead_behind") { git_graph_ahead_behind(&ahead, &behind, pointer, &head, &target) }
@@ -23,7 +23,7 @@ extension Repository {
 
     /// The history of `head` without that of `excluding`, children before their parents.
     ///
-    /// With `firstParent`, only the line of first parents is followed: what landed, not what it was made of.
+    /// With `firstParent`, only first parents are followed: the commits that landed, without those that they merged.
     public func log(
         from head: OID, excluding: [OID] = [], limit: Int? = nil, firstParent: Bool = false
     ) throws(GitError) -> [Commit] {

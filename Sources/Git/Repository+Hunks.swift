@@ -1,27 +1,27 @@
 internal import CGit
 
-/// A part of a file's difference: consecutive lines, with some around them.
+/// A part of a file's difference: consecutive lines, with context.
 public struct DiffHunk: Sendable, Equatable {
-    /// The path on the new side; of a deleted file, the old one.
+    /// The path on the new side; for a deleted file, the old path.
     public var path: String
     /// The path on the old side.
     public var oldPath: String
-    /// The first line on each side, from 1; 0 where it has none.
+    /// The first line on each side, from 1; 0 if that side has no line.
     public var oldStart: Int
     public var newStart: Int
-    /// How many lines it has on each side.
+    /// The number of lines on each side.
     public var oldLines: Int
     public var newLines: Int
-    /// Each line begins with a space, `+` or `-`; bytes that are not UTF-8 appear as U+FFFD.
+    /// Lines that begin with a space, `+` or `-`. Bytes that are not UTF-8 appear as U+FFFD.
     public var text: String
 }
 
 extension Repository {
-    /// The parts in which two commits differ, three lines of context, renames detected, in path order.
+    /// The parts in which two commits differ, with three lines of context and renames detected, ordered by path.
     ///
     /// - Parameters:
-    ///   - maximumBytes: Of all texts together; files that are reached after that have none.
-    ///   - maximumHunks: At most so many.
+    ///   - maximumBytes: The limit for all texts together. Files after that have none.
+    ///   - maximumHunks: The most parts that are returned.
     public func hunks(
         from old: OID?, to new: OID, maximumBytes: Int, maximumHunks: Int
     ) throws(GitError) -> [DiffHunk] {
@@ -56,7 +56,7 @@ extension Repository {
         return hunks
     }
 
-    /// Whole lines of a hunk, at most `limit` bytes of them.
+    /// Whole lines of a hunk, at most `limit` bytes.
     private static func text(
         of patch: OpaquePointer, hunk: Int, lines: Int, limit: Int
     ) throws(GitError) -> String {
@@ -66,7 +66,7 @@ extension Repository {
             try git("git_patch_get_line_in_hunk") { git_patch_get_line_in_hunk(&raw, patch, hunk, number) }
             guard let line = raw?.pointee else { continue }
             let origin = UInt8(bitPattern: line.origin)
-            // Others say that a file lacks its last line feed.
+            // The other lines say that a file has no line feed at its end.
             guard [UInt8(ascii: " "), UInt8(ascii: "+"), UInt8(ascii: "-")].contains(origin) else { continue }
             guard text.count + line.content_len < limit else { break }
             text.append(origin)

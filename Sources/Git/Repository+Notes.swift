@@ -2,7 +2,7 @@ internal import CGit
 internal import Foundation
 
 extension Repository {
-    /// The note that `ref` (as "refs/notes/pipectl") has on an object; `nil` if none.
+    /// The note in `ref` (such as "refs/notes/pipectl") about an object; nil if there is none.
     public func note(for id: OID, ref: String) throws(GitError) -> String? {
         var (raw, out): (git_oid, OpaquePointer?) = (id.raw, nil)
         guard try gitFinds("git_note_read", { git_note_read(&out, pointer, ref, &raw) }), let out else { return nil }
@@ -10,11 +10,13 @@ extension Repository {
         return git_note_message(out).map { String(cString: $0) }
     }
 
-    /// Writes or replaces the note on an object and keeps every note that others write at the same time.
+    /// Writes or replaces the note about an object, and keeps all notes that others write at the same time.
     ///
-    /// `git_note_create` loses updates: it reads the ref and writes it back without a comparison. Here the new notes
-    /// commit is made aside, and the ref moves only if it still is that commit's parent; else all of it is repeated.
-    /// Throws `.locked` when the ref stays locked for 5 seconds, as a lock file left by a dead process does.
+    /// `git_note_create` can lose updates, because it writes the ref without comparing it with the value that it read.
+    /// Here the new notes commit is made first, and the ref moves only if it still is that commit's parent. Otherwise
+    /// everything is repeated.
+    ///
+    /// - Throws: `.locked` if the ref is locked for 5 seconds, for example by the lock file of a dead process.
     public func setNote(_ text: String, for id: OID, ref: String, author: Signature) throws(GitError) {
         let deadline = ContinuousClock.now + .seconds(5)
         while true {
@@ -26,7 +28,8 @@ extension Repository {
                 guard [.modified, .locked, .exists].contains(error.code), ContinuousClock.now < deadline else {
                     throw error
                 }
-                // Another writer's turn takes about a millisecond; a random pause keeps two from meeting again and again.
+                // Another writer takes about a millisecond. A random pause keeps two writers from colliding again and
+                // again.
                 usleep(.random(in: 100...2_000))
             }
         }

@@ -2,10 +2,10 @@ internal import CGit
 internal import Foundation
 
 extension Repository {
-    /// The commit that `revision` names, as `git rev-parse <revision>^{commit}` would.
+    /// The commit that `revision` names, as in `git rev-parse <revision>^{commit}`.
     ///
-    /// Throws `.notFound` for what names nothing, `.ambiguous` for the beginning of several ids, and `.invalid` for what
-    /// is no revision, or one of something else than a commit.
+    /// - Throws: `.notFound` if it names nothing, `.ambiguous` if it is the beginning of several ids, and `.invalid` if
+    ///   it is not a revision or names something other than a commit.
     public func resolve(_ revision: String) throws(GitError) -> OID {
         do throws(GitError) {
             let object = try Handle("git_revparse_single", free: git_object_free) {
@@ -20,7 +20,7 @@ extension Repository {
         }
     }
 
-    /// libgit2's reason in words that say what to do.
+    /// libgit2's reason as a sentence that says what to do.
     private static func unresolved(_ revision: String, _ error: GitError) -> GitError {
         let isShort = revision.count < 4
         switch error.code {
@@ -33,7 +33,7 @@ extension Repository {
                 call: error.call, code: .notFound,
                 message: "there is no branch, tag or commit \"\(revision)\" in this repository. "
                     + "`git branch --all` and `git tag` list the names.")
-        // -10: what is there is no commit (GIT_EPEEL).
+        // -10: the object is not a commit (GIT_EPEEL).
         case .invalidName, .invalid, GitError.Code(rawValue: -10):
             return GitError(
                 call: error.call, code: .invalid,
@@ -42,13 +42,15 @@ extension Repository {
         }
     }
 
-    /// The commit with this id; throws `.notFound` when there is none.
+    /// The commit with this id.
+    ///
+    /// - Throws: `.notFound` if there is none.
     public func commit(_ id: OID) throws(GitError) -> Commit {
         let handle = try commitHandle(id)
         return Commit(copying: handle.pointer)
     }
 
-    /// Whether the store, or one it borrows from, has this object.
+    /// Whether this repository, or one that it borrows from, has this object.
     public func contains(_ id: OID) -> Bool {
         var (raw, odb): (git_oid, OpaquePointer?) = (id.raw, nil)
         guard git_repository_odb(&odb, pointer) == 0 else {
@@ -59,9 +61,9 @@ extension Repository {
         return git_odb_exists(odb, &raw) == 1
     }
 
-    /// Whether an object is there as it was written: its file has these bytes, or it is in a pack.
+    /// Whether an object exists as it was written: its file has these bytes, or it is in a pack.
     ///
-    /// The file is compared, not read as an object: libgit2 1.5 never comes back from one that is cut.
+    /// The file's bytes are compared, because libgit2 1.5 hangs when it reads a truncated object.
     public func hasWhole(_ object: LooseObject) -> Bool {
         guard let bytes = FileManager.default.contents(atPath: looseFile(of: object.id)) else {
             return contains(object.id)
@@ -69,20 +71,20 @@ extension Repository {
         return bytes.elementsEqual(object.bytes)
     }
 
-    /// The file that an object has as long as it is in no pack, whether there is one or not.
+    /// The path of an object's own file, whether it exists or not.
     public func looseFile(of id: OID) -> String {
         let hex = id.hex
         return "\(commonDirectory)/objects/\(hex.prefix(2))/\(hex.dropFirst(2))"
     }
 
-    /// The id of what a commit has at `path`, a file or a folder; `nil` if nothing. The empty path is the root.
+    /// The id of the file or folder at `path` in a commit; nil if there is none. An empty path is the root.
     public func treeID(of commit: OID, path: String) throws(GitError) -> OID? {
         try entry(path, at: commit)?.id
     }
 
-    /// The lines of a tree in Git's order; recursive, each folder is followed by what it holds.
+    /// The entries of a tree in Git's order. If `recursive`, each folder is followed by its contents.
     ///
-    /// Throws `.tooLarge` for more than 3,000,000 of them.
+    /// - Throws: `.tooLarge` if there are more than 3,000,000.
     public func entries(ofTree id: OID, recursive: Bool) throws(GitError) -> [TreeEntry] {
         var entries: [TreeEntry] = []
         var pathBytes = 0
@@ -112,9 +114,10 @@ extension Repository {
         }
     }
 
-    /// A file's whole content, in memory.
+    /// The whole content of a file, in memory.
     ///
-    /// - Parameter most: Throws `.tooLarge` for a file of more bytes; `.max` for those that this box wrote itself.
+    /// - Parameter most: The most bytes. `.max` is for files that pipectl wrote itself.
+    /// - Throws: `.tooLarge` for a larger file.
     public func blob(_ id: OID, atMost most: Int = 64 << 20) throws(GitError) -> [UInt8] {
         if most < .max { try requireSize(of: id, atMost: most) }
         var raw = id.raw
@@ -124,7 +127,7 @@ extension Repository {
         return [UInt8](bytes)
     }
 
-    /// How many bytes an object has, without reading them.
+    /// The size of an object in bytes, without reading it.
     public func size(of id: OID) throws(GitError) -> Int {
         let odb = try Handle("git_repository_odb", free: git_odb_free) { git_repository_odb(&$0, pointer) }
         var (raw, count, kind) = (id.raw, 0, GIT_OBJECT_INVALID)
@@ -132,15 +135,15 @@ extension Repository {
         return count
     }
 
-    /// The content of the file, or the text of the symlink, that a commit has at `path`; `nil` if it has no file there.
+    /// The content of the file, or the target of the symbolic link, at `path` in a commit; nil if there is none.
     ///
-    /// - Parameter most: As for ``blob(_:atMost:)``.
+    /// - Parameter most: As in ``blob(_:atMost:)``.
     public func file(_ path: String, at commit: OID, atMost most: Int = 64 << 20) throws(GitError) -> [UInt8]? {
         guard let entry = try entry(path, at: commit), entry.kind != .tree, entry.kind != .submodule else { return nil }
         return try blob(entry.id, atMost: most)
     }
 
-    /// The same for a file of at most `most` bytes; `nil` for a larger one, which is not read.
+    /// The same; nil also for a file of more than `most` bytes, which is not read.
     public func smallFile(_ path: String, at commit: OID, atMost most: Int) throws(GitError) -> [UInt8]? {
         do { return try file(path, at: commit, atMost: most) } catch {
             if error.code == .tooLarge { return nil }
@@ -148,7 +151,7 @@ extension Repository {
         }
     }
 
-    /// What a commit has at `path`.
+    /// The entry at `path` in a commit; nil if there is none.
     public func entry(_ path: String, at commit: OID) throws(GitError) -> TreeEntry? {
         let tree = try commitTree(commit)
         let trimmed = path.split(separator: "/").joined(separator: "/")

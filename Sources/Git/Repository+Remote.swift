@@ -1,7 +1,7 @@
 internal import CGit
 internal import Foundation
 
-/// How far a transfer is.
+/// The progress of a transfer.
 public struct TransferProgress: Sendable, Equatable {
     public var receivedObjects: Int
     public var totalObjects: Int
@@ -9,14 +9,15 @@ public struct TransferProgress: Sendable, Equatable {
 }
 
 extension Repository {
-    /// Brings refs from `url`, a URL or a path, as `refspecs` say ("+refs/heads/*:refs/remotes/origin/*").
+    /// Fetches refs from `url`, a URL or a path, according to `refspecs` ("+refs/heads/*:refs/remotes/origin/*").
     ///
-    /// No remote needs to be configured; tags come only if a refspec names them. `prune` deletes local refs that match
-    /// a refspec's right side and are gone at `url`; a right side that covers our own `refs/pipectl/` is refused then
-    /// (`.invalidName`). There is no time-out before libgit2 1.7: call this in a process that can be killed.
+    /// No remote needs to be configured. Tags are fetched only if a refspec names them. `prune` deletes local refs that
+    /// match the right side of a refspec and no longer exist at `url`; a right side that includes our own
+    /// `refs/pipectl/` is refused then (`.invalidName`). libgit2 before 1.7 has no time-outs, so call this in a process
+    /// that can be killed.
     ///
-    /// - Returns: The full name of the branch that `HEAD` points to at `url`; nil where it is detached, names a branch
-    ///   without a commit, or the server does not say. It is never guessed from equal commits.
+    /// - Returns: The full name of the branch that `HEAD` points to at `url`; nil if it is detached, names a branch
+    ///   without a commit, or is not told by the server. It is not guessed from equal commits.
     @discardableResult
     public func fetch(
         url: String, refspecs: [String], prune: Bool = false, progress: ((TransferProgress) -> Void)? = nil
@@ -36,7 +37,7 @@ extension Repository {
         return try Self.head(of: remote.pointer)
     }
 
-    /// What `HEAD` of a remote points to, from the list that it sent when it was connected (git2/remote.h,
+    /// The target of a remote's `HEAD`, from the list that it sent when it was connected (git2/remote.h,
     /// `git_remote_ls`).
     private static func head(of remote: OpaquePointer) throws(GitError) -> String? {
         var (heads, count): (UnsafeMutablePointer<UnsafePointer<git_remote_head>?>?, Int) = (nil, 0)
@@ -50,7 +51,7 @@ extension Repository {
         return nil
     }
 
-    /// Points `HEAD` at a ref, which need not exist; nothing is written when it points there already.
+    /// Points `HEAD` at a ref, which need not exist. If it points there already, nothing is written.
     public func setHead(to ref: String) throws(GitError) {
         guard try symbolicTarget("HEAD") != ref else { return }
         var out: OpaquePointer?
@@ -60,10 +61,10 @@ extension Repository {
         }
     }
 
-    /// The name of the branch that this repository calls its main one; nil where it says none that exists.
+    /// The name of the repository's main branch; nil if there is none, or if it does not exist.
     ///
-    /// In a bare repository `HEAD` says so. In a work tree `HEAD` is what somebody checked out, so what the clone knows
-    /// of its origin's `HEAD` comes first.
+    /// In a bare repository this is `HEAD`. In a work tree `HEAD` is what somebody checked out, so the `HEAD` of the
+    /// clone's origin takes precedence.
     public func mainBranch() throws(GitError) -> String? {
         var candidates: [String] = []
         let origin = "refs/remotes/origin/"
@@ -77,7 +78,8 @@ extension Repository {
         return nil
     }
 
-    /// Sends refs to `url` as `refspecs` say; throws with the server's words for the first ref that it refuses.
+    /// Pushes refs to `url` according to `refspecs`. Throws with the server's message for the first ref that it
+    /// refuses.
     public func push(url: String, refspecs: [String]) throws(GitError) {
         let session = RemoteSession(url: url, progress: nil)
         var options = git_push_options()
@@ -89,7 +91,7 @@ extension Repository {
         }
     }
 
-    /// The URL of a configured remote, as written there; `nil` when there is no such remote.
+    /// The URL of a configured remote, as written in the configuration; nil if there is no such remote.
     public func remoteURL(_ name: String) -> String? {
         var remote: OpaquePointer?
         guard git_remote_lookup(&remote, pointer, name) == 0, let remote else {
@@ -100,7 +102,7 @@ extension Repository {
         return git_remote_url(remote).map { String(cString: $0) }
     }
 
-    /// The URLs of all configured remotes, as written there: that of `origin` first, the others by name.
+    /// The URLs of all configured remotes, as written in the configuration: that of `origin` first, the others by name.
     public func remoteURLs() throws(GitError) -> [String] {
         var names = git_strarray()
         try git("git_remote_list") { git_remote_list(&names, pointer) }

@@ -2,12 +2,12 @@ internal import CGit
 internal import Foundation
 
 extension Repository {
-    /// Makes an empty repository with a work tree at `directory`, its `HEAD` detached at `commit`, which borrows the
+    /// Makes an empty repository with a work tree at `directory`, with its `HEAD` detached at `commit`. It borrows the
     /// objects of `stores`.
     ///
-    /// On Linux the few files that a repository is made of (gitrepository-layout(5)) are written as they are: libgit2
-    /// rewrites its settings four times, tries out the file system, copies a template and flushes `HEAD` to the disk, which
-    /// together takes longer than to check out some hundred files. Nothing of it need outlive a power cut.
+    /// On Linux the few files of a repository (gitrepository-layout(5)) are written directly. libgit2 would rewrite the
+    /// settings four times, probe the file system, copy a template and flush `HEAD`, which takes longer than checking
+    /// out some hundred files. None of this must survive a power cut.
     static func makeWorkspace(
         at directory: String, borrowing stores: [String], head commit: OID
     ) throws(GitError) -> Repository {
@@ -27,10 +27,10 @@ extension Repository {
         #endif
     }
 
-    /// The files of a repository with a work tree, at `folder`, which may be there, empty.
+    /// Writes the files of a repository with a work tree to `folder`, which may exist if it is empty.
     ///
-    /// Its index tells of files with unchanged size and time that they are unchanged, whatever device and owner they seem to
-    /// have: steps see them through an overlay, or are given them by another user.
+    /// Its settings make Git treat files with unchanged size and time as unchanged, whatever device and owner they seem
+    /// to have, because steps see them through an overlay or as another user.
     static func makeSkeleton(
         at folder: String, borrowing stores: [String], head commit: OID
     ) throws(GitError) {
@@ -64,13 +64,13 @@ extension Repository {
         guard file >= 0 else { throw FileProblem(path: path, code: errno) }
         defer { close(file) }
         let bytes = Array(text.utf8)
-        // A short write is how a disk says that it is full.
+        // A full disk shows itself by a short write.
         let count = Foundation.write(file, bytes, bytes.count)
         guard count == bytes.count else { throw FileProblem(path: path, code: count < 0 ? errno : ENOSPC) }
     }
 }
 
-/// What the system said about a file.
+/// The system's message about a file.
 private struct FileProblem: Error {
     let path: String
     let code: Int32

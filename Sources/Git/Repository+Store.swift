@@ -2,20 +2,20 @@ internal import CGit
 internal import Foundation
 
 extension Repository {
-    /// The folder with the objects and shared refs, absolute; for a linked work tree that of its main repository.
+    /// The folder with the objects and shared refs, absolute. For a linked work tree, that of its main repository.
     public var commonDirectory: String {
         let path = git_repository_commondir(pointer).map { String(cString: $0) } ?? ""
         return path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
     }
 
-    /// Every object folder this repository reads, absolute, its own first, then those it borrows from.
+    /// All object folders that this repository reads, absolute: its own first, then those that it borrows from.
     ///
-    /// libgit2 stops following alternates of alternates after five; a borrower therefore names them all.
+    /// libgit2 follows alternates of alternates only five levels deep, so a borrower names all of them.
     public func objectStores() -> [String] {
         var found: [String] = []
         var open = [commonDirectory + "/objects"]
         while let store = open.popLast() {
-            // Foundation takes a tenth of a millisecond to find that a path is in order.
+            // Foundation takes a tenth of a millisecond to standardise a path.
             let isPlain =
                 store.hasPrefix("/") && !store.contains("/.") && !store.contains("//") && !store.hasSuffix("/")
             let absolute = isPlain ? store : URL(fileURLWithPath: store).standardizedFileURL.path
@@ -28,7 +28,7 @@ extension Repository {
         return found
     }
 
-    /// Names `stores` as the ones that the object folder `objects` borrows from, replacing the file in one step.
+    /// Makes the object folder `objects` borrow from `stores`, by replacing its file in one step.
     static func writeAlternates(_ stores: [String], objects: String) throws(GitError) {
         let path = objects + "/info/alternates"
         let text = Data((stores.joined(separator: "\n") + "\n").utf8)

@@ -2,9 +2,9 @@ internal import CGit
 internal import Foundation
 
 extension Repository {
-    /// Whether the work tree has no change against `HEAD`, untracked files included, ignored ones not.
+    /// Whether the work tree has no changes against `HEAD`. Untracked files count as changes, ignored ones do not.
     ///
-    /// Throws `.bareRepository` when there is no work tree.
+    /// - Throws: `.bareRepository` if there is no work tree.
     public func isClean() throws(GitError) -> Bool {
         var options = git_status_options()
         try git("git_status_options_init") { git_status_options_init(&options, UInt32(GIT_STATUS_OPTIONS_VERSION)) }
@@ -16,11 +16,13 @@ extension Repository {
         return git_status_list_entrycount(list.pointer) == 0
     }
 
-    /// Stores the work tree as it is, uncommitted and untracked files included, as a commit on top of `HEAD`.
+    /// Stores the work tree, including uncommitted and untracked files, as a commit on top of `HEAD`.
     ///
-    /// The user's index and refs are not touched, and ignored files stay out. Objects are written to `store`, which
-    /// must borrow this repository's, or to this one. The user's global ignore file is not read. Repositories in it that are
-    /// no submodules stay out, as Git has no file of theirs. Throws `.bareRepository` when there is no work tree.
+    /// The user's index and refs are not touched. Ignored files are left out; the user's global ignore file is not
+    /// read. Repositories in the work tree that are not submodules are left out, because Git has none of their files.
+    ///
+    /// - Parameter store: Where objects are written, a repository that must borrow from this one; nil: this one.
+    /// - Throws: `.bareRepository` if there is no work tree.
     public func snapshotWorkingTree(author: Signature, into store: Repository? = nil) throws(GitError) -> OID {
         guard let folder = workDirectory else {
             throw GitError(
@@ -36,12 +38,12 @@ extension Repository {
         }
         let file = NSTemporaryDirectory() + "pipectl-index-" + UUID().uuidString
         defer { try? FileManager.default.removeItem(atPath: file) }
-        // A copy of the user's index knows which files are unchanged: only the others are read.
+        // A copy of the user's index knows which files are unchanged, so only the others are read.
         try? FileManager.default.copyItem(atPath: gitDirectory + "/index", toPath: file)
         let index = try Handle("git_index_open", free: git_index_free) { git_index_open(&$0, file) }
         try git("git_repository_set_index") { git_repository_set_index(other.pointer, index.pointer) }
         try git("git_index_add_all") {
-            // A repository in a folder that is no submodule, such as a clone: its path ends in a slash, and it is skipped.
+            // A repository that is not a submodule, such as a clone, has a path that ends in a slash, and is skipped.
             git_index_add_all(
                 index.pointer, nil, GIT_INDEX_ADD_DEFAULT.rawValue,
                 { path, _, _ in path.map { String(cString: $0).hasSuffix("/") ? 1 : 0 } ?? 0 }, nil)

@@ -2,7 +2,7 @@ internal import CGit
 internal import Foundation
 
 extension Repository {
-    /// Stores `bytes` as a file's content.
+    /// Stores `bytes` as a file's content and returns the blob's id.
     public func createBlob(_ bytes: [UInt8]) throws(GitError) -> OID {
         var id = git_oid()
         try git("git_blob_create_from_buffer") {
@@ -11,7 +11,7 @@ extension Repository {
         return OID(id)
     }
 
-    /// Stores the bytes of the regular file at `path` in pieces, unfiltered; a symbolic link is refused, not followed.
+    /// Stores the bytes of the regular file at `path`, in pieces and without filters. A symbolic link is refused.
     public func createBlob(fromFile path: String) throws(GitError) -> OID {
         let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw unreadable(path, String(cString: strerror(errno))) }
@@ -26,7 +26,7 @@ extension Repository {
             git_odb_open_wstream(&stream, odb.pointer, git_object_size_t(status.st_size), GIT_OBJECT_BLOB)
         }
         defer { git_odb_stream_free(stream) }
-        // The size goes into the object's first bytes: a file that grows meanwhile is cut, one that shrinks is an error.
+        // An object begins with its size. A file that grows meanwhile is cut; one that shrinks is an error.
         var left = Int(status.st_size)
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
         while left > 0 {
@@ -44,10 +44,10 @@ extension Repository {
         return OID(id)
     }
 
-    /// Stores a tree, nested as the slashes in the paths say; the folders are made here.
+    /// Stores a tree, nested according to the slashes in the paths.
     ///
-    /// Throws `.invalidName` for an empty path component, ".", ".." and ".git", and for a path that is both a file and a
-    /// folder.
+    /// - Throws: `.invalidName` for a path component that is empty, ".", ".." or ".git", and for a path that is both a
+    ///   file and a folder.
     public func createTree(_ files: [String: TreeFile]) throws(GitError) -> OID {
         try createTree(
             files.map { (path: $0.key.split(separator: "/", omittingEmptySubsequences: false), file: $0.value) })
@@ -76,10 +76,10 @@ extension Repository {
         return OID(id)
     }
 
-    /// Stores the tree that `base` becomes when files are put in, replaced, and with `nil` taken out.
+    /// Stores the tree that results from `base` by adding, replacing and, for nil, removing files.
     ///
-    /// A file takes the place of a folder of its name and the other way round. Throws for a path that Git would not check
-    /// out: an empty part, ".", "..", ".git".
+    /// A file replaces a folder with the same name, and the other way round. Throws for a path component that Git would
+    /// not check out: empty, ".", "..", ".git".
     public func tree(_ base: OID, changing files: [(path: String, file: TreeFile?)]) throws(GitError) -> OID {
         let index = try Handle("git_index_new", free: git_index_free) { git_index_new(&$0) }
         let tree = try treeHandle(base)
@@ -104,7 +104,9 @@ extension Repository {
         return OID(id)
     }
 
-    /// Stores a commit; no ref is moved. Throws `.notFound` when the tree or a parent is not in the store.
+    /// Stores a commit. No ref is moved.
+    ///
+    /// - Throws: `.notFound` if the tree or a parent is not in the repository.
     public func createCommit(
         tree: OID, parents: [OID], author: Signature, committer: Signature, message: String
     ) throws(GitError) -> OID {

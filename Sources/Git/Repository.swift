@@ -4,7 +4,7 @@ internal import Foundation
 
 /// An open Git repository: its refs, its objects, and what can be computed from them.
 ///
-/// Use it on one thread; it is not `Sendable`. ``withRepository(at:_:)`` lends one that is open already.
+/// Use it on one thread; it is not `Sendable`. ``withRepository(at:_:)`` lends an open one.
 public final class Repository {
     /// `git_repository *`, owned.
     let pointer: OpaquePointer
@@ -13,11 +13,11 @@ public final class Repository {
 
     deinit { git_repository_free(pointer) }
 
-    /// Opens `path`: a work tree, its `.git` folder, or a bare repository.
+    /// Opens `path`: a work tree, its `.git` folder, or a bare repository. Parent folders are not searched.
     ///
-    /// Parents are not searched. Throws `.notFound` when there is no repository at `path`, `.owner` when it belongs to
-    /// another user, and `.unsupported` for a form that would fail halfway through a run: a shallow or partial clone,
-    /// SHA-256 ids, reftable refs, and extensions that this libgit2 does not know.
+    /// - Throws: `.notFound` if there is no repository at `path`, `.owner` if it belongs to another user, and
+    ///   `.unsupported` for a form that would fail later: a shallow or partial clone, SHA-256 ids, reftable refs, and
+    ///   extensions that this libgit2 does not know.
     public init(opening path: String) throws(GitError) {
         var out: OpaquePointer?
         do {
@@ -29,29 +29,31 @@ public final class Repository {
         }
         guard let out else { throw GitError(call: "git_repository_open", code: .failed, message: nil) }
         pointer = out
-        // From here on `deinit` frees the pointer, also when this throws.
+        // From here on `deinit` frees the pointer, also if this throws.
         try Refusal.check(self, at: path)
         for store in objectStores() {
             try git("git_odb_add_alternate") { loose_objects_read(UnsafeMutableRawPointer(pointer), store) }
         }
     }
 
-    /// Creates an empty bare repository; throws `.exists` when anything but an empty folder is at `path`.
+    /// Creates an empty bare repository.
+    ///
+    /// - Throws: `.exists` if there is anything but an empty folder at `path`.
     public static func create(bareAt path: String) throws(GitError) -> Repository {
         try requireFree(path)
         _ = Repository(owning: try initialise(path, bare: true))
         return try Repository(opening: path)
     }
 
-    /// Creates a bare repository that reads objects of the one at `lender` too, or reopens it.
+    /// Creates a bare repository that also reads the objects of the one at `lender`, or opens an existing one.
     ///
-    /// What is written goes to `path` alone. The lender, and whatever it borrows from, is named in
-    /// `objects/info/alternates` by absolute path and must outlive this repository.
+    /// New objects are written to `path` only. The lender, and the repositories that it borrows from, are named in
+    /// `objects/info/alternates` by absolute path and must exist as long as this repository.
     public static func create(bareAt path: String, borrowing lender: String) throws(GitError) -> Repository {
         try create(bareAt: path, borrowing: [lender])
     }
 
-    /// The same with several lenders; an object that more than one has is read from the first.
+    /// The same with several lenders. An object that several of them have is read from the first.
     public static func create(bareAt path: String, borrowing lenders: [String]) throws(GitError) -> Repository {
         var stores: [String] = []
         for lender in lenders {
@@ -66,10 +68,10 @@ public final class Repository {
         return try Repository(opening: path)
     }
 
-    /// The folder that holds refs and objects, absolute, without a slash at its end.
+    /// The folder with refs and objects, absolute, without a slash at its end.
     public var gitDirectory: String { Self.trimmed(git_repository_path(pointer)) ?? "" }
 
-    /// The folder with the checked-out files, absolute; `nil` for a bare repository.
+    /// The folder with the checked-out files, absolute; nil for a bare repository.
     public var workDirectory: String? { Self.trimmed(git_repository_workdir(pointer)) }
 
     public var isBare: Bool { git_repository_is_bare(pointer) == 1 }
@@ -108,7 +110,7 @@ public final class Repository {
 }
 
 extension String {
-    /// Lends the name as the branch that a new repository's `HEAD` points to.
+    /// Lends the name of the branch that a new repository's `HEAD` points to.
     fileprivate func withInitialHead(
         _ options: inout git_repository_init_options,
         _ body: (inout git_repository_init_options) throws(GitError) -> Void

@@ -1,20 +1,20 @@
 internal import Synchronization
 
-/// The blocking form of ``withRepository(at:_:)``, for a second repository beside the one that is at hand.
+/// The blocking form of ``withRepository(at:_:)``, for callers that already use another repository.
 public func lendRepository<T>(at path: String, _ body: (Repository) throws -> T) throws -> T {
     try RepositoryPool.lend(path, body)
 }
 
-/// Closes the repositories that ``withRepository(at:_:)`` keeps open for its next caller.
+/// Closes the repositories that ``withRepository(at:_:)`` keeps open.
 public func closeIdleRepositories() { RepositoryPool.empty() }
 
-/// Repositories that stay open for the next call that needs them.
+/// Repositories that stay open for later calls.
 ///
-/// Opening one costs libgit2 about sixty system calls, and a run opens the same three a dozen times. One is lent to a
-/// single caller at a time, and only while what was read when it was opened is the same; refs, packed refs and loose
-/// objects libgit2 reads anew by itself.
+/// Opening one takes libgit2 about sixty system calls, and a run opens the same three a dozen times. Each is lent to
+/// one caller at a time, and only as long as the files that were read when it was opened are unchanged. libgit2 itself
+/// reads refs, packed refs and loose objects again when they change.
 enum RepositoryPool {
-    /// Of all repositories together, and of one path: what is open keeps descriptors and mapped packs.
+    /// The most open repositories in total, and for one path, because each keeps descriptors and mapped packs.
     private static let most = 8
     private static let mostOfOne = 3
 
@@ -24,11 +24,11 @@ enum RepositoryPool {
         let stamp: RepositoryStamp
     }
 
-    /// `Repository` is not `Sendable`, for its handle may be used by one thread at a time: what is in here is used by none,
-    /// and whoever takes it out is the only one who has it.
+    /// `Repository` is not `Sendable`, because one thread at a time may use its handle. Repositories in here are used
+    /// by none, and whoever takes one out is its only user.
     private struct Shelf: @unchecked Sendable {
         var idle: [Idle] = []
-        /// What decides whether an open repository is still good, by path.
+        /// The files that decide whether an open repository is still valid, by path.
         var places: [String: RepositoryStamp.Places] = [:]
 
         mutating func take(_ path: String) -> Shelf {
@@ -46,10 +46,10 @@ enum RepositoryPool {
 
     private static let shelf = Mutex(Shelf())
 
-    /// Runs `body` with an open repository. Blocks; for a thread where that is allowed.
+    /// Runs `body` with an open repository. It blocks, so call it on a thread where that is allowed.
     static func lend<T>(_ path: String, _ body: (Repository) throws -> T) throws -> T {
         let one = try take(path)
-        // Not kept when it throws: then something may be wrong with the repository, or with what is remembered of it.
+        // If it throws, the repository is not kept, because it or the facts about it may be wrong.
         let result = try body(one.repository)
         if let stamp = one.stamp {
             let kept = Shelf(idle: [Idle(path: path, repository: one.repository, stamp: stamp)])
@@ -64,11 +64,11 @@ enum RepositoryPool {
         while let one = shelf.withLock({ $0.take(path) }).idle.first {
             if one.stamp == RepositoryStamp(one.stamp.places) { return (one.repository, one.stamp) }
         }
-        // Taken before it is opened: what changes in between makes the stamp an old one.
+        // Taken before it is opened, so that a change in between makes the stamp outdated.
         let stamp = shelf.withLock { $0.places[path] }.map { RepositoryStamp($0) }
         let repository: Repository
         do { repository = try Repository(opening: path) } catch {
-            // It may be for want of descriptors, which those hold that wait here.
+            // Opening may have failed because the waiting repositories hold too many descriptors.
             empty()
             throw error
         }

@@ -4,15 +4,15 @@
     internal import Darwin
 #endif
 
-/// What stat(2) says of the files that libgit2 reads once, when it opens a repository.
+/// The stat(2) results of the files that libgit2 reads once, when it opens a repository.
 struct RepositoryStamp: Equatable {
     struct Places: Equatable {
-        /// Settings, and where objects are: they must be as they were, to the nanosecond.
+        /// Settings, and where objects are: they must be unchanged, to the nanosecond.
         var contents: [String] = []
-        /// Folders in which things come and go: they must be the same ones.
+        /// Folders whose contents may change: they must be the same folders.
         var identities: [String] = []
 
-        /// Nil for a linked work tree, which reads more than this.
+        /// Nil for a linked work tree, which reads further files.
         init?(of repository: Repository, at path: String) {
             let folder = repository.gitDirectory
             guard folder == repository.commonDirectory else { return nil }
@@ -29,14 +29,14 @@ struct RepositoryStamp: Equatable {
     private struct Facts: Equatable {
         var device: UInt64
         var inode: UInt64
-        /// libgit2 refuses what belongs to another user, when it is opened.
+        /// When it opens a repository, libgit2 refuses one that belongs to another user.
         var owner: UInt32
         var size: Int64 = 0
         var changed: [Int] = []
     }
 
     let places: Places
-    /// Nil for what is not there.
+    /// Nil for a missing file.
     private let facts: [Facts?]
 
     init(_ places: Places) {

@@ -1,7 +1,8 @@
-/// Names that a tree may hold and that no commit of ours does, because some system or program takes them for others.
+/// Names that a tree may contain but that none of our commits has, because some systems or programs treat them as other
+/// names.
 ///
-/// What `git fsck` refuses (its fsck.c and path.c: `.git` as HFS+ and NTFS see it), and what could pass for something
-/// else on a terminal or in a listing.
+/// These are the names that `git fsck` refuses (its fsck.c and path.c: `.git` as HFS+ and NTFS see it), and those that
+/// could be mistaken for others on a terminal or in a list.
 public enum TreeName {
     /// Why a part of a path can't be used, as the end of a sentence; nil if it can.
     public static func problem(_ name: [UInt8]) -> String? {
@@ -15,17 +16,17 @@ public enum TreeName {
         return isGit(text) ? "some systems treat it as .git" : nil
     }
 
-    /// Whether some system takes the name for `.git`.
+    /// Whether some system treats the name as `.git`.
     public static func isGit(_ name: String) -> Bool { isLike(".git", short: ["git~1"], name) }
 
-    /// Whether some system takes the name for `.gitmodules`.
+    /// Whether some system treats the name as `.gitmodules`.
     public static func isModules(_ name: String) -> Bool {
         isLike(".gitmodules", short: (1...4).map { "gitmod~\($0)" }, name) || name.lowercased().hasPrefix("gi7eba~")
     }
 
-    /// Whether `name` is `wanted` once a file system has had its way with it.
+    /// Whether a file system may treat `name` as `wanted`.
     static func isLike(_ wanted: String, short: [String], _ name: String) -> Bool {
-        // HFS+ passes over these; NTFS over what follows a colon, and over dots and spaces at the end.
+        // HFS+ ignores these; NTFS ignores what follows a colon, and dots and spaces at the end.
         var scalars = name.unicodeScalars.filter { !isPassedOver($0.value) }
         if let colon = scalars.firstIndex(of: ":") { scalars = String.UnicodeScalarView(scalars[..<colon]) }
         while let last = scalars.last, last == "." || last == " " { scalars.removeLast() }
@@ -33,7 +34,7 @@ public enum TreeName {
         return plain == wanted || short.contains(plain)
     }
 
-    /// Code points that HFS+ leaves out when it compares names (`next_hfs_char` of Git's utf8.c).
+    /// Code points that HFS+ ignores when it compares names (`next_hfs_char` of Git's utf8.c).
     private static func isPassedOver(_ value: UInt32) -> Bool {
         (0x200c...0x200f).contains(value) || (0x202a...0x202e).contains(value) || (0x206a...0x206f).contains(value)
             || value == 0xfeff

@@ -1,28 +1,29 @@
 internal import CGit
 
-/// What is read whole into memory, at most: an object that a change brings may come to gigabytes once it is unpacked.
+/// The largest objects that are read into memory, in bytes. An object that a change brings may have gigabytes when it
+/// is unpacked.
 enum ObjectBounds {
-    /// Of a commit: its message.
+    /// A commit with its message.
     static let commit = 16 << 20
-    /// Of a tree: a list of some 500,000 names.
+    /// A tree: a list of some 500,000 names.
     static let tree = 64 << 20
-    /// Of each file that is compared by lines; as many empty lines take some 80 times that.
+    /// A file that is compared by lines. A file of empty lines needs about 80 times its size.
     static let comparedFile = 2 << 20
-    /// Of each file that both sides of a merge have changed.
+    /// A file that both sides of a merge have changed.
     static let mergedFile = 8 << 20
-    /// Of the files that are compared by lines in one difference of two commits, together.
+    /// All files that are compared by lines in one difference of two commits.
     static let compared = 256 << 20
-    /// Of the files among which renames are looked for, each and together.
+    /// The files that are compared to find renames: each of them, and all together.
     static let renamedFile = 16 << 20
     static let renamed = 256 << 20
-    /// Pairs of a file that is gone and a new one, of which one may be the other renamed.
+    /// The most pairs of a deleted and an added file that are compared to find renames.
     static let renamePairs = 1_000_000
-    /// Entries of trees that are looked at for one difference of two commits.
+    /// The most tree entries that are examined for one difference of two commits.
     static let differingEntries = 500_000
 }
 
 extension Repository {
-    /// - Throws: `.tooLarge` for an object of more than `most` bytes, before it is unpacked.
+    /// - Throws: `.tooLarge` if the object has more than `most` bytes. It is not unpacked then.
     func requireSize(of id: OID, atMost most: Int) throws(GitError) {
         let bytes = try size(of: id)
         guard bytes > most else { return }
@@ -31,7 +32,7 @@ extension Repository {
             message: "object \(id.short) has \(bytes) bytes; at most \(most) are read into memory.")
     }
 
-    /// Refuses a merge for which libgit2 would compare large files by lines: those that the change brings, and that both
+    /// Refuses a merge for which libgit2 would compare large files by lines: files that the change brings and that both
     /// sides have changed.
     ///
     /// - Throws: `.tooLarge`.

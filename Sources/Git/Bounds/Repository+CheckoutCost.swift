@@ -1,18 +1,18 @@
 extension TreeSize {
-    /// Whether it can be written by the process that watches: it is done in a moment, and no file of it is large in memory.
+    /// Whether the daemon's own process may write it: that takes only a moment, and no file needs much memory.
     public var isSmall: Bool { entries <= 20_000 && bytes <= 128 << 20 && largestFile <= 16 << 20 }
 }
 
 extension Repository {
-    /// What ``checkoutLayer(_:files:gitDirectory:over:writing:)`` would write of `commit`, at most.
+    /// The most that ``checkoutLayer(_:files:gitDirectory:over:writing:)`` would write of `commit`.
     ///
     /// - Parameters:
-    ///   - difference: Nil for all of it.
-    ///   - limits: Throws ``TreeExcess`` where the whole tree comes to more.
+    ///   - difference: Nil: the whole tree.
+    ///   - limits: The limits for the whole tree. If it exceeds one, ``TreeExcess`` is thrown.
     public func checkoutCost(
         _ commit: OID, writing difference: TreeDifference?, limits: TreeLimits = TreeLimits()
     ) throws -> TreeSize {
-        // To look up many by their paths would take longer than the walk through a tree that was measured before.
+        // Looking up many paths would take longer than walking a tree whose size is already known.
         guard let difference, difference.written.count <= 2_000 else {
             return try measure(commit: commit, limits: limits)
         }

@@ -2,13 +2,13 @@ internal import CGit
 internal import Synchronization
 
 extension Repository {
-    /// What the tree comes to once it is checked out.
+    /// The size of the tree when it is checked out.
     ///
-    /// Each tree object is read once, however often it appears, and none of the files. What was measured before, by this
-    /// process, costs nothing: a push costs what it changes.
+    /// Each tree object is read once, however often it occurs, and no file is read. Results are cached in this process,
+    /// so that a push costs only what it changes.
     ///
-    /// - Throws: ``TreeExcess`` where it comes to more than `limits`, or has a name, path or folder that no workspace can
-    ///   hold; `GitError` where an object can't be read.
+    /// - Throws: ``TreeExcess`` if the tree exceeds `limits`, or has a name, path or folder that no workspace can hold;
+    ///   `GitError` if an object can't be read.
     public func measure(tree: OID, limits: TreeLimits = TreeLimits()) throws -> TreeSize {
         var measure = TreeMeasure(self, limits)
         let size = try measure.size(of: tree, at: [], depth: 0)
@@ -16,18 +16,18 @@ extension Repository {
         return size
     }
 
-    /// The same for a commit's tree.
+    /// The size of a commit's tree.
     public func measure(commit: OID, limits: TreeLimits = TreeLimits()) throws -> TreeSize {
         try measure(tree: treeID(of: commit), limits: limits)
     }
 }
 
-/// One walk through a tree by ids.
+/// A walk through a tree by object ids.
 private struct TreeMeasure {
     private let repository: Repository
     private let limits: TreeLimits
     private let deadline = ContinuousClock.now + TreeLimits.time
-    /// Entries that this walk has read: no more of them than the whole tree may have.
+    /// The entries that this walk has read. They must not exceed the limit for the whole tree.
     private var read = 0
 
     init(_ repository: Repository, _ limits: TreeLimits) {
@@ -77,7 +77,7 @@ private struct TreeMeasure {
         try bound(.fileBytes, size.largestFile, limits.fileBytes)
         try bound(.bytes, size.bytes, limits.bytes)
         try bound(.pathLength, size.longestPath, TreeLimits.pathLength)
-        // On average; where paths are long there are fewer of them.
+        // An average: if paths are long, fewer of them fit.
         try bound(
             .pathBytes, size.pathBytes, max(limits.entries, 1_000).multipliedReportingOverflow(by: 256).partialValue)
     }
@@ -99,7 +99,8 @@ private struct TreeMeasure {
     }
 }
 
-/// Sizes of trees that this process has measured. An id names one content, so a size holds for good, in any repository.
+/// The sizes of trees that this process has measured. An id stands for one content, so a size is valid forever and in
+/// any repository.
 private final class MeasuredTrees: Sendable {
     static let shared = MeasuredTrees()
 

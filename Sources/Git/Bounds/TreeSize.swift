@@ -1,18 +1,18 @@
-/// What a tree comes to once it is checked out, found out by the ids in it: nothing is unpacked for it.
+/// The size of a tree when it is checked out, computed from the ids in it. Nothing is unpacked.
 ///
-/// A folder that appears many times counts as often as it appears. Sums that no `Int` holds are `Int.max`.
+/// A folder that occurs several times counts each time. Sums that would overflow are `Int.max`.
 public struct TreeSize: Sendable, Equatable {
-    /// Files, links, submodules and folders below the tree's top.
+    /// The number of files, links, submodules and folders below the tree's root.
     public var entries = 0
-    /// Folders in folders; 0 where the tree has none.
+    /// How deep folders are nested; 0 if the tree has none.
     public var depth = 0
-    /// Of all files and links together, as Git stores them.
+    /// The bytes of all files and links together, as Git stores them.
     public var bytes = 0
-    /// Of the largest file or link.
+    /// The bytes of the largest file or link.
     public var largestFile = 0
-    /// Of the longest path, with its slashes.
+    /// The bytes of the longest path, with its slashes.
     public var longestPath = 0
-    /// Of the paths of all entries together, in bytes.
+    /// The bytes of all entries' paths together.
     public var pathBytes = 0
 
     public init() {}
@@ -35,13 +35,13 @@ public struct TreeSize: Sendable, Equatable {
     }
 }
 
-/// What a tree may come to, at most, before anything of it is unpacked.
+/// The largest tree that is unpacked.
 public struct TreeLimits: Sendable, Equatable {
-    /// Files, links, submodules and folders.
+    /// The number of files, links, submodules and folders.
     public var entries: Int
-    /// Of all files together.
+    /// The bytes of all files together.
     public var bytes: Int
-    /// Of one file. libgit2 holds a file whole in memory while it writes or compares it.
+    /// The bytes of one file. libgit2 keeps a whole file in memory while it writes or compares it.
     public var fileBytes: Int
 
     public init(entries: Int = 1_000_000, bytes: Int = 16 << 30, fileBytes: Int = 256 << 20) {
@@ -50,36 +50,38 @@ public struct TreeLimits: Sendable, Equatable {
         self.fileBytes = fileBytes
     }
 
-    /// For what was measured before, or is the user's own: only what no workspace can hold is refused.
+    /// For trees that were measured before, or that are the user's own. Only what no workspace can hold is refused.
     public static let none = TreeLimits(entries: 1 << 40, bytes: .max, fileBytes: .max)
 
-    /// Folders in folders. A workspace is measured no deeper than 256 folders, and a step needs some below the tree's.
+    /// How deep folders may be nested. A workspace is measured down to 256 levels, and a step needs some below those of
+    /// the tree.
     static let depth = 200
-    /// Of one name, as file systems have it.
+    /// The bytes of one name, which file systems limit.
     static let nameBytes = 255
-    /// Of one path. Linux takes 4,096 with what is in front of it.
+    /// The bytes of one path. Linux allows 4,096, including the path of the workspace.
     static let pathLength = 3_500
-    /// Of one folder's own list of names, as Git stores it.
+    /// The bytes of one folder's own list of names, as Git stores it.
     static let folderBytes = 32 << 20
-    /// How long the measuring may take.
+    /// The longest time that measuring may take.
     static let time = Duration.seconds(60)
 }
 
-/// A tree that is not unpacked, because it comes to more than a limit.
+/// A tree that is not unpacked, because it exceeds a limit.
 public struct TreeExcess: Error, Sendable, Equatable, CustomStringConvertible {
+    /// The quantity that exceeds its limit.
     public enum Measure: String, Sendable {
         case entries, bytes, fileBytes, depth, nameBytes, pathLength, pathBytes, folderBytes, time
     }
 
     public var measure: Measure
-    /// What was found; where ``isAtLeast``, the counting ended there.
+    /// The value that was found. If ``isAtLeast`` is true, counting ended there.
     public var value: Int
     public var limit: Int
     public var isAtLeast = false
-    /// Where in the tree; empty where it is the whole of it. Bytes that are not UTF-8 are U+FFFD.
+    /// Where in the tree; empty for the whole tree. Bytes that are not UTF-8 are U+FFFD.
     public var path = ""
 
-    /// Without what to do about it.
+    /// The sentence, without what to do about it.
     public var description: String {
         let count = (isAtLeast || value == .max ? "more than " : "") + "\(value == .max ? Int.max - 1 : value)"
         let place = path.isEmpty ? "" : " at \"\(path.prefix(200))\""
@@ -96,7 +98,7 @@ public struct TreeExcess: Error, Sendable, Equatable, CustomStringConvertible {
         }
     }
 
-    /// The same as an error of Git's, for those who only pass it on.
+    /// The same as a `GitError`, for callers that only pass it on.
     var asGitError: GitError { GitError(call: "tree", code: .tooLarge, message: description) }
 }
 

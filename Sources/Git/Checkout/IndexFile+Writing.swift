@@ -4,22 +4,21 @@ internal import Foundation
 internal import Synchronization
 
 extension IndexFile {
-    /// Below that a second thread costs more than it saves.
+    /// With fewer entries, a second thread would cost more than it saves.
     private static let parallelBytes = 512 << 10
-    /// The most pieces of one writev(2): IOV_MAX of Linux and macOS.
+    /// The most pieces in one writev(2): IOV_MAX of Linux and macOS.
     private static let mostPieces = 1_024
 
     /// Writes the pieces, which begin with a header, and their checksum to the new file `path`.
     ///
-    /// The bytes of a large index are hashed and written at the same time, both straight from where they are: each takes
-    /// half a millisecond for ten thousand entries, and a copy of them would take as long again.
+    /// A large index is hashed and written at the same time, and its bytes are not copied.
     static func write(
         _ pieces: [IndexPatch.Piece], of old: UnsafeRawBufferPointer, to path: String
     ) throws(GitError) {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else { throw problem(path, errno) }
         defer { close(descriptor) }
-        // New entries of a change are few; each is copied once, so that all pieces are bytes that stay where they are.
+        // A change has few new entries. Each is copied once, so that all pieces are bytes at a fixed address.
         var added: [UInt8] = []
         for case .added(let bytes) in pieces { added += bytes }
         let code = added.withUnsafeBytes { added in
@@ -37,7 +36,7 @@ extension IndexFile {
         guard code == 0 else { throw problem(path, code) }
     }
 
-    /// Bytes that stay where they are while they are hashed and written, as numbers that two threads may have.
+    /// Bytes at a fixed address while they are hashed and written, as numbers that two threads may share.
     private struct Part: Sendable {
         let start: UInt
         let count: Int
@@ -52,7 +51,7 @@ extension IndexFile {
         }
     }
 
-    /// Writes the parts and their checksum. Returns 0, or errno.
+    /// Writes the parts and their checksum. Returns 0, or an errno.
     private static func put(_ parts: [Part], into descriptor: Int32) -> Int32 {
         guard parts.reduce(0, { $0 + $1.count }) >= parallelBytes else {
             return putAll(parts.map(\.bytes), digest(of: parts), into: descriptor)
@@ -83,7 +82,7 @@ extension IndexFile {
         return Array(digest.finalize())
     }
 
-    /// Returns 0, or errno.
+    /// Returns 0, or an errno.
     private static func put(_ parts: [UnsafeRawBufferPointer], into descriptor: Int32) -> Int32 {
         var left = parts.map {
             iovec(iov_base: UnsafeMutableRawPointer(mutating: $0.baseAddress), iov_len: $0.count)
@@ -96,7 +95,7 @@ extension IndexFile {
                 if errno == EINTR { continue }
                 return errno
             }
-            // A write of nothing, which is no error, is how some file systems say that they are full.
+            // Some file systems write nothing, without an error, when they are full.
             if written == 0, left.contains(where: { $0.iov_len > 0 }) { return ENOSPC }
             while let first = left.first, first.iov_len <= written {
                 written -= first.iov_len

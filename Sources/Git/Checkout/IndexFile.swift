@@ -3,20 +3,19 @@ internal import Foundation
 
 /// Git's index as a file, in the format of gitformat-index(5), versions 2 and 3.
 ///
-/// libgit2 takes a second for a hundred thousand entries that it makes objects of; here they are copied as they are.
-/// Extensions are left out: they hold nothing that is not computed anew, and what an exchanged entry changes in them is
-/// not.
+/// libgit2 makes an object of each entry, which takes a second for a hundred thousand. Here entries are copied
+/// unchanged. Extensions are left out: Git can compute all of them again, and changed entries would make them wrong.
 enum IndexFile {
     static let signature: UInt32 = 0x4449_5243  // "DIRC"
     static let headerBytes = 12
-    /// From an entry's start to its flags, and to its path, which version 3 may put two bytes further.
+    /// The offsets of the flags and of the path in an entry. In version 3, the path may begin two bytes later.
     static let (flagsOffset, pathOffset) = (60, 62)
     static let checksumBytes = 20
 
-    /// One file as an index names it.
+    /// One file's entry in an index.
     struct Entry: Sendable {
         let path: [UInt8]
-        /// As it stands in the file, with its padding.
+        /// The entry as it is in the file, with its padding.
         let bytes: [UInt8]
 
         /// - Parameter raw: Its path and `stat` data are copied.
@@ -37,14 +36,14 @@ enum IndexFile {
             let flags = UInt16(min(path.count, 0xFFF))
             withUnsafeBytes(of: flags.bigEndian) { bytes.append(contentsOf: $0) }
             bytes += path
-            // One to eight: the path is ended by a zero, and the next entry begins at a multiple of eight.
+            // One to eight zeros: one ends the path, and the next entry begins at a multiple of eight.
             bytes += [UInt8](repeating: 0, count: 8 - bytes.count % 8)
             self.path = path
             self.bytes = bytes
         }
     }
 
-    /// Writes an index that holds `entries`, which are sorted, to the new file `path`.
+    /// Writes an index with `entries`, which must be sorted, to the new file `path`.
     static func write(_ entries: [Entry], to path: String) throws(GitError) {
         var bytes = header(version: 2, count: entries.count)
         bytes.reserveCapacity(headerBytes + entries.reduce(0) { $0 + $1.bytes.count })
@@ -52,11 +51,11 @@ enum IndexFile {
         try write([.added(bytes)], of: UnsafeRawBufferPointer(start: nil, count: 0), to: path)
     }
 
-    /// Writes a copy of the index `base` without `removed` and with `entries`, which are sorted and replace what is
-    /// there, to the new file `path`.
+    /// Writes a copy of the index `base` to the new file `path`, without `removed`, and with `entries`, which must be
+    /// sorted and replace existing ones.
     ///
-    /// - Throws: `.invalid` when the base is no index of these versions, `.notFound` when it can't be read, `.failed`
-    ///   when the disk takes no more.
+    /// - Throws: `.invalid` if the base is not an index of these versions, `.notFound` if it can't be read, `.failed`
+    ///   if the disk is full.
     static func write(
         patching base: String, removing removed: [TreeDifference.Removal], adding entries: [Entry], to path: String
     ) throws(GitError) {

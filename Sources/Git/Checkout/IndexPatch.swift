@@ -1,25 +1,25 @@
 internal import Foundation
 
-/// An index as parts of another one and new entries between them.
+/// An index that consists of parts of another one and new entries between them.
 struct IndexPatch {
-    /// What follows in the new index.
+    /// The next part of the new index.
     enum Piece {
-        /// Bytes of the old index.
+        /// A range of the old index's bytes.
         case kept(Range<Int>)
         case added([UInt8])
     }
 
-    /// Of the file's format.
+    /// The version of the file's format.
     private(set) var version: UInt32
-    /// Entries in the new index.
+    /// The number of entries in the new index.
     private(set) var count = 0
-    /// All of it between the header and the checksum.
+    /// The parts between the header and the checksum.
     private(set) var pieces: [Piece] = []
 
     /// - Parameters:
     ///   - file: The old index.
-    ///   - entries: Sorted; they replace what is there.
-    /// - Throws: `.invalid` when the file is no index of version 2 or 3.
+    ///   - entries: Sorted. They replace existing ones.
+    /// - Throws: `.invalid` if the file is not an index of version 2 or 3.
     init(
         of file: UnsafeRawBufferPointer, removing removed: [TreeDifference.Removal], adding entries: [IndexFile.Entry]
     ) throws(GitError) {
@@ -33,7 +33,7 @@ struct IndexPatch {
         }
         version = number(4)
         count = entries.count
-        // What lies in a folder is what begins with the folder's path and a slash; that is what is next to each other.
+        // The entries in a folder begin with the folder's path and a slash. They are next to each other.
         var gone = removed.map { (key: $0.isFolder ? $0.path + [0x2F] : $0.path, isFolder: $0.isFolder) }
             .sorted { $0.key.lexicographicallyPrecedes($1.key) }[...]
         var new = entries[...]
@@ -58,7 +58,7 @@ struct IndexPatch {
                     isGone = true
                     break
                 }
-                // The one after it may be an entry of this path: both "a" and "a/" can be asked for.
+                // The following element may be for this path, because both "a" and "a/" can be asked for.
                 guard order < 0 else { break }
                 gone.removeFirst()
             }

@@ -1,25 +1,25 @@
 internal import Foundation
 
-/// A file of the box's own that nobody writes to any more, as memory; unmapped when it goes.
+/// A file of the daemon's own that no process writes any more, mapped into memory. It is unmapped when the value ends.
 ///
-/// Foundation's mapped `Data` is read into memory first, which takes longer than all that is done with it.
+/// Foundation's mapped `Data` reads the file first, which takes longer than everything that is done with it.
 struct MappedFile: ~Copyable {
     let bytes: UnsafeRawBufferPointer
 
-    /// - Throws: `.notFound` when it can't be read.
+    /// - Throws: `.notFound` if the file can't be read.
     init(_ path: String) throws(GitError) {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw MappedFile.problem(path) }
         defer { close(descriptor) }
         var info = stat()
         guard fstat(descriptor, &info) == 0 else { throw MappedFile.problem(path) }
-        // Nothing can't be mapped.
+        // An empty file can't be mapped.
         guard info.st_size > 0 else {
             bytes = UnsafeRawBufferPointer(start: nil, count: 0)
             return
         }
         #if os(Linux)
-            // All of it is read: one call instead of a fault for every sixteen pages.
+            // The whole file is read, so one call replaces a page fault for every sixteen pages.
             let flags = MAP_PRIVATE | MAP_POPULATE
         #else
             let flags = MAP_PRIVATE

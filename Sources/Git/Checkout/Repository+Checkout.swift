@@ -4,11 +4,14 @@ internal import Foundation
 extension Repository {
     /// Checks `commit` out into `directory`, which must not exist or be empty, as a repository of its own.
     ///
-    /// The new repository has its own object folder and borrows this one's by absolute path (so this one must outlive
-    /// it), no refs, and a detached `HEAD` at `commit`. Attributes are honoured, hooks and external filters never run,
-    /// symbolic links are created as they are, submodules stay empty folders. Never open `directory` with this room
-    /// again once a step could write to it: libgit2 follows what it finds there out of the folder. Throws `.exists`
-    /// when the folder is in use.
+    /// The new repository has its own object folder and borrows objects from this one by absolute path, so this one
+    /// must exist as long as it does. It has no refs, and a detached `HEAD` at `commit`. Attributes are honoured, hooks
+    /// and external filters never run, symbolic links are created as links, and submodules remain empty folders.
+    ///
+    /// Never open `directory` with this module again once a step could write to it, because libgit2 would follow links
+    /// there out of the folder.
+    ///
+    /// - Throws: `.exists` if the folder is not empty.
     public func checkout(_ commit: OID, into directory: String) throws(GitError) {
         try Self.requireFree(directory)
         guard contains(commit) else {
@@ -20,13 +23,15 @@ extension Repository {
         try workspace.writeFiles(of: commit)
     }
 
-    /// Writes `commit`'s files, or those at `paths`, into this repository's folder, whatever is there.
+    /// Writes `commit`'s files, or those at `paths`, into this repository's folder, and replaces what is there.
     ///
-    /// Each comes out as Git's attributes in the commit say. libgit2 looks for those in the folder, where they are not
-    /// yet for what sorts before them, and then in the index: so they are noted there.
+    /// Each file is converted according to Git's attributes in the commit. libgit2 searches for these first in the
+    /// folder, where they are not written yet for files that sort before them, and then in the index. So they are added
+    /// to the index first.
     ///
-    /// - Parameter isIndexWritten: Whether to the disk, which libgit2 forces, or in memory only.
-    /// - Returns: The index, of what was written.
+    /// - Parameter isIndexWritten: Whether the index is written to the disk, which libgit2 flushes, or only kept in
+    ///   memory.
+    /// - Returns: The index of the files that were written.
     @discardableResult
     func writeFiles(
         of commit: OID, only paths: [[UInt8]] = [], isIndexWritten: Bool = true
@@ -47,8 +52,8 @@ extension Repository {
         try git("git_checkout_options_init") {
             git_checkout_options_init(&options, UInt32(GIT_CHECKOUT_OPTIONS_VERSION))
         }
-        // SAFE takes HEAD's tree for what is there, and would write nothing into an empty folder. A refresh would read
-        // the index from the disk.
+        // SAFE would assume HEAD's tree to be there, and write nothing into an empty folder. A refresh would read the
+        // index from the disk.
         options.checkout_strategy =
             GIT_CHECKOUT_FORCE.rawValue | GIT_CHECKOUT_NO_REFRESH.rawValue
             | GIT_CHECKOUT_DISABLE_PATHSPEC_MATCH.rawValue
@@ -61,15 +66,15 @@ extension Repository {
             }
         }
         if !paths.isEmpty {
-            // Where a broken tree has two entries of a name, the other one may have taken its place meanwhile.
+            // If a broken tree has two entries with the same name, the other one may have replaced it meanwhile.
             for file in attributes { _ = withPath(file.path) { git_index_remove(index.pointer, $0, 0) } }
         }
         return index
     }
 
-    /// The files that say how others in the tree are converted.
+    /// The attribute files, which decide how other files in the tree are converted.
     ///
-    /// - Parameter ways: The folders to look into, by the folder that they are in; nil for all.
+    /// - Parameter ways: The folders to search, by their parent folder; nil: all.
     private func attributeFiles(
         in tree: borrowing Handle, at folder: [UInt8] = [], only ways: [[UInt8]: [[UInt8]]]? = nil
     ) throws(GitError) -> [AttributeFile] {
@@ -80,7 +85,7 @@ extension Repository {
     private func attributeFiles(
         in tree: borrowing Handle, at folder: [UInt8], only ways: [[UInt8]: [[UInt8]]]?, _ looked: inout Int
     ) throws(GitError) -> [AttributeFile] {
-        // No file system takes what is there, and the stack has an end.
+        // No file system allows paths this deep, and the stack is limited.
         guard folder.count <= 4_096 else { return [] }
         func path(_ name: [UInt8]) -> [UInt8] { folder.isEmpty ? name : folder + [0x2F] + name }
         var found: [AttributeFile] = []
@@ -111,7 +116,7 @@ extension Repository {
         return found
     }
 
-    /// The folders that these paths lead through, by the folder that each is in.
+    /// The folders on the way to these paths, by their parent folder.
     private static func ways(to paths: [[UInt8]]) -> [[UInt8]: [[UInt8]]] {
         func above(_ path: [UInt8]) -> [UInt8] { Array(path[..<(path.lastIndex(of: 0x2F) ?? 0)]) }
         var folders: Set<[UInt8]> = []

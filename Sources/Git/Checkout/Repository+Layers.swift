@@ -1,18 +1,18 @@
 internal import CGit
 internal import Foundation
 
-/// A checkout in parts: the files in one folder, Git's own in another.
+/// A checkout in two parts: the files in one folder, Git's own files in another.
 public struct LayeredCheckout: Sendable {
     /// The commit's tree.
     public var tree: OID
-    /// What of the tree's files is in the folder; nil when all are.
+    /// Which of the tree's files are in the folder; nil: all of them.
     public var difference: TreeDifference?
 }
 
-/// Files that are checked out already, somewhere below: their tree, and their index.
+/// Files in the lower layer that were checked out before: their tree and their index.
 public struct CheckedOut: Sendable {
     public var tree: OID
-    /// The path of an index file whose sizes and times are those of the files.
+    /// The path of an index file with the sizes and times of these files.
     public var index: String
 
     public init(tree: OID, index: String) {
@@ -21,17 +21,17 @@ public struct CheckedOut: Sendable {
     }
 }
 
-/// A tracked file with the size and the time that it has where it was written.
+/// A tracked file that was written, with its size and time on the disk.
 public struct WrittenFile: Sendable {
-    /// From the top of the tree, with slashes.
+    /// Relative to the tree's root, with slashes.
     public var path: [UInt8]
-    /// Of its blob.
+    /// The id of the file's blob.
     public var id: OID
-    /// Whether the tree says so; else it is a plain file.
+    /// Whether the tree marks it as executable.
     public var isExecutable: Bool
-    /// On the disk, which attributes may make others than the blob's.
+    /// The size on the disk, which may differ from the blob's because of attributes.
     public var bytes: Int
-    /// Since 1970, the whole seconds and the rest.
+    /// The modification time since 1970: whole seconds, and the rest in nanoseconds.
     public var modified: (seconds: Int, nanoseconds: Int)
 
     public init(
@@ -64,8 +64,8 @@ public struct WrittenFile: Sendable {
 extension Repository {
     /// Writes the index `base` with the sizes and times of `files` to the new file `path`.
     ///
-    /// - Throws: `.invalid` when the base is no index, `.notFound` when it can't be read, `.failed` when the disk takes no
-    ///   more.
+    /// - Throws: `.invalid` if the base is not an index, `.notFound` if it can't be read, `.failed` if the disk is
+    ///   full.
     public static func writeIndex(
         patching base: String, with files: [WrittenFile], to path: String
     ) throws(GitError) {
@@ -73,10 +73,10 @@ extension Repository {
         try IndexFile.write(patching: base, removing: [], adding: entries, to: path)
     }
 
-    /// What of `commit`'s files ``checkoutLayer(_:files:gitDirectory:over:)`` will write over `base`; nil for all.
+    /// Which of `commit`'s files ``checkoutLayer(_:files:gitDirectory:over:)`` would write over `base`; nil: all.
     ///
-    /// When Git's attributes differ all are written, because any file may come out otherwise then; also for a submodule
-    /// that can't be checked out by its name.
+    /// All files are written if Git's attributes differ, because then any file may be converted in another way; and
+    /// also if a submodule can't be checked out by its name.
     public func layerDifference(_ commit: OID, over base: CheckedOut?) throws(GitError) -> TreeDifference? {
         guard let base else { return nil }
         let tree = try treeID(of: commit)
@@ -86,10 +86,10 @@ extension Repository {
 
     /// Writes `commit`'s files into the empty folder `files`, and a repository of their own into `gitDirectory`.
     ///
-    /// Over a `base` only those that differ from it are written: together with the base's they are what
-    /// ``checkout(_:into:)`` would write. Either way the index in `gitDirectory` is that of the whole tree, and tells of
-    /// files with unchanged size and time that they are unchanged, whatever device and owner they seem to have. Both
-    /// folders must be the caller's own. Nothing is forced to the disk.
+    /// Over a `base`, only files that differ from it are written: together with those of the base, the result is that
+    /// of ``checkout(_:into:)``. In both cases the index in `gitDirectory` is that of the whole tree. It shows files
+    /// with unchanged size and time as unchanged, whatever device and owner they seem to have. Both folders must belong
+    /// to the caller. Nothing is flushed to the disk.
     public func checkoutLayer(
         _ commit: OID, files: String, gitDirectory: String, over base: CheckedOut? = nil
     ) throws(GitError) -> LayeredCheckout {
@@ -98,7 +98,7 @@ extension Repository {
             writing: layerDifference(commit, over: base))
     }
 
-    /// - Parameter difference: Of ``layerDifference(_:over:)``, for those who had to know it before.
+    /// - Parameter difference: The result of ``layerDifference(_:over:)``, for callers that needed it before.
     public func checkoutLayer(
         _ commit: OID, files: String, gitDirectory: String, over base: CheckedOut?,
         writing difference: TreeDifference?
@@ -108,7 +108,7 @@ extension Repository {
         let index = "\(gitDirectory)/index"
         if let base, let difference {
             if difference.isEmpty {
-                // Neither is written to in its place again.
+                // Neither file is written in place again.
                 if link(base.index, index) != 0 { try Repository.copy(base.index, to: index) }
                 return LayeredCheckout(tree: tree, difference: difference)
             }
@@ -124,7 +124,7 @@ extension Repository {
         return LayeredCheckout(tree: tree, difference: nil)
     }
 
-    /// Returns what libgit2 would have written to the index. Without `paths` all files are written.
+    /// Returns the index that libgit2 would have written. Without `paths`, all files are written.
     private func checkOut(
         _ commit: OID, _ files: String, _ gitDirectory: String, only paths: [[UInt8]]
     ) throws(GitError) -> [IndexFile.Entry] {

@@ -6,45 +6,46 @@ internal import CGit
     internal import Darwin
 #endif
 
-/// What of a tree's files is other than in an older tree. Paths are bytes with slashes, as Git has them.
+/// The files of a tree that differ from an older tree. Paths are bytes with slashes, as in Git.
 public struct TreeDifference: Sendable {
-    /// Where the newer tree has nothing at all; a folder stands for everything in it.
+    /// A path that the newer tree does not have. A folder stands for everything in it.
     public struct Removal: Sendable, Equatable {
         public var path: [UInt8]
         public var isFolder: Bool
     }
 
-    /// Files, links and submodules of the newer tree that the older one has not, or other ones.
+    /// Files, links and submodules of the newer tree that the older one does not have, or has with another content.
     public var written: [[UInt8]] = []
     public var removed: [Removal] = []
-    /// Where the newer tree has a file and the older one a folder, or the other way round: what the older one had, which
-    /// what is written hides.
+    /// What the older tree has where the newer one has a folder instead of a file, or the other way round. The new file
+    /// or folder hides it.
     var replaced: [Removal] = []
-    /// Submodules among ``written``. Each is an empty folder, which hides nothing of what is there, tracked or not.
+    /// The submodules in ``written``. Each is an empty folder, which hides nothing that is there, tracked or not.
     public var emptied: [[UInt8]] = []
-    /// Submodules that one of the trees has and the other has not, or at another commit.
+    /// Submodules that only one of the trees has, or that differ in their commit.
     var submodules: [[UInt8]] = []
 
-    /// Entries of trees that were looked at.
+    /// The number of tree entries that were examined.
     private var looked = 0
     private var pathBytes = 0
     private var most = TreeLine.most
 
-    /// - Parameter most: Entries that may be looked at.
+    /// - Parameter most: The most entries that may be examined.
     fileprivate init(looking most: Int) { self.most = most }
 
-    /// Counts one more entry: trees that hold each other many times have more paths than anybody could count.
+    /// Counts one more entry. Trees that contain each other many times have more paths than can be visited.
     fileprivate mutating func look(_ path: Int) throws(GitError) {
         looked += 1
         pathBytes += path
         try TreeLine.check(count: looked, pathBytes: pathBytes, most: most)
     }
 
+    /// Whether the trees have no difference.
     public var isEmpty: Bool { written.isEmpty && removed.isEmpty }
 
-    /// Whether a submodule has a name that libgit2, told of paths, takes for a pattern, a comment or two names.
+    /// Whether a submodule has a name that libgit2, given as a path, would read as a pattern, a comment or two names.
     ///
-    /// Of files it compares the names as they are, of submodules not: those it passes by.
+    /// libgit2 compares names of files literally, but not names of submodules, and it would skip these.
     var hasOddSubmodule: Bool {
         let (signs, patterns) = (Array("#!:".utf8), Array("\\*?[".utf8))
         return submodules.contains { path in
@@ -54,7 +55,7 @@ public struct TreeDifference: Sendable {
         }
     }
 
-    /// Whether what Git's attributes say of other files may have changed, too.
+    /// Whether Git's attributes for other files may have changed, too.
     var changesAttributes: Bool {
         let name = TreeLine.attributes
         return (written + (removed + replaced).filter { !$0.isFolder }.map(\.path)).contains {
@@ -65,9 +66,9 @@ public struct TreeDifference: Sendable {
 }
 
 extension Repository {
-    /// Compares two trees; only folders that differ are read.
+    /// Compares two trees. Only folders that differ are read.
     ///
-    /// - Parameter most: Throws `.tooLarge` where more entries would have to be looked at.
+    /// - Parameter most: The most entries to examine. If there are more, `.tooLarge` is thrown.
     public func difference(
         fromTree old: OID, to new: OID, looking most: Int = 3_000_000
     ) throws(GitError) -> TreeDifference {
@@ -119,13 +120,13 @@ extension Repository {
         if entry.mode == GIT_FILEMODE_COMMIT { difference.submodules.append(prefix + entry.name) }
     }
 
-    /// Every file, link and submodule in which two trees differ; nil where libgit2 must find out by itself.
+    /// Every file, link and submodule in which two trees differ; nil if libgit2 must find out by itself.
     ///
-    /// What is one in one tree and a folder in the other can't be told as a path that is both.
+    /// That is the case if a path is a file in one tree and a folder in the other, because then a path can't name both.
     ///
     /// - Parameters:
-    ///   - old: Nil for an empty tree.
-    ///   - limit: Throws `.tooLarge` where more entries would have to be looked at.
+    ///   - old: Nil: an empty tree.
+    ///   - limit: The most entries to examine. If there are more, `.tooLarge` is thrown.
     func changedPaths(fromTree old: OID?, to new: OID, limit: Int) throws(GitError) -> [[UInt8]]? {
         guard let old else {
             var found = TreeDifference(looking: limit)
@@ -172,11 +173,12 @@ extension Repository {
         }
     }
 
-    /// Whether a checkout has anything there: a tree may have folders without a file, though Git makes none.
+    /// Whether a checkout writes anything for this folder. A tree may have folders without files, although Git makes
+    /// none.
     private func hasFile(_ entry: TreeLine) throws(GitError) -> Bool {
         var seen: Set<OID> = []
         func look(_ entry: TreeLine, _ depth: Int = 0) throws(GitError) -> Bool {
-            // Whoever writes what is so deep refuses it.
+            // The checkout refuses paths this deep.
             guard entry.isFolder, depth < 2_048 else { return true }
             guard seen.insert(entry.id).inserted else { return false }
             let tree = try treeHandle(entry.id)

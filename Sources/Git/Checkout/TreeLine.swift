@@ -6,9 +6,9 @@ internal import CGit
     internal import Darwin
 #endif
 
-/// One line of a tree, as long as the tree's handle lives.
+/// One entry of a tree. It is valid as long as the tree's handle.
 struct TreeLine {
-    /// The name of files that say how those beside and below them are converted.
+    /// The name of files that decide how the files beside and below them are converted.
     static let attributes = Array(".gitattributes".utf8)
 
     let start: UnsafePointer<CChar>
@@ -22,13 +22,13 @@ struct TreeLine {
         mode = git_tree_entry_filemode(raw)
     }
 
-    /// Entries of a tree that are looked at for one checkout, at most: more than any repository has.
+    /// The most tree entries that are examined for one checkout: more than any repository has.
     static let most = 3_000_000
 
-    /// Bytes of the paths that are held at a time, at most.
+    /// The most bytes of paths that are in memory at the same time.
     private static let mostPathBytes = 512 << 20
 
-    /// - Throws: `.tooLarge` for a tree that has more.
+    /// - Throws: `.tooLarge` if the tree has more.
     static func check(count: Int, pathBytes: Int = 0, most: Int = TreeLine.most) throws(GitError) {
         guard count > most || pathBytes > mostPathBytes else { return }
         throw GitError(
@@ -38,7 +38,7 @@ struct TreeLine {
                 : "the paths of a tree's files have more than \(mostPathBytes) bytes together.")
     }
 
-    /// A path that no file system takes need not be looked at, and costs stack.
+    /// Refuses paths that no file system allows, because walking them would need stack.
     ///
     /// - Throws: `.tooLarge`.
     static func check(depthOf pathBytes: Int) throws(GitError) {
@@ -50,7 +50,7 @@ struct TreeLine {
 
     var id: OID { OID(git_tree_entry_id(raw).pointee) }
     var isFolder: Bool { mode == GIT_FILEMODE_TREE }
-    /// Whether Git reads attributes there: behind links it doesn't.
+    /// Whether Git reads attributes from this entry, which it doesn't do from links.
     var isAttributes: Bool {
         (mode == GIT_FILEMODE_BLOB || mode == GIT_FILEMODE_BLOB_EXECUTABLE) && strcmp(start, ".gitattributes") == 0
     }

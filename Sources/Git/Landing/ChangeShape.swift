@@ -1,17 +1,17 @@
 import Foundation
 
-/// A change that is not in the target by ancestry: its own commits, where it forked off, and what it does.
+/// A change that is not in the target's history: its own commits, where it forked off, and its differences.
 struct ChangeShape {
     var change: ChangeHead
-    /// The head's commits that the target lacks, parents before children.
+    /// The head's commits that the target does not have, parents before children.
     let own: [OwnCommit]
     /// Where its history meets the target's: one commit, or several after merges in both directions.
     var bases: [TargetHistory.Node]
-    /// From the base to the head, one for each of ``bases``; none where nobody of its authors landed anything.
+    /// The difference from each of ``bases`` to the head. Empty if none of its authors landed anything.
     var deltas: [TreeDelta] = []
-    /// The own commits that do something: merges of the target are not work.
+    /// The own commits that change something. Merges of the target do not count.
     let work: [OwnCommit]
-    /// Who wrote them, and their titles.
+    /// The authors and titles of ``own``.
     let makers: Makers
 
     init(change: ChangeHead, own: [OwnCommit], bases: [TargetHistory.Node]) {
@@ -23,10 +23,10 @@ struct ChangeShape {
     }
 }
 
-/// Who wrote a commit, and its title, as numbers that are equal for equal ones, also in another process.
+/// A commit's author and title as numbers, which are equal for equal texts, also in another process.
 ///
-/// Two that differ may have the same number by chance, or because somebody wanted it. That gains nothing: anybody can write
-/// another's name into a commit. Who wrote a commit only tells which ones are compared by what they do.
+/// Different texts may have the same number, by chance or by intent. Nothing is gained by that, because anybody can
+/// write another author's name into a commit, and the author only decides which commits are compared by content.
 struct Maker: Equatable {
     var email: UInt64
     var name: UInt64
@@ -47,7 +47,7 @@ struct Maker: Equatable {
     }
 }
 
-/// The authors and titles of some commits.
+/// The authors and titles of several commits.
 struct Makers {
     private var known: Set<UInt64> = []
 
@@ -59,7 +59,7 @@ struct Makers {
         known.insert(maker.title)
     }
 
-    /// Whether one of the commits has this author or title.
+    /// Whether one of the commits has this author or this title.
     func share(_ maker: Maker) -> Bool {
         known.contains(maker.email) || known.contains(maker.name) || known.contains(maker.title)
     }
@@ -67,7 +67,7 @@ struct Makers {
     func sharesAny(with other: Makers) -> Bool { !known.isDisjoint(with: other.known) }
 }
 
-/// The change that a landing commit's message names, as forges write it.
+/// The change that the message of a landing commit names, in the forms that forges write.
 enum NamedChange {
     /// "Merge pull request #12 from …", "Title (#12)", or "See merge request group/project!12" in the body.
     static func number(in message: String) -> Int? {
@@ -85,7 +85,7 @@ enum NamedChange {
         return line.split(separator: "!").last.flatMap { Int($0) }
     }
 
-    /// The number in a change's name: 12 for "12", "#12", "refs/pull/12/head"; `nil` without exactly one.
+    /// The number in a change's name: 12 for "12", "#12", "refs/pull/12/head"; nil unless there is exactly one.
     static func number(of name: String) -> Int? {
         let runs = name.split { !$0.isNumber }
         return runs.count == 1 ? Int(runs[0]) : nil

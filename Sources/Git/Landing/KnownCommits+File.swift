@@ -1,34 +1,36 @@
 internal import CGit
 internal import Foundation
 
-/// The file in which ``KnownCommits`` are kept from one look to the next: numbers of fixed width in this machine's order.
+/// The file that keeps ``KnownCommits`` from one observation to the next. It has numbers of fixed width in the
+/// machine's byte order.
 ///
-/// A mark and four counts; then the ids of the history and of the other commits, how many parents each has, the parents as
-/// positions in this order, three numbers for who wrote each of the others, and a sum of it all. Each parent comes before its
-/// children. A file that is not so counts as none: all of it can be read from the repository again.
+/// It consists of a signature and four counts; the ids of the history and of the other commits; the number of parents
+/// of each; the parents as positions in this order; three numbers for the author and title of each other commit; and a
+/// checksum. Each parent comes before its children. Any other file is ignored, because the commits can be read from the
+/// repository again.
 extension KnownCommits {
-    /// Nil where there is no such file, or another one.
+    /// Nil if there is no such file, or if it is not in this form.
     init?(file path: String) {
         guard let file = try? MappedFile(path) else { return nil }
         self.init(bytes: file.bytes)
     }
 
-    /// Replaces the file if that spares the next look work. That it can't be written costs time and nothing else.
+    /// Replaces the file if that saves the next observation work. If it can't be written, that costs only time.
     ///
-    /// - Parameter heads: Of changes; commits that none of them has are left out.
+    /// - Parameter heads: The heads of changes. Commits that none of them contains are left out.
     func keep(in path: String, for heads: [OID]) {
-        // Fewer are read again sooner than the file is written.
+        // Reading fewer commits again is faster than writing the file.
         guard reads >= 100, !isCut, let bytes = bytes(for: heads) else { return }
         try? Data(bytes).write(to: URL(fileURLWithPath: path), options: .atomic)
     }
 
     private static let mark: UInt64 = 0x3144_4E4C_4350_4950
-    /// Commits that are kept.
+    /// The most commits that are kept.
     private static let most = 4_000_000
     private static let idSize = 20
     private static let makerSize = 24
 
-    /// Nil where it would be too much.
+    /// Nil if there are too many.
     func bytes(for heads: [OID]) -> [UInt8]? {
         let others = own(of: heads)
         guard history.count + others.count <= Self.most else { return nil }
@@ -60,7 +62,7 @@ extension KnownCommits {
         return bytes
     }
 
-    /// Reads what ``bytes(for:)`` gives; nil for anything else.
+    /// Reads the result of ``bytes(for:)``; nil for anything else.
     init?(bytes: UnsafeRawBufferPointer) {
         guard bytes.count >= 40 else { return nil }
         func word(_ place: Int) -> UInt64 { bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self) }
@@ -105,7 +107,7 @@ extension KnownCommits {
         self.init(history: history, own: own)
     }
 
-    /// Tells a whole file from a damaged one.
+    /// A checksum, which detects a damaged file.
     private static func sum(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
         var (sum, place) = (UInt64(bytes.count), 0)
         while place < bytes.count {

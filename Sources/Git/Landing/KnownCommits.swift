@@ -1,7 +1,7 @@
-/// The commits of a target's history and of the changes beside it, as far as recognition of landings needs them.
+/// The commits of a target's history and of changes beside it, with the facts that recognising landed changes needs.
 ///
-/// What a commit's parents are and who wrote it follows from its id, so nothing in here can become outdated. Where refs have
-/// moved or a history was replaced, other commits are wanted, and those are read.
+/// A commit's parents and author follow from its id, so nothing in here can become outdated. If refs move or a history
+/// is replaced, other commits are needed, and those are read.
 struct KnownCommits: Equatable {
     struct Line: Equatable {
         var id: OID
@@ -9,13 +9,13 @@ struct KnownCommits: Equatable {
         var parents: [Int]
     }
 
-    /// The whole history of one commit, parents before children: that commit is the last.
+    /// The whole history of one commit, parents before children. That commit is the last one.
     private(set) var history: [Line] = []
-    /// Positions in ``history``.
+    /// Positions in ``history``, by id.
     private(set) var places: [OID: Int] = [:]
     /// Commits of changes that are not in the history, or were not when they were read.
     private(set) var own: [OID: OwnCommit] = [:]
-    /// How many commits were read from the repository, and not known before.
+    /// The number of commits that were read from the repository by this value.
     private(set) var reads = 0
     /// Whether ``history`` was cut to that of an older commit.
     private(set) var isCut = false
@@ -31,7 +31,7 @@ struct KnownCommits: Equatable {
         for commit in own { self.own[commit.id] = commit }
     }
 
-    /// Makes ``history`` that of `tip`; reads the commits that are new.
+    /// Makes ``history`` that of `tip`. Commits that are not known yet are read.
     mutating func read(historyOf tip: OID, in repository: Repository) throws(GitError) {
         if let last = history.last?.id, last != tip {
             if let place = places[tip] { return cut(to: place) }
@@ -40,7 +40,7 @@ struct KnownCommits: Equatable {
         if history.isEmpty { _ = try append(tip, after: nil, in: repository) }
     }
 
-    /// A commit of a change; nil where it is missing.
+    /// A commit of a change; nil if it is missing.
     mutating func commit(_ id: OID, in repository: Repository) throws(GitError) -> OwnCommit? {
         if let known = own[id] { return known }
         guard repository.contains(id) else { return nil }
@@ -50,7 +50,7 @@ struct KnownCommits: Equatable {
         return commit
     }
 
-    /// Adds what `tip` has and `last` has not; false where `last` is not in its history.
+    /// Adds the commits that `tip` has and `last` does not; false if `last` is not in the history of `tip`.
     private mutating func append(_ tip: OID, after last: OID?, in repository: Repository) throws(GitError) -> Bool {
         if let last {
             guard repository.contains(last), try repository.isAncestor(last, of: tip) else { return false }
@@ -60,7 +60,7 @@ struct KnownCommits: Equatable {
         for id in ids.reversed() where places[id] == nil {
             let parents = try repository.parents(of: id)
             let known = parents.compactMap { places[$0] }
-            // A walk that passes a commit by, as one over wrong dates may, gives no history to add to.
+            // A walk that skips a commit, which wrong dates may cause, gives no complete history.
             guard known.count == parents.count || last == nil else { return false }
             places[id] = history.count
             history.append(Line(id: id, parents: known))
@@ -69,7 +69,7 @@ struct KnownCommits: Equatable {
         return history.last?.id == tip
     }
 
-    /// Leaves the history of one commit in it.
+    /// Keeps only the history of one commit.
     private mutating func cut(to tip: Int) {
         var isIn = [Bool](repeating: false, count: tip + 1)
         isIn[tip] = true
@@ -87,8 +87,8 @@ struct KnownCommits: Equatable {
         (self.reads, isCut) = (reads, true)
     }
 
-    /// The commits of these heads that are not in ``history``, parents before children; only those whose history is known
-    /// as a whole.
+    /// The commits of these heads that are not in ``history``, parents before children. Heads whose history is not
+    /// completely known are left out.
     func own(of heads: [OID]) -> [OwnCommit] {
         var ordered: [OwnCommit] = []
         var (seen, done): (Set<OID>, Set<OID>) = ([], [])
@@ -110,7 +110,7 @@ struct KnownCommits: Equatable {
     }
 }
 
-/// A commit that a change brings, as far as it is compared with what others wrote.
+/// A commit of a change, with the facts by which it is compared with other commits.
 struct OwnCommit: Equatable {
     var id: OID
     var parents: [OID]

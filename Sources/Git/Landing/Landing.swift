@@ -1,7 +1,8 @@
-/// A change whose head may have landed: an open pull request, or one that once was.
+/// A change whose head may have landed: an open pull request, or one that was open before.
 public struct ChangeHead: Sendable, Hashable, Codable {
-    /// What the caller calls it: "123", "refs/pull/123/head". Its digits are compared with what commit messages name.
+    /// The caller's name for it: "123", "refs/pull/123/head". Its digits are compared with numbers in commit messages.
     public var name: String
+    /// The newest commit of the change.
     public var head: OID
 
     public init(name: String, head: OID) {
@@ -10,25 +11,29 @@ public struct ChangeHead: Sendable, Hashable, Codable {
     }
 }
 
-/// A change whose work is in the target, and what put it there.
+/// A change whose work is in the target, and how it got there.
 public struct Landing: Sendable, Equatable, Codable {
+    /// How a change landed.
     public enum How: String, Sendable, Codable, CaseIterable {
-        /// A merge commit brought the head itself.
+        /// A merge commit has the head as its parent.
         case merge
-        /// The head itself is on the target's line of first parents.
+        /// The head is on the target's line of first parents.
         case fastForward
         /// One commit has the effect of the whole change.
         case squash
-        /// A row of commits repeats the change's own, one by one.
+        /// A row of commits repeats the change's own commits one by one.
         case rebase
-        /// Its head is inside another change, which landed as one commit or as a row.
+        /// The head is part of another change, which landed as one commit or as a row of commits.
         case inside
     }
 
+    /// The change's name: ``ChangeHead/name``.
     public var change: String
+    /// The change's head.
     public var head: OID
     /// The commit on the target that completed it.
     public var commit: OID
+    /// How it landed.
     public var how: How
 
     public init(change: String, head: OID, commit: OID, how: How) {
@@ -39,10 +44,10 @@ public struct Landing: Sendable, Equatable, Codable {
     }
 }
 
-/// Recognition of changes in a target's history by their content, whatever the forge did to land them.
+/// Recognises changes in a target's history by their content, however the forge landed them.
 public enum Landings {
-    /// Which of `changes` landed in the target when it went from `old` to `new` (`nil`: in all its history), in order,
-    /// by libgit2's merges. ``draft(_:in:from:to:)`` leaves the merges to others.
+    /// Which of `changes` landed when the target went from `old` to `new` (nil: in its whole history), in order. It
+    /// merges with libgit2; with ``draft(_:in:from:to:)``, the caller merges.
     public static func recognise(
         _ changes: [ChangeHead], in repository: Repository, from old: OID?, to new: OID
     ) throws(GitError) -> [Landing] {
@@ -56,14 +61,15 @@ public enum Landings {
         }
     }
 
-    /// What is known of `changes` in the target's way from `old` to `new` (`nil`: all its history) without a merge.
+    /// What is known, without merging, about `changes` when the target went from `old` to `new` (nil: its whole
+    /// history).
     ///
-    /// A claim rests on ancestry, on equal differences or on an equal merge result, never on a commit message alone. A
-    /// change that landed in parts, that was edited while it landed, or whose head moved afterwards is not claimed, nor
-    /// is a head that `old` already contained. Heads missing from the store are passed over.
+    /// A claim needs ancestry, equal differences or an equal merge result; a commit message alone is not enough. Not
+    /// claimed are changes that landed in parts, that were edited while they landed, or whose head moved afterwards,
+    /// and heads that `old` already contained. Heads that are missing from the repository are ignored.
     ///
-    /// - Parameter file: Where the commits that were read are kept, for later calls about the same target to read the new
-    ///   ones only. It is made when it is missing and made anew when it is damaged; what is found is the same without it.
+    /// - Parameter file: A file that keeps the commits that were read, so that later calls for the same target read
+    ///   only new ones. It is made if it is missing or damaged. The result is the same without it.
     public static func draft(
         _ changes: [ChangeHead], in repository: Repository, from old: OID?, to new: OID, keeping file: String? = nil
     ) throws(GitError) -> LandingDraft {

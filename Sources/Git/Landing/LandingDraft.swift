@@ -1,20 +1,20 @@
-/// What is known of changes without merging any: which landed for certain, and what a merge must decide.
+/// What is known about changes without merging: which ones landed for certain, and what a merge must decide.
 public struct LandingDraft: Sendable {
     /// A commit that may have landed a change.
     struct Option: Sendable {
         var claim: LandingClaim
-        /// What must be true for it; `nil` where nothing is left to ask.
+        /// The condition for it; nil if there is none left.
         var question: LandingQuestion?
     }
 
-    /// By ancestry.
+    /// Claims by ancestry.
     var claims: [LandingClaim] = []
     /// For each change that is not in the target's history: the commits that may have landed it, in the order in which
     /// they are tried.
     var options: [(change: ChangeHead, options: [Option])] = []
-    /// The changes' names in the order they were given.
+    /// The changes' names, in the caller's order.
     let names: [String]
-    /// Their numbers.
+    /// The changes' numbers.
     let known: Set<Int>
 
     init(_ changes: [ChangeHead]) {
@@ -22,15 +22,15 @@ public struct LandingDraft: Sendable {
         known = Set(changes.compactMap { NamedChange.number(of: $0.name) })
     }
 
-    /// What must be asked, each once.
+    /// All questions, each once.
     public var questions: [LandingQuestion] {
         var seen: Set<LandingQuestion> = []
         return options.flatMap(\.options).compactMap(\.question).filter { seen.insert($0).inserted }
     }
 
-    /// The changes that landed, in the order they were given.
+    /// The changes that landed, in the caller's order.
     ///
-    /// - Parameter holds: Whether the answer is yes; asked until the first yes for each change.
+    /// - Parameter holds: Whether the answer is yes. It is called until the first yes for each change.
     public func landings<E: Error>(_ holds: (LandingQuestion) throws(E) -> Bool) throws(E) -> [Landing] {
         var found = LandingClaims(claims: claims, known: known)
         for (_, options) in options {
@@ -46,6 +46,6 @@ public struct LandingDraft: Sendable {
         return found.claims.map(\.landing).sorted { order[$0.change, default: 0] < order[$1.change, default: 0] }
     }
 
-    /// The same with all answers at hand.
+    /// The same, if all answers are known.
     public func landings(confirmed: Set<LandingQuestion>) -> [Landing] { landings { confirmed.contains($0) } }
 }

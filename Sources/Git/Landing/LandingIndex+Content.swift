@@ -2,11 +2,11 @@ internal import CGit
 internal import Foundation
 
 extension LandingIndex {
-    /// The commits that may have landed the change by doing what it does, as one commit or as the last of a row, in the
-    /// order in which they are tried. The list ends at the first that needs no merge to be certain.
+    /// The commits that may have landed the change by content, as one commit or as the last of a row, in the order in
+    /// which they are tried. The list ends with the first commit that is certain without a merge.
     func options(for shape: ChangeShape) throws(GitError) -> [LandingDraft.Option] {
         guard !shape.deltas.isEmpty else { return [] }
-        // Where a file can't be read, as in a clone that lacks some, the ids in trees still say what was merged.
+        // If a file can't be read, as in a partial clone, the ids in trees still show what was merged.
         if let claim = try whatIsThere({ () throws(GitError) in try byEqualLines(shape) }) {
             return [LandingDraft.Option(claim: claim)]
         }
@@ -16,12 +16,13 @@ extension LandingIndex {
         return try byMergeResult(shape)
     }
 
-    /// One commit that takes and gives the same lines as the whole change.
+    /// A commit that removes and adds the same lines as the whole change.
     private func byEqualLines(_ shape: ChangeShape) throws(GitError) -> LandingClaim? {
         let number = NamedChange.number(of: shape.change.name)
         for (base, delta) in zip(shape.bases, shape.deltas) where !delta.files.isEmpty {
             var candidates = commits(changing: delta)
-            // Where several commits do the same (a change, its revert, its return), the one that names it comes first.
+            // If several commits do the same (a change, its revert, its return), the one that names the change comes
+            // first.
             if let number {
                 candidates = candidates.filter { named[$0] == number } + candidates.filter { named[$0] != number }
             }
@@ -32,7 +33,7 @@ extension LandingIndex {
         return nil
     }
 
-    /// The last of a row of commits that repeat the change's own.
+    /// The last of a row of commits that repeat the change's own commits.
     private func byRow(_ shape: ChangeShape) throws(GitError) -> LandingClaim? {
         let work = shape.work
         guard work.count > 1, let base = shape.bases.first, let last = work.last else { return nil }
@@ -49,7 +50,7 @@ extension LandingIndex {
     /// Whether the commits up to `end` repeat `work` one by one.
     private func isRow(of work: [OwnCommit], endingAt end: Node) throws(GitError) -> Bool {
         var next: Node? = end
-        // From the last to the first: nearly every wrong row ends the comparison at once.
+        // From the last to the first, because nearly every wrong row fails at once.
         for commit in work.reversed() {
             if try tree(of: commit.parents.first) == repository.treeID(of: commit.id) { continue }
             guard let node = next, !isMerged(node), history.entries[node].parents.count < 2 else { return false }
@@ -65,7 +66,7 @@ extension LandingIndex {
         return try repository.treeID(of: commit)
     }
 
-    /// Commits whose tree may be what merging the change into the commit's parent gives.
+    /// Commits whose tree may be the result of merging the change into the commit's parent.
     private func byMergeResult(_ shape: ChangeShape) throws(GitError) -> [LandingDraft.Option] {
         let number = NamedChange.number(of: shape.change.name)
         var options: [LandingDraft.Option] = []
@@ -81,7 +82,7 @@ extension LandingIndex {
                 guard let question = try question(shape, from: base, delta, node) else { continue }
                 options.append(LandingDraft.Option(claim: try claim(shape, base, node), question: question))
             }
-            // Renames hide a file from the comparison by path; a merge sees them.
+            // A rename hides a file from the comparison by path; a merge recognises it.
             for node in number.map(commits(naming:)) ?? [] where isAfter(base, node) {
                 guard let question = try question(shape, from: base, delta, node) else { continue }
                 options.append(LandingDraft.Option(claim: try claim(shape, base, node), question: question))
@@ -90,10 +91,11 @@ extension LandingIndex {
         return options
     }
 
-    /// Whether a commit changed only files that the change changed, too, as one that landed it does. It compares a few ids,
-    /// and not all folders that the change touches.
+    /// Whether a commit changed only files that the change also changed, as the landing commit does. It compares a few
+    /// ids instead of all folders that the change touches.
     func sharesFiles(_ shape: ChangeShape) throws(GitError) -> Bool {
-        // What names the change may do so over renames. For many commits it is less work to compare the change once.
+        // A commit that names the change may have renamed files. For many commits, comparing the whole change once is
+        // faster.
         if let number = NamedChange.number(of: shape.change.name), !commits(naming: number).isEmpty { return true }
         guard deltas.count <= 32 else { return true }
         let landed = deltas.filter { isItsWork(shape, $0.key) }.map { $0.value.files.keys }
@@ -107,7 +109,7 @@ extension LandingIndex {
             let older = try repository.commitTree(old)
             let newer = try repository.commitTree(new)
             for paths in landed {
-                // A path that is no UTF-8 can't be looked up.
+                // A path that is not UTF-8 can't be looked up.
                 let isShared = paths.allSatisfy {
                     $0.contains("\u{FFFD}") || repository.side($0, in: older) != repository.side($0, in: newer)
                 }
@@ -117,14 +119,15 @@ extension LandingIndex {
         return false
     }
 
-    /// A commit that the change's base contains cannot have landed it.
+    /// A commit that the change's base contains can't have landed it.
     private func isAfter(_ base: Node, _ node: Node) -> Bool {
         node > base && !history.isAncestor(node, of: base)
     }
 
-    /// Whether a commit with the change's effect comes from the change: two people may make the same small edit.
+    /// Whether a commit with the change's effect comes from the change, because two people may make the same small
+    /// edit.
     ///
-    /// The commit names it, or names no other change we know of and shares an author or its title.
+    /// The commit must name the change, or name no known change and share the author or the title.
     private func isItsWork(_ shape: ChangeShape, _ node: Node) -> Bool {
         if let name = named[node] {
             if name == NamedChange.number(of: shape.change.name) { return true }
@@ -134,7 +137,7 @@ extension LandingIndex {
     }
 
     private func claim(_ shape: ChangeShape, _ base: Node, _ node: Node) throws(GitError) -> LandingClaim {
-        // A rebase keeps when its last commit was written; a squash is written anew.
+        // A rebase keeps the author date of its last commit; a squash has a new one.
         let id = history.entries[node].id
         let written = if let last = shape.work.last { try repository.commit(last.id).author.time } else { Date?.none }
         let isSame = try written == repository.commit(id).author.time
@@ -143,7 +146,7 @@ extension LandingIndex {
             own: shape.own.map(\.id), base: base)
     }
 
-    /// Whether a commit can be the change's merge result as far as its own files tell, without reading anything.
+    /// Whether a commit may be the change's merge result, judged by its own files without reading anything.
     private func isPossible(_ change: TreeDelta, _ node: Node) -> Bool {
         guard let landed = deltas[node], landed.files.count <= change.files.count else { return false }
         return landed.files.allSatisfy { path, file in
@@ -154,10 +157,10 @@ extension LandingIndex {
 
     private enum MergeNeed { case impossible, none, merge }
 
-    /// Whether merging the change into the commit's parent can give the commit, decided file by file.
+    /// Whether merging the change into the commit's parent may give the commit, decided file by file.
     ///
-    /// Files that only one side changed are compared by id. The rest is left to a merge, which therefore runs for the
-    /// few commits that fit so far.
+    /// Files that only one side changed are compared by id. A merge decides the rest, for the few commits that fit so
+    /// far.
     private func mergeNeed(_ shape: ChangeShape, _ change: TreeDelta, _ node: Node) throws(GitError) -> MergeNeed {
         guard let landed = deltas[node], let parent = history.entries[node].parents.first else { return .impossible }
         var needsMerge = landed.files.contains { path, file in file.old != change.files[path]?.old }
@@ -171,14 +174,14 @@ extension LandingIndex {
         return needsMerge ? .merge : .none
     }
 
-    /// What is asked of a merge; `nil` where the files' lines tell already that the commit is none.
+    /// The question for a merge; nil if the files' lines already show that the commit is not the result.
     private func question(
         _ shape: ChangeShape, from base: Node, _ change: TreeDelta, _ node: Node
     ) throws(GitError) -> LandingQuestion? {
         guard let parent = parent(of: node) else { return nil }
         let baseTree = try repository.commitTree(history.entries[base].id)
         let headTree = try repository.commitTree(shape.change.head)
-        // None where the commit changes nothing: what it names may have been there already.
+        // Nil if the commit changes nothing, because then the work may have been in the target before.
         for (path, file) in deltas[node]?.files ?? [:] {
             let own = change.files[path]
             let versions = Repository.Versions(
@@ -192,7 +195,7 @@ extension LandingIndex {
 }
 
 extension Repository {
-    /// A file as `tree` names it.
+    /// The file's side in `tree`.
     fileprivate func side(_ path: String, in tree: borrowing Handle) -> TreeDelta.Side {
         var out: OpaquePointer?
         guard git_tree_entry_bypath(&out, tree.pointer, path) == 0, let out else {

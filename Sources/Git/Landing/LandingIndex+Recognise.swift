@@ -1,5 +1,5 @@
 extension LandingIndex {
-    /// Which of `changes` landed in this stretch, as far as that is known without merging any.
+    /// Which of `changes` landed in this stretch, as far as that is known without merging.
     func draft(_ changes: [ChangeHead]) throws(GitError) -> LandingDraft {
         var draft = LandingDraft(changes)
         known = draft.known
@@ -11,7 +11,7 @@ extension LandingIndex {
             }
             if !history.entries[node].isOld { draft.claims.append(history.claim(change, node, names: named)) }
         }
-        // A copy elsewhere of a commit that was merged did not land by it.
+        // A copy of a merged commit elsewhere did not land the change.
         try setAside(history.commitsOfMerged(draft.claims))
         guard hasCandidates else { return draft }
         for change in open {
@@ -25,8 +25,8 @@ extension LandingIndex {
         return draft
     }
 
-    /// A head fetched long ago may have lost objects to a clean-up, and anybody may push one that can't be parsed or that
-    /// is too large to be read: nothing can be said of it then, and the others still count.
+    /// A head that was fetched long ago may have lost objects to a clean-up, and a pushed object may be too large or
+    /// impossible to parse. Nothing is known of such a change, but the others still count.
     func whatIsThere<T>(_ read: () throws(GitError) -> T?) throws(GitError) -> T? {
         do {
             return try read()
@@ -36,7 +36,7 @@ extension LandingIndex {
         }
     }
 
-    /// Reads what the target lacks of a change; `nil` for one that cannot have landed by content.
+    /// Reads the differences of a change from the target; nil for a change that can't have landed by content.
     private func shape(of change: ChangeHead) throws(GitError) -> ChangeShape? {
         var (own, edges, open): ([OID: OwnCommit], Set<Node>, [OID]) = ([:], [], [change.head])
         while let id = open.popLast() {
@@ -44,7 +44,7 @@ extension LandingIndex {
                 edges.insert(node)
                 continue
             }
-            // A branch with more of its own is another line of development, not a change to this one.
+            // A branch with more own commits is another line of development, not a change for this target.
             guard own[id] == nil, own.count < 2_000 else { continue }
             guard let commit = try knownCommits.commit(id, in: repository) else { return nil }
             own[id] = commit
@@ -54,7 +54,7 @@ extension LandingIndex {
         let bases = history.newest(of: edges)
         guard !bases.isEmpty, bases.count <= 4 else { return nil }
         var shape = ChangeShape(change: change, own: Self.inOrder(own, from: change.head), bases: bases)
-        // Most are nobody's who landed anything here: their files need not be compared.
+        // Most changes have authors who landed nothing here, so their files need not be compared.
         guard mayHaveLanded(shape), try sharesFiles(shape) else { return shape }
         comparisons += 1
         for base in bases {
@@ -63,7 +63,7 @@ extension LandingIndex {
         return shape
     }
 
-    /// Parents before children, the first parent's history before the second's.
+    /// Parents before children, and the first parent's history before the second's.
     private static func inOrder(_ commits: [OID: OwnCommit], from head: OID) -> [OwnCommit] {
         var (ordered, seen): ([OwnCommit], Set<OID>) = ([], [])
         var open: [(id: OID, isDone: Bool)] = [(head, false)]

@@ -1,38 +1,38 @@
 internal import CGit
 
-/// A stretch of a target's history, read once, against which changes are held.
+/// A stretch of a target's history, which is read once and compared with changes.
 ///
-/// Differences are computed when first asked for and kept. Like its ``Repository``, it belongs to one thread.
+/// Differences are computed when they are first needed, and kept. Like its ``Repository``, it belongs to one thread.
 final class LandingIndex {
     typealias Node = TargetHistory.Node
 
     let repository: Repository
     let history: TargetHistory
-    /// What each commit after the old tip, that was not merged, does against its first parent.
+    /// The difference of each new commit that was not merged to its first parent.
     private(set) var deltas: [Node: TreeDelta] = [:]
-    /// The change that a commit's message names.
+    /// The number of the change that each commit's message names.
     private(set) var named: [Node: Int] = [:]
-    /// The numbers of the changes that are asked about.
+    /// The numbers of the changes in question.
     var known: Set<Int> = []
     private var byPaths: [Set<String>.Hashed: [Node]] = [:]
     private var byPath: [String: [Node]] = [:]
     private var byName: [Int: [Node]] = [:]
     private var lineChanges: [TreeDelta.File: Int?] = [:]
-    /// Commits that landed something by being merged, and so nothing by what they do.
+    /// Commits that landed something by a merge, and so nothing by content.
     private var merged: Set<Node> = []
-    /// Who wrote each commit after the old tip, and its title.
+    /// The author and title of each new commit.
     private var makers: [Node: Maker] = [:]
-    /// What is in ``makers`` of all commits that may have landed a change that they don't name.
+    /// The ``makers`` of all commits that may have landed a change that they don't name.
     private var unnamed = Makers()
 
-    /// The commits that were read, now or by an earlier look.
+    /// The commits that were read, now or in an earlier observation.
     var knownCommits: KnownCommits
     /// How many changes were compared with their bases, file by file.
     var comparisons = 0
 
-    /// Reads the history of `new`, and what the messages in it say that `old` does not contain.
+    /// Reads the history of `new`, and the messages of the commits that `old` does not contain.
     ///
-    /// - Parameter commits: Those that need not be read.
+    /// - Parameter commits: Commits that need not be read.
     init(
         _ repository: Repository, from old: OID?, to new: OID, _ commits: KnownCommits = KnownCommits()
     ) throws(GitError) {
@@ -40,7 +40,7 @@ final class LandingIndex {
         var commits = commits
         try commits.read(historyOf: new, in: repository)
         knownCommits = commits
-        // A tip that was replaced by a forced push is not in the new one's history; what both share is.
+        // A tip that was replaced by a forced push is not in the new tip's history. What both share is old.
         let known: OID? =
             if let old { commits.places[old] == nil ? try repository.mergeBase(old, new) : old } else { nil }
         history = TargetHistory(commits, from: known, to: new)
@@ -50,13 +50,13 @@ final class LandingIndex {
                 named[node] = number
                 byName[number, default: []].append(node)
             }
-            // A merge on the main line may land a rebased branch; one inside a branch lands nothing.
+            // A merge on the main line may land a rebased branch; a merge inside a branch lands nothing.
             guard entry.parents.count < 2 || history.isOnMainline(node) else { continue }
             makers[node] = Maker(commit)
         }
     }
 
-    /// Nil where it is too large.
+    /// Nil if it is too large.
     private func delta(from parent: OID?, to commit: OID) throws(GitError) -> TreeDelta? {
         do { return try repository.treeDelta(from: parent, to: commit) } catch {
             if error.code == .tooLarge { return nil }
@@ -66,20 +66,20 @@ final class LandingIndex {
 
     func parent(of node: Node) -> OID? { history.entries[node].parents.first.map { history.entries[$0].id } }
 
-    /// Whether a commit takes and gives the same lines as `change`, in the same files.
+    /// Whether a commit removes and adds the same lines as `change`, in the same files.
     func repeats(_ change: TreeDelta, at node: Node) throws(GitError) -> Bool {
         guard let landed = deltas[node], landed.files.count == change.files.count else { return false }
         var others: [(TreeDelta.File, TreeDelta.File)] = []
         for (path, file) in change.files {
             guard let other = landed.files[path] else { return false }
             if other == file { continue }
-            // Only of two files with lines can those be the same where the files are not.
+            // If the files differ, this is possible only if both are text files.
             guard file.isEdit, file.old.mode == other.old.mode, file.new.mode == other.new.mode, other.isEdit else {
                 return false
             }
             others.append((file, other))
         }
-        // Most commits are told from the change before a line is compared.
+        // Most commits differ from the change before any line is compared.
         for (file, other) in others {
             guard let lines = try lineChange(of: file), try lineChange(of: other) == lines else { return false }
         }
@@ -93,11 +93,11 @@ final class LandingIndex {
         return value
     }
 
-    /// Leaves commits out that landed something by being merged, and finds out what the others changed.
+    /// Excludes commits that landed something by a merge, and computes the differences of the others.
     func setAside(_ nodes: Set<Node>) throws(GitError) {
         merged = nodes
         for (node, maker) in makers.sorted(by: { $0.key < $1.key }) where !nodes.contains(node) {
-            // What differs in more than can be compared is no change that a review brought.
+            // A difference that is too large to be compared is no reviewed change.
             guard let delta = try delta(from: parent(of: node), to: history.entries[node].id), !delta.files.isEmpty
             else {
                 makers[node] = nil
@@ -111,18 +111,18 @@ final class LandingIndex {
         }
     }
 
-    /// Whether there is a commit that may have landed a change by what it does.
+    /// Whether any commit may have landed a change by content.
     var hasCandidates: Bool {
         !deltas.isEmpty || named.keys.contains { !merged.contains($0) }
     }
 
-    /// Whether there is a commit that names the change, or one that names none.
+    /// Whether any commit names the change, or names none.
     func mayHaveLanded(_ change: ChangeHead) -> Bool {
         if let number = NamedChange.number(of: change.name), byName[number] != nil { return true }
         return !unnamed.isEmpty
     }
 
-    /// Whether a commit here names the change, or has an author or a title of it and names no other one.
+    /// Whether any commit names the change, or shares its author or title and names no other change.
     func mayHaveLanded(_ shape: ChangeShape) -> Bool {
         if let number = NamedChange.number(of: shape.change.name), byName[number] != nil { return true }
         return unnamed.sharesAny(with: shape.makers)

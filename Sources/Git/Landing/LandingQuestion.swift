@@ -1,7 +1,9 @@
 internal import CGit
 
-/// Whether merging a change into a commit's first parent gives that commit's tree: then the commit landed the change.
+/// The question whether merging a change into a commit's first parent gives that commit's tree. If so, the commit
+/// landed the change.
 public struct LandingQuestion: Sendable, Hashable {
+    /// The commits to merge.
     public var pair: MergePair
     /// The tree that the merge must have.
     public var tree: OID
@@ -13,7 +15,7 @@ public struct LandingQuestion: Sendable, Hashable {
 }
 
 extension Repository {
-    /// libgit2's answer, for machines whose Git can't merge.
+    /// The answer by libgit2, for machines whose Git can't merge without a work tree.
     public func confirms(_ question: LandingQuestion) throws(GitError) -> Bool {
         let index = try mergedIndex(question.pair.head, into: question.pair.target)
         guard git_index_has_conflicts(index.pointer) == 0 else { return false }

@@ -1,12 +1,13 @@
-/// A target's new commits alone, without the history before them: enough where all that landed was merged, as it is in most
-/// stretches of a project that merges its changes. Reading a history of many thousand commits takes longer than all else.
+/// Only a target's new commits, without the older history. That is enough if everything was landed by merges, which is
+/// usual in projects that merge changes. Reading a history of many thousand commits would take longer than everything
+/// else.
 struct LandingStretch {
     private let history: TargetHistory
     private let named: [TargetHistory.Node: Int]
-    /// Commits that may have landed something by what they do: no merges, or on the main line.
+    /// Commits that may have landed something by content: they are no merges, or are on the main line.
     private var candidates: Set<TargetHistory.Node> = []
 
-    /// Reads the commits of `new` that `old` lacks; `nil` where they are too many for it to be worth while.
+    /// Reads the commits of `new` that `old` does not have; nil if there are too many.
     init?(_ repository: Repository, from old: OID, to new: OID) throws(GitError) {
         let ids = try repository.walk(from: new, excluding: [old], limit: Self.most + 1, firstParent: false)
         guard ids.count <= Self.most else { return nil }
@@ -29,7 +30,7 @@ struct LandingStretch {
 
     private static let most = 1_000
 
-    /// Which of `changes` were merged, if nothing can have landed in another way; else `nil`.
+    /// Which of `changes` were merged, if nothing can have landed in another way; otherwise nil.
     func draft(_ changes: [ChangeHead]) -> LandingDraft? {
         var draft = LandingDraft(changes)
         for change in changes {

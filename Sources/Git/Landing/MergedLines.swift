@@ -1,10 +1,10 @@
 internal import CGit
 internal import Foundation
 
-/// Tells of most commits that they are no merge of a change, without merging.
+/// Excludes most commits that are not a merge of a change, without merging.
 ///
-/// A merge without conflict has no line that neither side has, and each line that one side added. That is so for every way
-/// to compare lines, so that what fails it needs not be asked of Git.
+/// A merge without conflicts has no line that neither side has, and it has every line that one side added. This holds
+/// for every way of comparing lines, so Git need not be asked about a commit that violates it.
 extension Repository {
     /// The versions of a file in a merge.
     struct Versions {
@@ -14,10 +14,10 @@ extension Repository {
         var merged: TreeDelta.Side
     }
 
-    /// Whether the merged version may be what merging the others gives; true where that can't be told.
+    /// Whether the merged version may be the result of merging the others. True if that can't be decided.
     func mayBeMerge(_ versions: Versions) throws(GitError) -> Bool {
         let sides = [versions.base, versions.target, versions.change, versions.merged]
-        // Links, submodules, and files that one side has not got, merge in other ways.
+        // Links, submodules, and files that one side does not have are merged in other ways.
         guard sides.allSatisfy({ $0.mode & 0o170000 == 0o100000 }) else { return true }
         guard let base = try lines(of: versions.base.id), let target = try lines(of: versions.target.id),
             let change = try lines(of: versions.change.id), let merged = try lines(of: versions.merged.id)
@@ -27,8 +27,8 @@ extension Repository {
             && target.allSatisfy { base.contains($0) || merged.contains($0) }
     }
 
-    /// A number for each line of a file, the same for equal lines in this process; `nil` for a large or a binary file,
-    /// and one that is missing.
+    /// A number for each line of a file, which is the same for equal lines in this process; nil for a large, binary or
+    /// missing file.
     private func lines(of id: OID) throws(GitError) -> Set<Int>? {
         var raw = id.raw
         var pointer: OpaquePointer?

@@ -1,7 +1,7 @@
 extension TargetHistory {
     /// The claim of a change whose head is in the history.
     ///
-    /// - Parameter names: The changes that commits' messages name.
+    /// - Parameter names: The numbers of the changes that commit messages name.
     func claim(_ change: ChangeHead, _ node: Node, names: [Node: Int]) -> LandingClaim {
         let isOnLine = isOnMainline(node)
         let commit = isOnLine ? node : bringer(of: node)
@@ -10,7 +10,7 @@ extension TargetHistory {
             headNames: names[node])
     }
 
-    /// The commits that changes brought by being merged, and those that merged them.
+    /// The commits that changes brought by merges, and the merge commits.
     func commitsOfMerged(_ claims: [LandingClaim]) -> Set<Node> {
         var found: Set<Node> = []
         for claim in claims where claim.how == .merge {

@@ -1,4 +1,5 @@
-/// A target's commits as a graph of numbers, parents before children: all that ancestry needs, and nothing to read.
+/// A target's commits as a graph of numbers, parents before children. It answers questions about ancestry without
+/// reading objects.
 struct TargetHistory {
     /// Position in ``entries``.
     typealias Node = Int
@@ -6,13 +7,14 @@ struct TargetHistory {
     struct Entry {
         var id: OID
         var parents: [Node]
-        /// The first parent; `nil` where that is outside the stretch that was read.
+        /// The first parent; nil if it is outside the stretch that was read.
         var firstParent: Node?
-        /// One more than the highest of its parents': a commit is never in the history of one with a lower number.
+        /// One more than the highest generation of its parents. A commit is never in the history of one with a lower
+        /// number.
         var generation: Int
-        /// Position on the line of first parents of the commit that first brought this one; its own, if it is on it.
+        /// The position, on the line of first parents, of the commit that first contained this one.
         var arrival = 0
-        /// Reachable from the old tip: it landed before.
+        /// Whether the old tip contains it: it landed before.
         var isOld = false
     }
 
@@ -21,7 +23,7 @@ struct TargetHistory {
     /// The line of first parents, oldest first.
     private(set) var mainline: [Node] = []
 
-    /// Takes all commits reachable from `new`, children before parents, as a topological walk gives them.
+    /// Takes all commits reachable from `new`, children before parents, as a topological walk returns them.
     init(commits: [(id: OID, parents: [OID])], from old: OID?, to new: OID) {
         entries.reserveCapacity(commits.count)
         for commit in commits.reversed() {
@@ -46,7 +48,7 @@ struct TargetHistory {
         entries.append(Entry(id: id, parents: parents, firstParent: first, generation: highest + 1, arrival: -1))
     }
 
-    /// Finds the line of first parents, what each commit on it brought, and what is old.
+    /// Finds the line of first parents, the commits that each of its commits brought, and the old commits.
     private mutating func follow(from old: OID?, to new: OID) {
         var next = nodes[new]
         while let node = next {
@@ -88,7 +90,8 @@ struct TargetHistory {
         return false
     }
 
-    /// Those of `candidates` that are in the history of no other: the merge bases, for the edge of a change's history.
+    /// Those of `candidates` that are in the history of no other candidate. At the edge of a change's history, these
+    /// are the merge bases.
     func newest(of candidates: Set<Node>) -> [Node] {
         guard candidates.count > 1 else { return Array(candidates) }
         let floor = candidates.map { entries[$0].generation }.min() ?? 0
@@ -106,7 +109,7 @@ struct TargetHistory {
         return newest
     }
 
-    /// Walks from `start` towards the roots for as long as `enter` says so.
+    /// Walks from `start` towards the roots, as long as `enter` returns true.
     private mutating func visit(_ start: Node, _ enter: (inout Entry) -> Bool) {
         var open = [start]
         while let node = open.popLast() {

@@ -1,8 +1,8 @@
 internal import CGit
 
-/// What differs between two trees, path by path, without looking into the files.
+/// The paths in which two trees differ, without the contents of the files.
 struct TreeDelta: Equatable {
-    /// A file as a tree names it; all zero where there is none.
+    /// A file's entry in a tree; all zero if there is none.
     struct Side: Hashable {
         var id: OID
         var mode: UInt16
@@ -12,18 +12,18 @@ struct TreeDelta: Equatable {
     struct File: Hashable {
         var old: Side
         var new: Side
-        /// Whether both are ordinary files.
+        /// Whether both are regular files.
         var isEdit: Bool { old.mode & 0o170000 == 0o100000 && new.mode & 0o170000 == 0o100000 }
     }
 
     var files: [String: File] = [:]
 
-    /// Equal for equal sets of paths: the quick test before lines are compared.
+    /// Equal for equal sets of paths: a quick test before lines are compared.
     var paths: Set<String>.Hashed { Set(files.keys).hashed }
 }
 
 extension Set where Element: Hashable {
-    /// A set's hash alone, seeded anew in each process.
+    /// The hash of a set, which differs in each process.
     struct Hashed: Hashable { var value: Int }
     var hashed: Hashed {
         // Addition, because a set has no order.
@@ -32,7 +32,7 @@ extension Set where Element: Hashable {
 }
 
 extension Repository {
-    /// The difference of two trees, no renames, no lines; `nil` stands for the empty tree.
+    /// The difference of two trees without renames and lines; nil stands for the empty tree.
     func treeDelta(from old: OID?, to new: OID) throws(GitError) -> TreeDelta {
         let diff = try diffHandle(from: old, to: new, contextLines: 0, renames: false)
         var delta = TreeDelta()
@@ -47,10 +47,11 @@ extension Repository {
         return delta
     }
 
-    /// The lines that a new version of a file takes and gives, wherever they are, as one number that holds within this
-    /// process; `nil` where one of them is large or binary, and has none.
+    /// The lines that a new version of a file removes and adds, in any order, as one number that is valid in this
+    /// process; nil for a large or binary file.
     ///
-    /// Unlike ``patchID(of:)`` it leaves the lines around out, which others may have changed, and includes white space.
+    /// In contrast to ``patchID(of:)`` it ignores surrounding lines, which others may have changed, and includes white
+    /// space.
     func lineChange(from old: OID, to new: OID) throws(GitError) -> Int? {
         var options = git_diff_options()
         try git("git_diff_options_init") { git_diff_options_init(&options, UInt32(GIT_DIFF_OPTIONS_VERSION)) }

@@ -11,16 +11,17 @@ public struct MergePair: Sendable, Hashable {
     }
 }
 
-/// What merging a change into its target gives.
+/// The result of merging a change into its target.
 public enum MergeOutcome: Sendable, Equatable {
-    /// The merged tree, written to the object store of whoever merged.
+    /// The merged tree, which was written to the object store of the repository that merged.
     case merged(tree: OID)
-    /// One entry for each path that needs a person, sorted by path.
+    /// One entry for each path that a person must resolve, sorted by path.
     case conflicts([MergeConflict])
 }
 
 /// One path that both sides changed in ways that do not combine.
 public struct MergeConflict: Sendable, Equatable, Codable {
+    /// Relative to the repository.
     public var path: String
     /// In words: "both modified", "added by both", "deleted by change, modified on target", …
     public var kind: String
@@ -31,13 +32,13 @@ public struct MergeConflict: Sendable, Equatable, Codable {
     }
 }
 
-/// What the three versions of a conflicting path have there, as an index's stages 1 to 3: modes, `nil` for nothing.
+/// The three versions of a conflicting path, as in stages 1 to 3 of an index: their modes, nil for no version.
 struct ConflictStages: Equatable {
     var base: UInt32?
     var target: UInt32?
     var change: UInt32?
 
-    /// What kind of conflict it is, in words.
+    /// The kind of conflict, in words.
     var kind: String {
         switch (base, target, change) {
         case (let base?, let target?, let change?):

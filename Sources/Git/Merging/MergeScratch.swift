@@ -1,15 +1,15 @@
 internal import CGit
 internal import Foundation
 
-/// A bare repository of its own for `git merge-tree`: it borrows objects, and what Git writes goes nowhere else.
+/// A bare repository for `git merge-tree`: it borrows objects, and Git writes new ones only to it.
 ///
-/// It has no settings, attributes, hooks or refs but those that are written here, so that neither the repository nor a
-/// change decides how Git merges. Its files need not outlive a power cut.
+/// It has no settings, attributes, hooks or refs except those that are written here, so that neither the watched
+/// repository nor a change can influence how Git merges. Its files need not survive a power cut.
 public struct MergeScratch: Sendable {
     /// The repository's folder, absolute.
     public let path: String
 
-    /// Makes one in `folder`, which is made where it is missing, that reads the objects of the repository at `lender`.
+    /// Makes one in `folder`, which is made if it is missing. It reads the objects of the repository at `lender`.
     public init(in folder: String, borrowing lender: String) throws {
         path = "\(folder)/\(UUID().uuidString)"
         let stores = try lendRepository(at: lender) { $0.objectStores() }
@@ -20,15 +20,16 @@ public struct MergeScratch: Sendable {
         let contents = [
             "objects/info/alternates": stores.joined(separator: "\n") + "\n",
             "config": "[core]\n\trepositoryformatversion = 0\n\tbare = true\n",
-            // It points to a branch that does not exist: no commit's attributes count.
+            // It points to a branch that does not exist, so that no commit's attributes apply.
             "HEAD": "ref: refs/heads/none\n",
         ]
         for (name, text) in contents { try Data(text.utf8).write(to: URL(fileURLWithPath: "\(path)/\(name)")) }
     }
 
+    /// Removes the repository.
     public func remove() { try? FileManager.default.removeItem(atPath: path) }
 
-    /// Removes what a process that was killed left in `folder` more than an hour ago.
+    /// Removes the repositories in `folder` that killed processes left more than an hour ago.
     public static func clear(_ folder: String) {
         let files = FileManager.default
         for name in (try? files.contentsOfDirectory(atPath: folder)) ?? [] {
@@ -41,8 +42,8 @@ public struct MergeScratch: Sendable {
 }
 
 extension Repository {
-    /// Copies `tree`, and what of it this repository lacks, from `other`: first what is in a folder, then the folder, so
-    /// that a tree that is there is whole.
+    /// Copies `tree` and its objects from `other`, as far as this repository lacks them. The contents of a folder are
+    /// copied before the folder, so that a tree that exists is complete.
     public func adopt(tree: OID, from other: Repository) throws(GitError) { try adopt(tree, from: other, depth: 0) }
 
     private func adopt(_ tree: OID, from other: Repository, depth: Int) throws(GitError) {

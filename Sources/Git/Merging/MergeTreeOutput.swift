@@ -1,12 +1,13 @@
-/// What `git merge-tree --write-tree -z --stdin` printed: one outcome for each pair, in order.
+/// The output of `git merge-tree --write-tree -z --stdin`: one outcome for each pair, in order.
 ///
-/// For each pair it prints, each field ended by a zero byte: `1` (clean) or `0`, the tree, for a conflict the lines
-/// `mode id stage<tab>path`, an empty field, the messages (a count, that many paths, a kind, a sentence), an empty field.
+/// For each pair it has these fields, each ended by a zero byte: `1` (clean) or `0`; the tree; for a conflict, lines of
+/// `mode id stage<tab>path`; an empty field; the messages (a count, that many paths, a kind, a sentence); an empty
+/// field.
 public struct MergeTreeOutput: Sendable, Equatable {
-    /// Fewer than were asked for where Git ended before the last one.
+    /// Fewer than asked for if Git ended before the last one.
     public let outcomes: [MergeOutcome]
 
-    /// Reads the output. What is cut, or not in this form, ends the list.
+    /// Reads the output. A part that is cut or has another form ends the list.
     public init(_ bytes: [UInt8]) {
         var fields = Fields(bytes)
         var outcomes: [MergeOutcome] = []
@@ -14,7 +15,7 @@ public struct MergeTreeOutput: Sendable, Equatable {
         self.outcomes = outcomes
     }
 
-    /// The output for one pair of the form without `--stdin`, which says by its exit code whether the merge is clean.
+    /// The output for one pair without `--stdin`, where the exit code says whether the merge is clean.
     public init(single bytes: [UInt8], isClean: Bool) {
         self.init([isClean ? 0x31 : 0x30, 0] + bytes + [0])
     }
@@ -29,7 +30,7 @@ public struct MergeTreeOutput: Sendable, Equatable {
         }
         var kinds = stages.mapValues(\.kind)
         for (path, kind) in told where kind != nil || stages.isEmpty {
-            // Where a folder's rename is unclear Git lists no file, and only its message names the paths.
+            // If a folder's rename is ambiguous, Git lists no file, and only its message has the paths.
             if kinds[path] != nil || stages.isEmpty { kinds[path] = kind ?? "conflicts" }
         }
         return .conflicts(
@@ -54,7 +55,7 @@ public struct MergeTreeOutput: Sendable, Equatable {
         return nil
     }
 
-    /// The paths that conflict messages name, with a kind where the message says more than the stages do.
+    /// The paths in conflict messages, with a kind if the message says more than the stages do.
     private static func messages(_ fields: inout Fields) -> [(path: String, kind: String?)]? {
         var found: [(String, String?)] = []
         while let first = fields.next() {
@@ -72,7 +73,7 @@ public struct MergeTreeOutput: Sendable, Equatable {
         return nil
     }
 
-    /// Git's own words for a kind (merge-ort.c), which are the same in all versions and languages.
+    /// Git's identifiers of the kinds (merge-ort.c), which are the same in all versions and languages.
     private static func kind(_ type: String) -> String? {
         let kinds = [
             "(rename/rename)": "renamed differently by both",
@@ -97,7 +98,7 @@ public struct MergeTreeOutput: Sendable, Equatable {
 
         init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-        /// `nil` at the end, and for a field that is cut.
+        /// Nil at the end, and for a field that is cut.
         mutating func next() -> ArraySlice<UInt8>? {
             guard let end = bytes[position...].firstIndex(of: 0) else { return nil }
             defer { position = end + 1 }

@@ -1,9 +1,10 @@
 internal import CGit
 
 extension Repository {
-    /// Where each conflicting file first conflicts: the line in the merged text at which the two versions part.
+    /// Where each conflicting file first conflicts: the line in the merged text at which the two versions differ.
     ///
-    /// - Returns: By path; files without lines to compare (deleted, binary, renamed) are not in it. At most `limit` files.
+    /// - Returns: Lines by path, for at most `limit` files. Files without lines to compare (deleted, binary, renamed)
+    ///   are left out.
     public func conflictLines(
         merging head: OID, into target: OID, limit: Int = 50
     ) throws(GitError) -> [String: Int] {
@@ -21,13 +22,13 @@ extension Repository {
             if code == GIT_ITEROVER.rawValue { break }
             try git("git_index_conflict_next") { code }
             guard let ours, let theirs, let path = ours.pointee.path else { continue }
-            // A file of gigabytes is not merged again for a line number.
+            // A very large file is not merged again for a line number.
             let sides = [base, ours, theirs].compactMap { $0.map { OID($0.pointee.id) } }
             guard sides.allSatisfy({ ((try? size(of: $0)) ?? .max) <= ObjectBounds.mergedFile }) else {
                 continue
             }
             var result = git_merge_file_result()
-            // A file that can't be merged by lines has no line; that is not this caller's trouble.
+            // A file that can't be merged by lines has no line.
             guard git_merge_file_from_index(&result, pointer, base, ours, theirs, nil) == 0 else {
                 git_error_clear()
                 continue

@@ -1,11 +1,12 @@
 internal import CGit
 
 extension Repository {
-    /// Merges a change's head into its target in memory and writes the merged tree to this repository's own objects.
+    /// Merges a change's head into its target in memory, and writes the merged tree to this repository's own objects.
     ///
-    /// This is libgit2's merge. It compares lines and finds renames in other ways than Git, so that it differs from Git's
-    /// for about one merge in a thousand: it is for machines whose Git can't merge without a work tree.
-    /// No ref, index or work tree is touched. Histories without a common ancestor are merged as if it were empty.
+    /// It uses libgit2's merge, which compares lines and finds renames in other ways than Git and so has another result
+    /// for about one merge in a thousand. It is for machines whose Git can't merge without a work tree.
+    ///
+    /// No ref, index or work tree is touched. If the histories have no common ancestor, an empty one is assumed.
     public func merge(_ head: OID, into target: OID) throws(GitError) -> MergeOutcome {
         let index = try mergedIndex(head, into: target)
         if git_index_has_conflicts(index.pointer) == 1 { return .conflicts(try conflicts(in: index)) }
@@ -14,7 +15,8 @@ extension Repository {
         return .merged(tree: OID(tree))
     }
 
-    /// Applies to the tree `ours` what `theirs` changes against `ancestor`, in memory, as ``merge(_:into:)`` does.
+    /// Applies the difference between the trees `ancestor` and `theirs` to the tree `ours`, in memory, as
+    /// ``merge(_:into:)`` does.
     ///
     /// All three are ids of trees.
     public func merge(tree theirs: OID, into ours: OID, ancestor: OID) throws(GitError) -> MergeOutcome {

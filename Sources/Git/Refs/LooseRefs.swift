@@ -16,19 +16,19 @@ struct LooseRefs {
 
     /// Sorted by the bytes of the names.
     private(set) var refs: [(name: String, target: Target)] = []
-    /// Of all names and what is in the files: equal for the same refs, in this process.
+    /// A hash of all names and contents: equal for the same refs in this process.
     private(set) var digest = 0
-    /// Whether a file holds something else, or can't be read: libgit2 decides then.
+    /// Whether a file has another form, or can't be read. Then libgit2 must decide.
     private(set) var hasOthers = false
-    /// Whether libgit2 can't list them all: below so many folders in folders libgit2 1.5 reads no loose ref
-    /// (`FILESYSTEM_MAX_DEPTH` in its iterator.c), and ends without an error, so that refs beside and after it are missing,
-    /// too. Git itself sets and lists refs of any depth.
+    /// Whether folders are nested too deeply for libgit2 to list all refs. Beyond a certain depth libgit2 1.5 reads no
+    /// loose refs (`FILESYSTEM_MAX_DEPTH` in its iterator.c) and stops without an error, so that refs beside and after
+    /// it are missing, too. Git itself sets and lists refs at any depth.
     private(set) var isBeyondLibrary = false
     private static let deepest = 100
 
     /// - Parameters:
     ///   - folder: The repository's common folder.
-    ///   - prefix: The folder of refs that is read, with a slash at its end.
+    ///   - prefix: The folder of refs to read, with a slash at its end.
     init(in folder: String, under prefix: String = "refs/") {
         var hasher = Hasher()
         let top = String(prefix.dropLast())
@@ -37,14 +37,14 @@ struct LooseRefs {
         while let (current, depth) = folders.popLast() {
             if depth >= LooseRefs.deepest { isBeyondLibrary = true }
             guard let handle = opendir("\(folder)/\(current)") else {
-                // Git removes folders that are empty while we look.
+                // Git may remove empty folders at the same time.
                 if errno != ENOENT { hasOthers = true }
                 continue
             }
             defer { closedir(handle) }
             while let entry = readdir(handle) {
                 guard let name = LooseRefs.name(of: entry) else { continue }
-                // No part of a ref's name begins with a dot, and a lock is none.
+                // No part of a ref's name begins with a dot, and a lock file is not a ref.
                 if name.hasPrefix(".") || name.hasSuffix(".lock") { continue }
                 let path = "\(current)/\(name)"
                 if LooseRefs.isFolder(entry, "\(folder)/\(path)") {
@@ -74,7 +74,7 @@ struct LooseRefs {
         return .ref(name)
     }
 
-    /// nil for a name that is not valid UTF-8, which is left out.
+    /// Nil for a name that is not valid UTF-8. It is left out.
     private static func name(of entry: UnsafeMutablePointer<dirent>) -> String? {
         let capacity = MemoryLayout.size(ofValue: entry.pointee.d_name)
         return withUnsafePointer(to: &entry.pointee.d_name) { name in
@@ -90,7 +90,7 @@ struct LooseRefs {
         return stat(path, &info) == 0 && info.st_mode & S_IFMT == S_IFDIR
     }
 
-    /// A ref's file, as far as one can be long.
+    /// A ref's file, up to the length that one can have.
     private static func read(_ path: String) -> [UInt8]? {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return nil }
@@ -101,7 +101,7 @@ struct LooseRefs {
     }
 }
 
-/// read(2), where a method of the same name hides it.
+/// read(2), which a method with the same name hides here.
 private func readSome(_ file: Int32, _ buffer: UnsafeMutableBufferPointer<UInt8>) -> Int {
     read(file, buffer.baseAddress, buffer.count)
 }

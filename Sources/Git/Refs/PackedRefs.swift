@@ -8,22 +8,22 @@ internal import Foundation
 
 /// The file `packed-refs` as Git writes it: sorted, with every tag object peeled.
 ///
-/// libgit2 makes an object of each line, which takes ten times as long as reading them. What is not exactly in this form
-/// is left to it: see ``init(_:)``.
+/// libgit2 makes an object of each line, which takes ten times as long as reading them. A file in any other form is
+/// left to libgit2: see ``init(_:under:)``.
 struct PackedRefs {
-    /// What each line holds: the ref's own id, or that of what its tag is of.
+    /// The object of each line: the ref's own id, or the id of the object that its tag points to.
     let table: RefTable
 
-    /// Reads a file that is not there as one without refs.
+    /// A missing file has no refs.
     ///
-    /// - Parameter prefix: What the names of those that are kept begin with.
-    /// - Returns: nil where libgit2 must read it: unsorted, not fully peeled, or with a line of another form.
+    /// - Parameter prefix: Only refs whose names begin like this are kept.
+    /// - Returns: Nil if libgit2 must read the file: it is unsorted, not fully peeled, or has a line of another form.
     init?(_ path: String, under prefix: String = "refs/") {
         guard FileManager.default.fileExists(atPath: path) else {
             table = RefTable()
             return
         }
-        // Git replaces the file as a whole, so what is mapped stays as it was.
+        // Git replaces the whole file, so the mapped bytes do not change.
         guard let data = try? Data(contentsOf: URL(fileURLWithPath: path), options: .mappedIfSafe),
             let table = data.withUnsafeBytes({ PackedRefs.read($0, Array(prefix.utf8)) })
         else { return nil }
@@ -35,9 +35,9 @@ struct PackedRefs {
         var table = RefTable()
         if prefix.elementsEqual("refs/".utf8) { table.reserve(bytes.count / 64, bytes: bytes.count / 2) }
         var position = 0
-        /// The ref whose line came last: a line with its peeled id may follow.
+        /// The ref of the last line. A line with its peeled id may follow.
         var waiting: (name: UnsafeRawBufferPointer, id: OID)?
-        /// Whether the line before is a ref's, kept or not.
+        /// Whether the previous line is a ref's, kept or not.
         var mayPeel = false
         var last = UnsafeRawBufferPointer(start: nil, count: 0)
         while position < bytes.count {

@@ -1,11 +1,11 @@
 /// All refs of a repository at one moment.
 public struct RefSnapshot: Sendable, Equatable {
-    /// Full name to commit: symbolic refs followed, annotated tags peeled.
+    /// Full name to commit: symbolic refs are followed, annotated tags are peeled.
     ///
-    /// A tag on a tree or a blob keeps that object's id. Left out are symbolic refs to nothing, names that are not
-    /// valid UTF-8, and of names that differ in nothing but how Unicode composes them all but the composed one.
+    /// A tag of a tree or a blob keeps that object's id. Left out are symbolic refs to nothing and names that are not
+    /// valid UTF-8. If several names differ only in how Unicode composes them, only the composed one is kept.
     public var refs: RefTable
-    /// The full name of the branch that `HEAD` points to, also while it has no commit; `nil` when detached.
+    /// The full name of the branch that `HEAD` points to, even if it has no commit; nil if `HEAD` is detached.
     public var head: String?
 
     public init(refs: RefTable, head: String?) {
@@ -15,7 +15,7 @@ public struct RefSnapshot: Sendable, Equatable {
 
     public init(refs: [String: OID], head: String?) { self.init(refs: RefTable(refs), head: head) }
 
-    /// What became different since `old`, sorted by name; `HEAD` is not part of it.
+    /// The refs that differ from those of `old`, sorted by name. `HEAD` is not included.
     public func changes(since old: RefSnapshot) -> [RefChange] {
         var changes: [RefChange] = []
         var (here, there) = (0, 0)
@@ -41,7 +41,7 @@ public struct RefSnapshot: Sendable, Equatable {
     }
 }
 
-/// One ref that appeared (`old` is `nil`), moved, or vanished (`new` is `nil`).
+/// A ref that appeared (`old` is nil), moved, or was deleted (`new` is nil).
 public struct RefChange: Sendable, Equatable {
     public var name: String
     public var old: OID?

@@ -6,27 +6,27 @@ internal import Foundation
     import Glibc
 #endif
 
-/// Tells whether any ref of a repository may have moved, without reading those that are packed.
+/// Tells whether any ref of a repository may have moved, without reading packed refs.
 ///
-/// Two equal stamps of one repository, taken in this process, mean: no ref moved in between. Git replaces `packed-refs`
-/// by a new file, so its number, size and times say whether it is the same; loose refs are read. Take the stamp before
-/// the snapshot that it stands for.
+/// If two stamps of a repository, taken in this process, are equal, no ref moved in between. Git replaces `packed-refs`
+/// by a new file, so its inode, size and times show whether it is the same; loose refs are read. Take the stamp before
+/// the snapshot that it is for.
 public struct RefStamp: Sendable, Equatable {
     private var packed: [Int64] = []
     private var loose = 0
     private var head: String?
-    /// Not zero, and different each time, while the file is so young that it could change again within its time's
-    /// resolution (as in Git's own racy-git.txt).
+    /// Not zero, and different each time, while the file is so young that it could change again within the resolution
+    /// of its time (see Git's racy-git.txt).
     private var doubt: UInt64 = 0
 
     /// - Parameter gitDirectory: From ``Repository/gitDirectory``.
-    /// - Returns: nil when something is there that only a snapshot can judge.
+    /// - Returns: Nil if there is something that only a snapshot can decide.
     init?(gitDirectory: String) {
         let common = RefStamp.commonFolder(of: gitDirectory)
         self.init(gitDirectory: gitDirectory, common: common, LooseRefs(in: common))
     }
 
-    /// - Parameter refs: All loose refs of `common`, which were read just before.
+    /// - Parameter refs: All loose refs of `common`, which were just read.
     init?(gitDirectory: String, common: String, _ refs: LooseRefs) {
         guard !refs.hasOthers else { return nil }
         loose = refs.digest
@@ -48,9 +48,9 @@ public struct RefStamp: Sendable, Equatable {
         if abs(time(nil) - changed.tv_sec) <= 2 { doubt = .random(in: 1 ... .max) }
     }
 
-    /// The folder with the refs: another one only for a linked worktree.
+    /// The folder with the refs. It differs from `gitDirectory` only for a linked work tree.
     static func commonFolder(of gitDirectory: String) -> String {
-        // A look is mostly this: Foundation takes its time to find out that a file is not there.
+        // This is most of an observation's time, and Foundation is slow at finding that a file does not exist.
         guard access("\(gitDirectory)/commondir", F_OK) == 0,
             let text = try? String(contentsOfFile: "\(gitDirectory)/commondir", encoding: .utf8)
         else { return gitDirectory }

@@ -6,13 +6,13 @@ internal import Foundation
     import Glibc
 #endif
 
-/// The refs of a repository in the order of their names' bytes, each with the commit it stands for.
+/// The refs of a repository in the order of their names' bytes, each with its commit.
 ///
-/// Names lie behind one another in one piece of memory, so 100,000 refs are three allocations, and two tables are
-/// compared by walking both once.
+/// All names are in one block of memory, so 100,000 refs need three allocations, and two tables are compared by walking
+/// both once.
 public struct RefTable: Sendable, Equatable {
     private var names: [UInt8] = []
-    /// Where each name ends in ``names``; the one before it ends where it begins.
+    /// The end of each name in ``names``. It begins where the previous one ends.
     private var ends: [UInt32] = []
     private var ids: [OID] = []
 
@@ -31,14 +31,14 @@ public struct RefTable: Sendable, Equatable {
         ids.reserveCapacity(count)
     }
 
-    /// Adds a ref behind the last one, whose name must be smaller.
+    /// Appends a ref. The name of the last one must be smaller.
     mutating func append(name: UnsafeRawBufferPointer, _ id: OID) {
         names.append(contentsOf: name)
         ends.append(UInt32(names.count))
         ids.append(id)
     }
 
-    /// The commit of the ref of this name.
+    /// The commit of the ref with this name.
     public subscript(name: String) -> OID? {
         var name = name
         return name.withUTF8 { name in
@@ -48,7 +48,7 @@ public struct RefTable: Sendable, Equatable {
         }
     }
 
-    /// The refs whose name begins so, which lie together.
+    /// The refs whose names begin with `prefix`. They are next to each other.
     public func entries(under prefix: String) -> Slice<RefTable> {
         var prefix = prefix
         return prefix.withUTF8 { bytes in
@@ -63,7 +63,7 @@ public struct RefTable: Sendable, Equatable {
         }
     }
 
-    /// The same refs with `others`, sorted like them, in the place of those of their names; nil stands for none.
+    /// The same refs, with `others` replacing those with the same names; both are sorted. A nil id removes a ref.
     func overlaid(by others: [(name: String, id: OID?)]) -> RefTable {
         var table = RefTable()
         table.reserve(count + others.count, bytes: names.count + others.reduce(0) { $0 + $1.name.utf8.count })
@@ -86,9 +86,10 @@ public struct RefTable: Sendable, Equatable {
         return table
     }
 
-    /// Without names that Swift takes for another one of other bytes, as those with `K` and the Kelvin sign.
+    /// Without names that are equal as Swift strings although their bytes differ, such as those with `K` and the Kelvin
+    /// sign.
     ///
-    /// The one that Unicode calls composed counts: nobody may speak for a branch by one that only looks like it.
+    /// The composed form is kept, so that nobody can replace a branch by one that only looks like it.
     var settled: RefTable {
         if names.allSatisfy({ $0 < 0x80 }) { return self }
         var winners: [String: Int] = [:]
@@ -97,7 +98,7 @@ public struct RefTable: Sendable, Equatable {
             let name = name(at: index)
             let composed = name.precomposedStringWithCanonicalMapping
             if Array(composed.utf8) != Array(name.utf8), self[composed] != nil {
-                // The composed one is there, be it of other letters or, like the plain K, of none that need it.
+                // The composed form exists, with other letters or, as with the plain K, with none that need composing.
                 losers.append(index)
             } else if winners[name] == nil {
                 winners[name] = index
@@ -120,12 +121,12 @@ public struct RefTable: Sendable, Equatable {
         return low
     }
 
-    /// Where the ref stands to a name: below, at (0) or above it.
+    /// How the ref's name compares with `name`: less than, equal to (0) or greater than it.
     package func order(at index: Int, _ name: UnsafeRawBufferPointer) -> Int {
         withName(at: index) { $0.order(to: name) }
     }
 
-    /// Lends the name's bytes, which nobody may keep.
+    /// Lends the name's bytes, which must not be kept.
     package func withName<Result>(at index: Int, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         let start = index == 0 ? 0 : Int(ends[index - 1])
         let end = Int(ends[index])
@@ -150,7 +151,7 @@ extension RefTable: ExpressibleByDictionaryLiteral {
 }
 
 extension UnsafeRawBufferPointer {
-    /// As memcmp(3), and the shorter first where one begins the other: the order of Git and of SQLite.
+    /// Like memcmp(3), with a prefix before the longer name: the order of Git and of SQLite.
     package func order(to other: UnsafeRawBufferPointer) -> Int {
         let shared = Swift.min(count, other.count)
         if shared > 0, let one = baseAddress, let two = other.baseAddress {

@@ -7,19 +7,20 @@ internal import Foundation
 #endif
 
 extension Repository {
-    /// Keeps `id`, and what it is made of, from `git gc` for as long as a process needs it.
+    /// Protects `id` and its contents from `git gc` as long as a process needs it.
     ///
-    /// A ref as any other, but nobody else may move it, and it need not outlive a power cut: it is written without a
-    /// lock and without a flush, each of which waits for the disk. What a power cut leaves of one is removed by
-    /// ``forgetTorn(under:)``.
-    /// - Parameter name: The ref, its parts separated by slashes.
+    /// It is an ordinary ref, but only this process may move it, and it need not survive a power cut. So it is written
+    /// without a lock and without a flush, each of which waits for the disk. ``forgetTorn(under:)`` removes what a
+    /// power cut leaves of one.
+    ///
+    /// - Parameter name: The ref, with its parts separated by slashes.
     public func keep(_ id: OID, as name: String) throws(GitError) {
         try write(id, as: name, by: ".lock") { new, path in rename(new, path) }
     }
 
-    /// Adds a ref without a flush, for one who can write it again after a power cut.
+    /// Adds a ref without a flush, for callers that can write it again after a power cut.
     ///
-    /// - Throws: `.exists` when there is a loose ref of this name; one that is packed only has to be looked for before.
+    /// - Throws: `.exists` if there is a loose ref with this name. Check for a packed one before.
     public func add(_ id: OID, as name: String) throws(GitError) {
         // Another writer of the same ref must not have the same file.
         try write(id, as: name, by: ".\(UInt64.random(in: .min ... .max)).lock") { new, path in
@@ -32,7 +33,7 @@ extension Repository {
         _ id: OID, as name: String, by suffix: String, _ move: (_ new: String, _ path: String) -> Int32
     ) throws(GitError) {
         let path = looseFile(of: name)
-        // For Git no ref, whatever becomes of it.
+        // Git does not read this file as a ref, even if it remains.
         let new = path + suffix
         guard !name.utf8.contains(0) else {
             throw GitError(call: "keep", code: .invalidName, message: "the name of the ref contains a NUL")
@@ -43,7 +44,7 @@ extension Repository {
                 atPath: (path as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
             problem = write(id, to: new)
         }
-        // Half an id must not become the ref.
+        // A partial id must not become the ref.
         if problem == 0, move(new, path) != 0 { problem = errno }
         guard problem == 0 else {
             unlink(new)
@@ -51,17 +52,18 @@ extension Repository {
         }
     }
 
-    /// The file that ``keep(_:as:)`` writes, whether there is one or not.
+    /// The path of the file that ``keep(_:as:)`` writes, whether it exists or not.
     public func looseFile(of name: String) -> String { commonDirectory + "/" + name }
 
-    /// Ends what ``keep(_:as:)`` began; nothing if it is gone. In a run's own store only, whose refs nobody packs.
+    /// Removes a ref of ``keep(_:as:)``; does nothing if it does not exist. Only in a run's own repository, whose refs
+    /// are never packed.
     public func letGo(of name: String) throws(GitError) {
         guard !name.utf8.contains(0) else { return }
         if unlink(looseFile(of: name)) == 0 || errno == ENOENT { return }
         throw unkept(name, errno)
     }
 
-    /// Removes what a power cut has left of refs that were kept, which would be broken ones for Git.
+    /// Removes the remains of kept refs after a power cut, which Git would read as broken refs.
     ///
     /// - Parameter folder: The folder of refs, without a slash at its end.
     public func forgetTorn(under folder: String) {
@@ -73,13 +75,13 @@ extension Repository {
         }
     }
 
-    /// An errno; 0 when it is written.
+    /// Returns 0, or an errno.
     private func write(_ id: OID, to path: String) -> Int32 {
         let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
         guard file >= 0 else { return errno }
         defer { close(file) }
         let bytes = Array("\(id.hex)\n".utf8)
-        // A short write is how a disk says that it is full.
+        // A full disk shows itself by a short write.
         let count = Foundation.write(file, bytes, bytes.count)
         return count == bytes.count ? 0 : count < 0 ? errno : ENOSPC
     }

@@ -2,15 +2,15 @@ internal import CGit
 internal import Foundation
 
 extension Repository {
-    /// All refs and where `HEAD` points; 100,000 packed refs take about a hundredth of a second.
+    /// All refs, and where `HEAD` points. 100,000 packed refs take about a hundredth of a second.
     ///
-    /// - Parameter prefix: Only those of this folder of refs, with a slash at its end, as `refs/heads/`.
+    /// - Parameter prefix: Only refs in this folder, with a slash at its end, as in `refs/heads/`.
     public func snapshot(under prefix: String = "refs/") throws(GitError) -> RefSnapshot {
-        // The loose ones first: a ref that is packed meanwhile is in the file before its own is gone.
+        // Loose refs come first: a ref that is being packed is in `packed-refs` before its own file is removed.
         try snapshot(under: prefix, LooseRefs(in: commonDirectory, under: prefix))
     }
 
-    /// - Parameter loose: The loose refs of this folder, which were read just before.
+    /// - Parameter loose: The loose refs of this folder, which were just read.
     func snapshot(under prefix: String, _ loose: LooseRefs) throws(GitError) -> RefSnapshot {
         RefSnapshot(refs: try table(prefix, loose), head: try symbolicTarget("HEAD"))
     }
@@ -44,7 +44,7 @@ extension Repository {
         return target(of: out, named: name, in: odb)
     }
 
-    /// The same by libgit2's own reading, for refs in a form that ours leaves to it.
+    /// The same, read by libgit2, for refs in a form that this module leaves to it.
     func tableOfLibrary() throws(GitError) -> RefTable {
         let iterator = try Handle("git_reference_iterator_new", free: git_reference_iterator_free) {
             git_reference_iterator_new(&$0, pointer)
@@ -64,7 +64,7 @@ extension Repository {
             guard let id = target(of: out, named: name, in: odb.pointer) else { continue }
             if let old = refs.updateValue(id, forKey: name) { Self.settle(name, id, against: old, in: &refs) }
         }
-        // Whoever may push a deep ref could hide all others.
+        // Otherwise whoever may push a deeply nested ref could hide all others.
         let loose = LooseRefs(in: commonDirectory)
         for case (let name, .id(let id)) in loose.isBeyondLibrary ? loose.refs : []
         where refs[name] == nil && isRefName(name) {
@@ -78,9 +78,10 @@ extension Repository {
         return git_reference_name_is_valid(&isValid, name) == 0 && isValid == 1
     }
 
-    /// Decides between two names of other bytes that Swift takes for the same, as those with `K` and the Kelvin sign.
+    /// Chooses between two names that are equal as Swift strings although their bytes differ, such as those with `K`
+    /// and the Kelvin sign.
     ///
-    /// The one that Unicode calls composed counts: nobody may speak for a branch by one that only looks like it.
+    /// The composed form is kept, so that nobody can replace a branch by one that only looks like it.
     private static func settle(_ name: String, _ id: OID, against old: OID, in refs: inout [String: OID]) {
         guard let place = refs.index(forKey: name) else { return }
         let known = refs[place].key
@@ -93,7 +94,7 @@ extension Repository {
         refs[isKnown ? known : name] = isKnown ? old : id
     }
 
-    /// The commit that a ref stands for: followed if symbolic, peeled if a tag object; `nil` if that leads nowhere.
+    /// The commit of a ref: symbolic refs are followed, tag objects are peeled; nil if that leads to nothing.
     private func target(of ref: OpaquePointer, named name: String, in odb: OpaquePointer) -> OID? {
         if let peeled = git_reference_target_peel(ref) { return OID(peeled.pointee) }
         guard let direct = git_reference_target(ref) else {
@@ -108,9 +109,10 @@ extension Repository {
         return target(of: OID(direct.pointee), named: name, in: odb)
     }
 
-    /// What an id that the ref holds stands for: peeled if a tag object.
+    /// The object that an id in a ref stands for: tag objects are peeled.
     private func target(of id: OID, named name: String, in odb: OpaquePointer) -> OID? {
-        // Only tags are worth a look at the object: a branch cannot hold a tag object, and a look costs microseconds.
+        // Only tags need a look at the object, because a branch can't contain a tag object, and each look takes
+        // microseconds.
         guard name.hasPrefix("refs/tags/") else { return id }
         var (size, kind, raw) = (0, GIT_OBJECT_INVALID, id.raw)
         guard git_odb_read_header(&size, &kind, odb, &raw) == 0, kind == GIT_OBJECT_TAG else {
@@ -129,7 +131,7 @@ extension Repository {
         return git_object_id(object).map { OID($0.pointee) }
     }
 
-    /// The ref that `name` points to if it is symbolic.
+    /// The ref that `name` points to, if it is symbolic.
     func symbolicTarget(_ name: String) throws(GitError) -> String? {
         var out: OpaquePointer?
         guard try gitFinds("git_reference_lookup", { git_reference_lookup(&out, pointer, name) }), let out else {
@@ -139,7 +141,7 @@ extension Repository {
         return git_reference_symbolic_target(out).flatMap { String(validatingCString: $0) }
     }
 
-    /// The id a ref holds, symbolic refs followed, tags not peeled; `nil` if there is no such ref.
+    /// The id in a ref: symbolic refs are followed, tags are not peeled; nil if there is no such ref.
     public func ref(_ name: String) throws(GitError) -> OID? {
         guard !name.utf8.contains(0) else { return nil }
         var id = git_oid()
@@ -147,13 +149,13 @@ extension Repository {
         return found ? OID(id) : nil
     }
 
-    /// Points `name` at `id` if it still has the expected value: a compare-and-swap under the ref's lock file.
+    /// Sets `name` to `id` if it still has the expected value: a compare-and-swap under the ref's lock file.
     ///
-    /// `expecting` is `.none` for whatever it is now, `.some(nil)` for "must not exist", `.some(old)` for "must be
-    /// `old`". Throws `.modified` when the expectation is wrong and `.locked` while another process holds the ref.
-    /// `message` goes to the reflog where there is one.
+    /// - Parameter expecting: `.none`: any value. `.some(nil)`: the ref must not exist. `.some(old)`: it must be `old`.
+    /// - Parameter message: The text for the reflog, if there is one.
+    /// - Throws: `.modified` if the ref has another value, and `.locked` while another process holds the lock.
     public func setRef(_ name: String, to id: OID, expecting: OID?? = .none, message: String) throws(GitError) {
-        // In C the name would end there, and another ref be set.
+        // In C the name would end at the NUL, and another ref would be set.
         guard !name.utf8.contains(0) else {
             throw GitError(
                 call: "git_reference_create", code: .invalidName, message: "the name of the ref contains a NUL")
@@ -164,7 +166,7 @@ extension Repository {
             try git("git_reference_create") { git_reference_create(&out, pointer, name, &raw, 1, message) }
             return
         }
-        // An id of zeros stands for "no such ref" and, unlike force: 0, is compared under the lock.
+        // An id of zeros means "no such ref". In contrast to force: 0, it is compared under the lock.
         var old = expected?.raw ?? git_oid()
         do {
             try git("git_reference_create_matching") {
@@ -184,9 +186,9 @@ extension Repository {
             message: "\(name) \(now), but \(wanted): another process moved it. Read it again and repeat.")
     }
 
-    /// Deletes a ref, loose and packed; one that does not exist is no error.
+    /// Deletes a ref, loose and packed. If it does not exist, nothing happens.
     ///
-    /// With `expecting`, throws `.modified` if the ref has another value.
+    /// - Throws: `.modified` if `expecting` is given and the ref has another value.
     public func deleteRef(_ name: String, expecting: OID? = nil) throws(GitError) {
         guard !name.utf8.contains(0) else { return }
         var out: OpaquePointer?
@@ -197,7 +199,7 @@ extension Repository {
         if let expecting, git_reference_target(out).map({ OID($0.pointee) }) != expecting {
             throw modified(name, expected: expecting)
         }
-        // Compares with the value looked up above, under the ref's lock.
+        // Compares with the value that was read above, under the ref's lock.
         _ = try gitFinds("git_reference_delete") { git_reference_delete(out) }
     }
 }

@@ -1,6 +1,6 @@
 import CGit
 
-/// One way to say who we are.
+/// A credential to offer to a server.
 enum Credential: Equatable {
     case user(String)
     case agent(user: String)
@@ -18,7 +18,7 @@ enum Credential: Equatable {
         }
     }
 
-    /// How an error names it, without the secret.
+    /// Its name in errors, without the secret.
     var name: String {
         switch self {
         case .user: "user name"

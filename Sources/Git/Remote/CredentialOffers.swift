@@ -1,10 +1,10 @@
 import CGit
 import Foundation
 
-/// The credentials to try for one connection, each once.
+/// The credentials for one connection, each of which is offered once.
 ///
-/// SSH: the agent, then `~/.ssh/id_ed25519`, `id_ecdsa`, `id_rsa` (no passphrase). https: what ``TokenSource`` finds.
-/// Nothing secret goes over http, or to a host other than the one that was asked for.
+/// SSH: the agent, then `~/.ssh/id_ed25519`, `id_ecdsa`, `id_rsa` (without passphrase). https: those of
+/// ``TokenSource``. No secret is sent over http, or to a host other than the one in the URL.
 struct CredentialOffers {
     private let host: String?
     private let environment: [String: String]
@@ -22,10 +22,10 @@ struct CredentialOffers {
         self.home = home ?? "/nonexistent"
     }
 
-    /// What was offered, for an error: "none" or the names.
+    /// The names of the credentials that were offered, or "none", for an error.
     var tried: String { names.isEmpty ? "none" : names.joined(separator: ", ") }
 
-    /// The next credential to offer; `nil` when all were.
+    /// The next credential; nil if all were offered.
     mutating func next(url: String, user: String?, allowed: UInt32) -> Credential? {
         guard Self.host(of: url) == host else { return nil }
         if allowed & GIT_CREDENTIAL_USERNAME.rawValue != 0, !toldUser {

@@ -1,9 +1,9 @@
 import CGit
 import Foundation
 
-/// What one connection keeps between libgit2's callbacks: credentials still to be tried, progress, refused refs.
+/// The state of one connection between libgit2's callbacks: credentials left to offer, progress, refused refs.
 ///
-/// No certificate callback is installed, so libgit2's own verdict on host keys and certificates stands.
+/// No certificate callback is installed, so libgit2's own check of host keys and certificates applies.
 final class RemoteSession {
     private let url: String
     private let progress: ((TransferProgress) -> Void)?
@@ -17,7 +17,7 @@ final class RemoteSession {
         offers = CredentialOffers(url: url)
     }
 
-    /// Points the callbacks at this session, which must live until the call has returned.
+    /// Points the callbacks at this session, which must exist until the call has returned.
     func install(in callbacks: inout git_remote_callbacks) {
         callbacks.payload = Unmanaged.passUnretained(self).toOpaque()
         callbacks.credentials = { out, url, user, allowed, payload in
@@ -41,7 +41,7 @@ final class RemoteSession {
         }
     }
 
-    /// Runs the call that uses the callbacks and turns what they noted into its error.
+    /// Runs the call that uses the callbacks, and turns what they recorded into its error.
     func run(_ call: String, _ body: () -> Int32) throws(GitError) {
         do {
             try withExtendedLifetime(self) { () throws(GitError) in _ = try git(call, body) }
@@ -60,7 +60,7 @@ final class RemoteSession {
     private func offer(
         _ out: UnsafeMutablePointer<UnsafeMutablePointer<git_credential>?>, url: String, user: String?, allowed: UInt32
     ) -> Int32 {
-        // libgit2 asks again until something works; each kind is offered once, so the questions end.
+        // libgit2 asks again until a credential works. Each is offered once, so this ends.
         while let credential = offers.next(url: url, user: user, allowed: allowed) {
             if credential.make(out) == 0 { return 0 }
             git_error_clear()
@@ -75,7 +75,7 @@ final class RemoteSession {
         Unmanaged<RemoteSession>.fromOpaque(payload).takeUnretainedValue()
     }
 
-    /// The URL without a password or token, fit for a log.
+    /// The URL without a password or token, for logs.
     static func withoutSecrets(_ url: String) -> String {
         guard let scheme = url.range(of: "://") else { return url }
         let authority = url[scheme.upperBound...].prefix { $0 != "/" }

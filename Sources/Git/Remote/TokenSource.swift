@@ -1,17 +1,17 @@
 import Foundation
 
-/// Where a token for https comes from: the environment, then `~/.netrc`, then Git's own credential file.
+/// Where tokens for https come from: the environment, then `~/.netrc`, then Git's own credential file.
 struct TokenSource {
     var environment: [String: String]
     var home: String
 
-    /// What to offer to `host`, best first; a token of one forge is never offered to another host.
+    /// The credentials for `host`, the best first. A token for one forge is never offered to another host.
     func credentials(host: String, user: String?) -> [Credential] {
         var found: [Credential] = []
         let forges = ["github.com": "GITHUB_TOKEN", "gitlab.com": "GITLAB_TOKEN", "codeberg.org": "CODEBERG_TOKEN"]
         for name in ["PIPECTL_GIT_TOKEN", forges[host]] {
             guard let name, let token = environment[name], !token.isEmpty else { continue }
-            // GitHub ignores the user name, GitLab wants this one for OAuth tokens and ignores it for others.
+            // GitHub ignores the user name. GitLab needs this one for OAuth tokens and ignores it for others.
             found.append(.password(user: user ?? "oauth2", secret: token))
         }
         found += netrc(host: host, user: user)

@@ -1,15 +1,16 @@
-/// Text of a commit, cut to a length that can be kept and shown: whoever pushes decides how long it is.
+/// Text of a commit, cut to a limited length, because whoever pushes decides how long it is.
 enum BoundedText {
-    /// At most `limit` bytes of valid UTF-8; what was cut ends with `…`. Bytes that are not UTF-8 appear as U+FFFD.
+    /// At most `limit` bytes of valid UTF-8. A text that was cut ends with `…`. Bytes that are not UTF-8 appear as
+    /// U+FFFD.
     ///
-    /// - Parameter bytes: Without the zero at the end.
+    /// - Parameter bytes: The text without a zero at the end.
     static func cut(_ bytes: UnsafeBufferPointer<UInt8>, to limit: Int) -> String {
         guard bytes.count > limit else { return cut(String(decoding: bytes, as: UTF8.self), to: limit) }
-        // A character that the cut goes through is cut off whole, below.
+        // A character that the cut splits is removed below.
         return cut(String(decoding: bytes[..<limit], as: UTF8.self), to: limit, isCut: true)
     }
 
-    /// The same for a C string that ends with a zero; nil is no text.
+    /// The same for a C string that ends with a zero; nil gives an empty text.
     static func cut(_ text: UnsafePointer<CChar>?, to limit: Int) -> String {
         guard let text else { return "" }
         var count = 0

@@ -1,13 +1,13 @@
 internal import CGit
 
-/// One commit, copied out of the object store.
+/// A commit, copied out of the object store.
 public struct Commit: Sendable, Equatable {
     public var id: OID
     public var tree: OID
     public var parents: [OID]
     public var author: Signature
     public var committer: Signature
-    /// The message, at most 64 KiB of it; bytes that are not UTF-8 appear as U+FFFD.
+    /// At most 64 KiB of the message. Bytes that are not UTF-8 appear as U+FFFD.
     public var message: String
 
     public init(
@@ -21,12 +21,12 @@ public struct Commit: Sendable, Equatable {
         self.message = message
     }
 
-    /// Bytes that are read of a message.
+    /// The most bytes that are read of a message.
     static let messageLimit = 65_536
-    /// Bytes of a summary.
+    /// The most bytes of a summary.
     public static let summaryLimit = 1_024
 
-    /// The message's first line that is not blank, without surrounding spaces; at most 1 KiB of it.
+    /// The message's first line that is not blank, without surrounding spaces; at most 1 KiB.
     public var summary: String {
         if let plain = plainSummary { return plain }
         for line in message.split(whereSeparator: \.isNewline) {
@@ -39,7 +39,7 @@ public struct Commit: Sendable, Equatable {
         return ""
     }
 
-    /// The summary where it is ASCII, as most are: there each byte is a character. `nil` where it may not be.
+    /// The summary if it is ASCII, as most are: then each byte is a character. Nil if it may not be.
     private var plainSummary: String? {
         let bytes = message.utf8
         func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || 0x09...0x0D ~= byte }

@@ -1,19 +1,19 @@
 internal import CGit
 
-/// One file that differs between two commits.
+/// A file that differs between two commits.
 public struct FileChange: Sendable, Equatable, Codable {
     public enum Status: String, Sendable, Codable {
         case added, deleted, modified, renamed, copied, typeChanged
     }
 
     public var status: Status
-    /// The path on the old side, where it is another one: set for a renamed or copied file only.
+    /// The path on the old side, if it differs: set for a renamed or copied file only.
     public var oldPath: String?
-    /// Relative to the repository's root, with slashes; bytes that are not UTF-8 appear as U+FFFD.
+    /// Relative to the repository's root, with slashes. Bytes that are not UTF-8 appear as U+FFFD.
     public var path: String
-    /// Lines; 0 for a binary file.
+    /// The number of added lines; 0 for a binary file.
     public var additions: Int
-    /// Lines; 0 for a binary file.
+    /// The number of removed lines; 0 for a binary file.
     public var deletions: Int
     public var isBinary: Bool
 

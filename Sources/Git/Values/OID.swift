@@ -1,12 +1,12 @@
 import CGit
 
-/// The name of one Git object: its SHA-1 as 20 bytes, compared and sorted like its hexadecimal form.
+/// The id of a Git object: its SHA-1 as 20 bytes, compared and sorted like its hexadecimal form.
 public struct OID: Hashable, Sendable {
     private let high: UInt64
     private let middle: UInt64
     private let low: UInt32
 
-    /// Reads exactly 40 hexadecimal digits, of either case; `nil` for anything else, abbreviations included.
+    /// Reads exactly 40 hexadecimal digits in upper or lower case; nil for anything else, including abbreviations.
     public init?(hex: String) {
         let digits = hex.utf8
         guard digits.count == 40 else { return nil }
@@ -21,7 +21,7 @@ public struct OID: Hashable, Sendable {
         self.low = UInt32(truncatingIfNeeded: low)
     }
 
-    /// Reads the digits where they lie, without making a string of them.
+    /// Reads the digits in place, without making a string of them.
     package init?(hex digits: UnsafeRawBufferPointer) {
         guard digits.count == 40 else { return nil }
         func number(_ places: Range<Int>) -> UInt64? {
@@ -69,7 +69,7 @@ public struct OID: Hashable, Sendable {
         return raw
     }
 
-    /// Reads 20 bytes; nil for another number of them.
+    /// Reads 20 bytes; nil for any other number.
     package init?(bytes: some Collection<UInt8>) {
         guard bytes.count == 20 else { return nil }
         var raw = git_oid()
@@ -100,7 +100,7 @@ public struct OID: Hashable, Sendable {
         }
     }
 
-    /// The first 10 digits, for people; never to look an object up with.
+    /// The first 10 digits, for people. Don't look up objects with it.
     public var short: String { String(hex.prefix(10)) }
 
     private static func number(_ digits: Substring.UTF8View) -> UInt64? {
@@ -128,7 +128,9 @@ extension OID: CustomStringConvertible {
 }
 
 extension OID: Codable {
-    /// Reads the id from its 40 digits; throws `DecodingError.dataCorrupted` for anything else.
+    /// Reads the id from its 40 digits.
+    ///
+    /// - Throws: `DecodingError.dataCorrupted` for anything else.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         let text = try container.decode(String.self)

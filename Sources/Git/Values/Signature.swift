@@ -1,13 +1,13 @@
 internal import CGit
 public import Foundation
 
-/// Who wrote or committed something, and when: a Git author or committer line.
+/// A Git author or committer line: a person and a time.
 public struct Signature: Sendable, Equatable, Codable {
     public var name: String
     public var email: String
     /// Whole seconds; Git keeps no fractions.
     public var time: Date
-    /// The writer's distance from UTC, in minutes, east positive.
+    /// The person's distance from UTC, in minutes, east positive.
     public var offsetMinutes: Int
 
     public init(name: String, email: String, time: Date, offsetMinutes: Int = 0) {
@@ -17,22 +17,24 @@ public struct Signature: Sendable, Equatable, Codable {
         self.offsetMinutes = offsetMinutes
     }
 
-    /// The end of the year 9999, in seconds since 1970: later times are taken for this one.
+    /// The end of the year 9999, in seconds since 1970. Later times become this one.
     private static let latest: git_time_t = 253_402_300_799
 
-    /// Bytes of a name, and of an address; a longer one is cut.
+    /// The most bytes of a name and of an address. Longer ones are cut.
     static let limit = 256
 
     init(_ raw: git_signature) {
         name = BoundedText.cut(raw.name, to: Self.limit)
         email = BoundedText.cut(raw.email, to: Self.limit)
-        // Whoever pushes chooses the number; as a date it must fit whoever makes whole seconds of it again.
+        // Whoever pushes chooses the number. As a date it must be convertible to whole seconds again.
         let time = min(max(raw.when.time, -Self.latest), Self.latest)
         self.time = Date(timeIntervalSince1970: TimeInterval(time))
         offsetMinutes = Int(raw.when.offset)
     }
 
-    /// Lends the signature to one libgit2 call; throws when the name or address is empty or holds `<`, `>` or a NUL.
+    /// Lends the signature to one libgit2 call.
+    ///
+    /// - Throws: If the name or address is empty or contains `<`, `>` or NUL.
     func withRaw(_ body: (UnsafePointer<git_signature>) throws(GitError) -> Void) throws(GitError) {
         var out: UnsafeMutablePointer<git_signature>?
         let seconds = git_time_t(time.timeIntervalSince1970.rounded(.down))

@@ -1,6 +1,6 @@
 internal import CGit
 
-/// One line of a tree.
+/// An entry of a tree.
 public struct TreeEntry: Sendable, Equatable {
     public enum Kind: Sendable {
         case blob, executable, symlink, tree, submodule
@@ -33,7 +33,7 @@ extension TreeEntry.Kind {
     }
 }
 
-/// One file of a tree that is to be written: its content, already stored, and whether it may be executed.
+/// A file of a tree that is to be written: its content, which is stored already, and whether it is executable.
 public struct TreeFile: Sendable, Equatable {
     public var blob: OID
     public var isExecutable: Bool
