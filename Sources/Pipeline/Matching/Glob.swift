@@ -241,5 +241,6 @@ public struct GlobProblem: Error, Sendable, Equatable, CustomStringConvertible {
     public var pattern: String
     /// The predicate of a sentence about the pattern: "it is empty".
     public var reason: String
+    /// The sentence, with the pattern.
     public var description: String { "the pattern \"\(pattern)\" can't be used: \(reason)" }
 }

@@ -49,16 +49,19 @@ public struct PlannedStep: Sendable, Equatable, Codable {
 
     /// Unique in the plan.
     public var name: String
+    /// What it runs.
     public var action: Action
     /// Names of steps of the same plan.
     public var needs: [String]
+    /// When it may run.
     public var condition = Condition.onSuccess
     /// Wall-clock seconds for each attempt.
     public var timeout: Double = 3600
+    /// How often, and after which failures, it is attempted again.
     public var retry = RetryPolicy()
     /// How failed tests are retried; nil: they are not retried.
     public var testRetry: TestRetry?
-    /// How the command is told which tests to run, if the workflow says so. ``testRunner`` also recognises common
+    /// How the command is told which tests to run, if the workflow says so. `testRunner` also recognises common
     /// commands.
     public var testFilter: TestRetry.Filter?
     /// Whether the run can pass although this step fails.
@@ -67,18 +70,26 @@ public struct PlannedStep: Sendable, Equatable, Codable {
     public var environment: [String: String] = [:]
     /// Relative to the workspace; nil: the workspace itself.
     public var workingDirectory: String?
+    /// Where its test results are read from; empty: it has none.
     public var testResults: [TestResultSource] = []
     /// Where findings are read from. Nil: only the errors in the output of a failed step are read.
     public var findings: [FindingSource]?
     /// Globs below the workspace.
+    /// Globs of the files that are archived with the report.
     public var artifacts: [String] = []
+    /// The resources that it holds while it runs.
     public var resources: [ResourceUse] = []
+    /// Whether it may use the network.
     public var network = NetworkAccess.denied
+    /// What the sandbox permits beyond the usual.
     public var permissions: [SandboxPermission] = []
+    /// What it may use.
     public var limits = Limits()
+    /// The folders that are kept from run to run.
     public var caches: [CacheUse] = []
     /// Whether the step's input and output are a pseudo-terminal.
     public var hasTerminal = false
+    /// The secrets that it gets in runs of merged code.
     public var secrets: [SecretUse] = []
     /// Globs of the repository's files that the step reads; empty: all files.
     public var inputs: [String] = []
@@ -101,6 +112,7 @@ public struct PlannedStep: Sendable, Equatable, Codable {
     /// The settings of a step that reviews the change; nil for other steps.
     public var review: ReviewPlan?
 
+    /// Makes a step without modifiers.
     public init(name: String, action: Action, needs: [String] = []) {
         self.name = name
         self.action = action
@@ -123,7 +135,9 @@ public struct PlannedStep: Sendable, Equatable, Codable {
 public struct RetryPolicy: Sendable, Equatable, Codable {
     /// The largest number of further attempts.
     public var count: Int
+    /// Which failures allow another attempt.
     public var condition: RetryCondition
+    /// The pause before each further attempt.
     public var backoff: Backoff
 
     public init(count: Int = 0, condition: RetryCondition = .anyFailure, backoff: Backoff = .constant(.zero)) {
@@ -135,7 +149,9 @@ public struct RetryPolicy: Sendable, Equatable, Codable {
 
 /// Which failures of a step allow another attempt.
 public enum RetryCondition: Sendable, Equatable, Codable {
+    /// Any failure, also a time-out.
     case anyFailure
+    /// The command ended with one of these exit codes.
     case exitCodes([Int32])
     /// The step could not be started, or the build box failed while it ran.
     case infrastructure
@@ -172,11 +188,18 @@ public struct Backoff: Sendable, Equatable, Codable {
 }
 
 /// Whether a step may use the network.
-public enum NetworkAccess: String, Sendable, Codable { case allowed, denied }
+public enum NetworkAccess: String, Sendable, Codable {
+    /// The step has the network of the machine.
+    case allowed
+    /// The step has no network, not even other processes' loopback.
+    case denied
+}
 
 /// How many units of a resource a step holds while it runs.
 public struct ResourceUse: Sendable, Equatable, Codable {
+    /// The resource, with its capacity.
     public var resource: Resource
+    /// At least 1, and at most the capacity.
     public var units: Int
 
     public init(resource: Resource, units: Int) {

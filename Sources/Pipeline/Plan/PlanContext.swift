@@ -98,7 +98,9 @@ public struct ChangedFile: Sendable, Equatable, Codable {
     /// What happened to the path, as Git reports it.
     public enum Status: String, Sendable, Codable { case added, deleted, modified, renamed, copied, typeChanged }
 
+    /// What happened to the path.
     public var status: Status
+    /// Relative to the repository.
     public var path: String
     /// The earlier path of a renamed or copied file.
     public var oldPath: String?
@@ -121,6 +123,7 @@ public struct MergedChange: Sendable, Equatable, Codable {
     public var head: String
     /// The commit on the target that contains the change.
     public var commit: String
+    /// How it was recognised.
     public var recognition: Recognition
 
     public init(name: String, head: String, commit: String, recognition: Recognition) {

@@ -13,7 +13,7 @@ public enum ProgramRequest: String, Sendable, Codable, CaseIterable {
 
 /// A workflow program's description of itself.
 public struct ProgramDescription: Sendable, Equatable, Codable {
-    /// The ``Plan/formatVersion`` that the program was compiled with.
+    /// The ``Plan/formatVersion-swift.type.property`` that the program was compiled with.
     public var formatVersion = Plan.formatVersion
     /// All workflows that it defines.
     public var workflows: [WorkflowDeclaration]

@@ -31,6 +31,7 @@ public struct FindingRule: Sendable, Equatable, Codable {
     /// `error`, `warning` or `note`, used where no `{severity}` gives it.
     public var severity: String
 
+    /// A rule with one template for each line of a finding.
     public init(_ name: String, _ templates: String..., severity: String = "error") {
         self.name = name
         self.templates = templates

@@ -85,8 +85,10 @@ public struct Limit: Sendable {
 
 /// A number of bytes: `.mebibytes(512)`.
 public struct ByteCount: Sendable, Hashable, CustomStringConvertible {
+    /// The number of bytes.
     public var bytes: Int
 
+    /// The same as ``bytes(_:)``.
     public init(bytes: Int) { self.bytes = bytes }
 
     /// Single bytes.

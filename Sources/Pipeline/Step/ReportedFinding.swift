@@ -1,5 +1,12 @@
 /// How much a finding matters.
-public enum FindingSeverity: String, Sendable, Codable { case error, warning, note }
+public enum FindingSeverity: String, Sendable, Codable {
+    /// Something is wrong.
+    case error
+    /// Something is probably wrong.
+    case warning
+    /// A fact to know.
+    case note
+}
 
 /// A finding that a closure step reports: one JSON object on a line of ``file`` in the folder of the step's values.
 package struct ReportedFinding: Sendable, Codable {

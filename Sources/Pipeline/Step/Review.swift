@@ -9,7 +9,11 @@ public struct Review: Sendable {
     /// The step, for `needs:` and for modifiers such as `.network(.allowed)`.
     public let step: Step
 
+    /// Makes the step. Its default name is "review".
+    ///
     /// - Parameters:
+    ///   - name: Unique in the workflow.
+    ///   - needs: Steps that must pass before the review.
     ///   - line: A line for `/bin/sh -e`.
     ///   - rules: Files with the review's rules. They are read from the target, so that a change can't rewrite them.
     ///   - maximum: The most findings that are kept of one review; the most severe ones are kept.
@@ -35,8 +39,14 @@ public struct Review: Sendable {
 
 /// How much a finding of a review matters.
 public enum ReviewSeverity: String, Sendable, Codable, CaseIterable, Comparable {
-    case note, warning, error
+    /// A remark.
+    case note
+    /// Something that should be changed.
+    case warning
+    /// Something that must be changed.
+    case error
 
+    /// A note is less than a warning, and a warning is less than an error.
     public static func < (one: ReviewSeverity, other: ReviewSeverity) -> Bool {
         let order = allCases
         return order.firstIndex(of: one) ?? 0 < order.firstIndex(of: other) ?? 0

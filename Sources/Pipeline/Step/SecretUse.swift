@@ -14,6 +14,7 @@ public struct SecretUse: Sendable, Equatable, Codable {
     /// Whether the step gets it as a file or as a variable.
     public var delivery: SecretDelivery
 
+    /// Uses the secret `name`, by default as a file.
     public init(_ name: String, as delivery: SecretDelivery = .file) {
         self.name = name
         self.delivery = delivery

@@ -86,8 +86,10 @@ extension Step {
 
     /// Gives the step secrets. Only runs of merged code get them.
     ///
-    /// - Parameter delivery: As a file whose path is in `DEPLOY_TOKEN_FILE` for the secret `DEPLOY_TOKEN`, or as the
-    ///   value of the variable `DEPLOY_TOKEN`.
+    /// - Parameters:
+    ///   - names: Names of secrets that `pipectl secrets` stores.
+    ///   - delivery: As a file whose path is in `DEPLOY_TOKEN_FILE` for the secret `DEPLOY_TOKEN`, or as the value of
+    ///     the variable `DEPLOY_TOKEN`.
     public func secrets(_ names: String..., as delivery: SecretDelivery = .file) -> Step {
         with { $0.secrets += names.map { SecretUse($0, as: delivery) } }
     }

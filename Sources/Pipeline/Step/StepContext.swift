@@ -35,9 +35,12 @@ public struct StepContext: Sendable {
     ///
     /// It does not fail the step: throw a ``StepFailure`` for that.
     /// - Parameters:
-    ///   - severity: `error`, `warning` or `note`.
+    ///   - severity: How much it matters.
+    ///   - message: What is wrong, with the value.
     ///   - rule: What kind of finding it is. Filters use it, and it helps to recognise the finding at another commit.
     ///   - file: Relative to the workspace.
+    ///   - line: The line in `file`, from 1.
+    ///   - column: The column in `line`, from 1.
     ///   - suggestion: What to do about it.
     /// - Throws: ``StepFailure`` when the finding can't be written.
     public func report(

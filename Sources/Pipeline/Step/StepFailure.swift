@@ -7,6 +7,7 @@ public struct StepFailure: Error, Sendable, CustomStringConvertible {
     /// The line in ``file``.
     public let line: Int
 
+    /// Fails the step with this sentence, and records where it was made.
     public init(_ description: String, file: String = #fileID, line: Int = #line) {
         self.description = description
         self.file = file

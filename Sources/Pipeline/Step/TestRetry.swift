@@ -51,6 +51,7 @@ extension Step {
     /// is not retried.
     ///
     /// - Parameters:
+    ///   - filter: How the tool is told which tests to run.
     ///   - times: The most further tries of a test.
     ///   - knownFlaky: The most further tries when all tests that still fail are known to be flaky, which means that in
     ///     the last 200 runs each of them failed and passed on the same tree.

@@ -44,6 +44,7 @@ public struct ParameterDeclaration: Sendable, Equatable, Codable {
 
     /// Unique in the workflow; letters, digits and punctuation other than `=`.
     public var name: String
+    /// The type of its values.
     public var kind: Kind
     /// The allowed values of a ``Kind/choice``.
     public var choices: [String]

@@ -10,6 +10,7 @@ public struct Resource: Sendable, Hashable, Codable {
     /// How many units exist.
     public let capacity: Int
 
+    /// Declares a resource. Declare it once, and use that in all steps.
     public init(_ name: String, capacity: Int) {
         self.name = name
         self.capacity = capacity

@@ -4,16 +4,25 @@
 /// one line however often it runs, and a long list can be split with `@StepsBuilder func part() -> [Step]`.
 @resultBuilder
 public enum StepsBuilder {
+    /// A step.
     public static func buildExpression(_ step: Step) -> [Step] { [step] }
+    /// Several steps, such as the result of a function.
     public static func buildExpression(_ steps: [Step]) -> [Step] { steps }
+    /// A review's step.
     public static func buildExpression(_ review: Review) -> [Step] { [review.step] }
     /// Lets a workflow `print` while it is planned.
     public static func buildExpression(_ nothing: Void) -> [Step] { [] }
+    /// All lines of a block, in their order.
     public static func buildBlock(_ parts: [Step]...) -> [Step] { Array(parts.joined()) }
+    /// `if` without `else`.
     public static func buildOptional(_ part: [Step]?) -> [Step] { part ?? [] }
+    /// `if` with `else`, and `switch`.
     public static func buildEither(first part: [Step]) -> [Step] { part }
+    /// The other branch of ``buildEither(first:)``.
     public static func buildEither(second part: [Step]) -> [Step] { part }
+    /// `for`.
     public static func buildArray(_ parts: [[Step]]) -> [Step] { Array(parts.joined()) }
+    /// `if #available`.
     public static func buildLimitedAvailability(_ part: [Step]) -> [Step] { part }
 
     @available(*, unavailable, message: "a workflow holds steps: write Step(\"name\", run: \"…\")")

@@ -2,7 +2,18 @@
 public struct Trigger: Sendable, Equatable, Codable {
     /// The kind of event that a trigger waits for.
     public enum Event: String, Sendable, Codable, CaseIterable {
-        case pullRequest, merge, push, tag, schedule, manual
+        /// A push of a change.
+        case pullRequest
+        /// New commits on a branch that existed before.
+        case merge
+        /// A moved or new branch.
+        case push
+        /// A moved or new tag.
+        case tag
+        /// A point in time.
+        case schedule
+        /// `pipectl run`.
+        case manual
     }
 
     /// The event that starts a run.

@@ -10,5 +10,6 @@ public struct Value<Content: Codable & Sendable>: Sendable {
     /// Unique in the workflow.
     public let name: String
 
+    /// Declares a value. Use the same declaration in all steps that publish or read it.
     public init(_ name: String) { self.name = name }
 }

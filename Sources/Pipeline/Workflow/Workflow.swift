@@ -14,6 +14,7 @@ public struct Workflow: Sendable {
     ///   - name: Unique in the repository; letters, digits, `-`, `_`, `.` and spaces.
     ///   - triggers: What starts a run. None means the same as ``Trigger/manual``.
     ///   - parameters: Values that `pipectl run --param` may set.
+    ///   - steps: The workflow's steps, in the order in which reports show them.
     public init(
         _ name: String, on triggers: Trigger..., parameters: [any ParameterDeclaring] = [],
         @StepsBuilder steps: @escaping @Sendable () -> [Step]
