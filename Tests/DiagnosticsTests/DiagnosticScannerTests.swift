@@ -54,14 +54,14 @@ import Testing
             ("sh.txt", "s.sh:3 error [error] no_such_command: not found"),
             ("bash.txt", "s.sh:3 error [error] no_such_command: command not found"),
         ])
-    func theFirstErrorOfWhatAToolPrinted(name: String, expected: String) throws {
+    func `each tool's first error is found`(name: String, expected: String) throws {
         let findings = DiagnosticScanner().findings(in: try Self.bytes(name))
         let first = try #require(findings.first.map(Self.line))
         #expect(first.hasPrefix(expected), "\(findings.map(Self.line))")
         #expect(findings.count <= 6)
     }
 
-    @Test func aCompilersCodeGoesWithItsMessage() throws {
+    @Test func `the code that a compiler shows belongs to its message`() throws {
         let finding = try #require(DiagnosticScanner().findings(in: try Self.bytes("swiftc.txt")).first)
         #expect(finding.column == 14)
         #expect(finding.excerpt?.contains("3 | let n: Int = \"a\"") == true)
@@ -104,16 +104,16 @@ import Testing
             "Total Test time (real) = 0.00 sec", "done: 3 files", "see a.swift line 3", "[12:3] error", "::1:80: x",
             "    at nothing", "E", "File \"", "error in 3 files", "0 errors: none",
         ])
-    func linesThatOnlyLookLikeIt(line: String) {
+    func `lines that only resemble errors are ignored`(line: String) {
         #expect(scan(line).filter { !$0.hasPrefix("-") } == [])
     }
 
-    @Test func errorsWithoutAPlaceAreTheLastResort() {
+    @Test func `errors without a location are used only if there are no others`() {
         #expect(scan("error: manifest parse error\nok\n") == ["- error [error] manifest parse error"])
         #expect(scan("ld: error: x\na.c:3:1: error: y\n") == ["a.c:3 error [error] y"])
     }
 
-    @Test func boundsHoldForHostileOutput() {
+    @Test func `hostile output stays within the limits`() {
         var scanner = DiagnosticScanner()
         scanner.maximumFindings = 10
         let many =
@@ -145,14 +145,14 @@ import Testing
     }
 
     @Test(arguments: ["", " ", " Killed\n", " Terminated\n\n"])
-    func aTestThatThePytestRunDiedInIsUnfinished(ending: String) {
+    func `a test in which pytest died is unfinished`(ending: String) {
         let text = "tests/test_a.py::test_b PASSED   [ 20%]\ntests/test_a.py::T::test_c\(ending)"
         let found = UnfinishedTests.findings(in: Array(text.utf8)).compactMap(UnfinishedTests.name)
         #expect(found == ["tests/test_a.py::T::test_c"])
         #expect(UnfinishedTests.findings(in: Array("tests/test_a.py::test_b PASSED   [ 20%]\n".utf8)).isEmpty)
     }
 
-    @Test func passagesAreBoundedAndInOrder() {
+    @Test func `passages of a long log are limited and in order`() {
         var random = SystemRandomNumberGenerator()
         for _ in 0..<200 {
             let words = ["rror: ", "Assertion ", "\n", "x\n", "Traceback (most", " undefined reference"]
@@ -169,7 +169,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(1)))
-    func aLogOfAMillionWordsTakesNoTime() {
+    func `a log of a million words is scanned quickly`() {
         let clock = ContinuousClock()
         for line in [
             "y\n", "a.c:1\n", "E   x\n", "Test a started.\n", "no error: fine\n", " Test \u{1F600}a started.\n",

@@ -21,7 +21,7 @@ import Testing
         #expect(finding.severity == .warning)
     }
 
-    @Test func severalLinesOfWhichTheLastRepeats() {
+    @Test func `the last template matches several lines`() {
         let rule = FindingRule("eslint", "{file}.js", "  {line}:{column}  {severity}  {message}")
         let found = scan(
             rule, "src/a.js\n  1:2  error  first\n  3:4  warning  second\n\nsrc/b.js\n  5:6  error  third\n")
@@ -30,7 +30,7 @@ import Testing
         #expect(found.map(\.severity) == [.error, .warning, .error])
     }
 
-    @Test func anythingIsPassedOver() {
+    @Test func `{*} matches any text`() {
         let found = scan(
             FindingRule("x", "{*}[{severity}] {file}({line}): {message}"), "12:00 job [W] a.c(7): text: more")
         #expect(found.map(\.line) == [7])
@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(1)))
-    func noLineIsSlow() {
+    func `no line is slow to match`() {
         let rule = FindingRule("x", "{*} {file} {*} {rule} {*} {message} end{line}")
         let line = String(repeating: "a ", count: 500) + "\n"
         #expect(scan(rule, String(repeating: line, count: 2_000)).isEmpty)
@@ -51,7 +51,7 @@ import Testing
             (FindingRule("x", "{file}{line}{message}"), "without anything between"),
             (FindingRule("x", "{message}", severity: "bad"), "severity \"bad\""),
         ])
-    func rulesThatCannotWorkAreRefused(rule: FindingRule, words: String) {
+    func `rules that can't match are refused`(rule: FindingRule, words: String) {
         let plan = Plan(workflow: "w", steps: [step(rule)])
         #expect(plan.validate().contains { $0.description.contains(words) })
         #expect(Plan(workflow: "w", steps: [step(FindingRule("x", "{file}:{line}: {message}"))]).validate().isEmpty)

@@ -9,7 +9,7 @@ import Testing
         try SARIFReading.findings(in: Data(text.utf8), named: "x.sarif")
     }
 
-    @Test func resultsWithPlacesRulesAndFixes() throws {
+    @Test func `SARIF results have locations, rules and suggestions`() throws {
         let found = try read(
             """
             {"version": "2.1.0", "runs": [{

@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func aWholePackedObjectIsReadInPlaceOfACutOne() throws {
+    @Test func `a complete packed object is read instead of a truncated one`() throws {
         let repository = try Repository.create(bareAt: fixture["store.git"])
         let noise = (0..<10_000).map { _ in UInt8.random(in: .min ... .max) }
         let batch = ObjectBatch(repository)
@@ -81,7 +81,7 @@ import Testing
     }
 
     /// Every size around those at which something else happens, read by us as Git wrote it.
-    @Test func wholeObjectsAreReadAsTheyAre() throws {
+    @Test func `complete objects are read unchanged`() throws {
         let repository = try Repository.create(bareAt: fixture["store.git"])
         for size in [0, 1, 40, 55, 56, 57, 58, 63, 64, 65, 1_000, 70_000, 3_000_000] {
             for bytes in [

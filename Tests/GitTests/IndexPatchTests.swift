@@ -71,7 +71,7 @@ import Testing
         return CheckedOut(tree: made.tree, index: fixture["\(name).git/index"])
     }
 
-    @Test(arguments: [1, 2, 3]) func eachIsWhatGitMakesOfTheTree(_ seed: UInt64) throws {
+    @Test(arguments: [1, 2, 3]) func `each index is the one that Git writes`(_ seed: UInt64) throws {
         var numbers = SplitMix64(seed: seed)
         var content = tree(&numbers, like: ["begin": 3], paths: 60)
         var base = try check(commit(content), "first", over: nil)
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test func aLargeOneIsWrittenAndHashedByTwo() throws {
+    @Test func `a large index is written and hashed by two threads`() throws {
         // Long paths, so that few files make it large, and longer than an entry's own field for the length can say.
         let folder = (0..<18).map { _ in String(repeating: "f", count: 180) }.joined(separator: "/")
         func content(_ change: Int) -> [String: Int] {

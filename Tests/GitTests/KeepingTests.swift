@@ -5,7 +5,7 @@ import Testing
 
 /// Refs that keep a commit for as long as a process needs it.
 struct KeepingTests {
-    @Test func isARefForGitUntilItIsLetGo() throws {
+    @Test func `a kept ref is a ref for Git until it is removed`() throws {
         let fixture = try Fixture()
         let path = try fixture.repository()
         let head = try fixture.id("HEAD")
@@ -19,7 +19,7 @@ struct KeepingTests {
         #expect(try repository.ref("refs/pipectl/runs/7") == nil)
     }
 
-    @Test func whatAPowerCutTearsIsNoBrokenRef() throws {
+    @Test func `the remains of a power cut are no broken refs`() throws {
         let fixture = try Fixture()
         let path = try fixture.repository()
         let repository = try Repository(opening: path)
@@ -34,7 +34,7 @@ struct KeepingTests {
 
     /// A disk that is full takes the file and not its bytes; `/dev/full` does the same.
     @Test(.enabled(if: FileManager.default.fileExists(atPath: "/dev/full")))
-    func halfAnIDNeverBecomesTheRef() throws {
+    func `a partial id never becomes the ref`() throws {
         let fixture = try Fixture()
         let path = try fixture.repository()
         let repository = try Repository(opening: path)
@@ -47,7 +47,7 @@ struct KeepingTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: "\(path)/.git/refs/pipectl/runs") == ["1"])
     }
 
-    @Test func saysWhatCanNotBeWritten() throws {
+    @Test func `a ref that can't be written is named`() throws {
         let fixture = try Fixture()
         let path = try fixture.repository()
         let repository = try Repository(opening: path)

@@ -79,7 +79,7 @@ import Testing
         #expect(warm.knownCommits.reads <= 121, "the changes' commits are known")
     }
 
-    @Test func laterCommitsCostWhatTheyBring() throws {
+    @Test func `later commits cost only what they change`() throws {
         try look(id("main~1"), id("main"))
         var old = try id("main")
         for number in [114, 117] {
@@ -116,7 +116,7 @@ import Testing
         #expect(try Data(contentsOf: URL(fileURLWithPath: file)) == kept)
     }
 
-    @Test func aCommitThatIsGoneIsNotMissed() throws {
+    @Test func `a removed commit is not needed`() throws {
         try look(id("main~1"), id("main"))
         let old = try id("main")
         // The history of a commit that a clean-up has removed since.
@@ -128,7 +128,7 @@ import Testing
         #expect(try index.draft(changes).landings(confirmed: []).map(\.change) == ["117"])
     }
 
-    @Test func aDamagedFileIsNone() throws {
+    @Test func `a damaged file is ignored`() throws {
         try look(id("main~1"), id("main"))
         let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: file)))
         func known(_ bytes: [UInt8]) -> KnownCommits? { bytes.withUnsafeBytes { KnownCommits(bytes: $0) } }

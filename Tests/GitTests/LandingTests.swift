@@ -58,7 +58,7 @@ import Testing
         #expect(try landings([merged, squashed, rebased], from: rebase) == [])
     }
 
-    @Test func partsAndEmptyHeadsAreNotClaimed() throws {
+    @Test func `partly landed changes and empty heads are not claimed`() throws {
         let part = try change("1", [["p": "1"], ["q": "1"]])
         let empty = ChangeHead(name: "2", head: try fixture.id("main"))
         let missing = ChangeHead(name: "3", head: try #require(OID(hex: String(repeating: "1", count: 40))))
@@ -68,7 +68,7 @@ import Testing
         #expect(try landings([part, empty, missing], from: start).map(\.change) == ["1"])
     }
 
-    @Test func interruptedRowIsNoRebase() throws {
+    @Test func `an interrupted row of commits is no rebase`() throws {
         let row = try change("1", [["p": "1"], ["q": "1"]])
         try fixture.git("cherry-pick", "change/1~1")
         try fixture.commit(["p": "changed"], "In between, same file")
@@ -76,7 +76,7 @@ import Testing
         #expect(try landings([row]) == [])
     }
 
-    @Test func squashOnMovedGroundIsKnownByItsMergeResult() throws {
+    @Test func `a squash onto a moved target is recognised by its merge result`() throws {
         // Both sides add the same line, so the squash adds less than the change did.
         let head = try change("1", [["a": text([10: "ten", 50: "fifty"]), "n": "1"]])
         try fixture.commit(["a": text([10: "ten"])], "The same line (#9)")
@@ -123,7 +123,7 @@ import Testing
         #expect(try landings([first, second]).map(\.change) == ["2"])
     }
 
-    @Test func aRevertIsNoLandingOfWhatItReverts() throws {
+    @Test func `a revert does not land what it reverts`() throws {
         let head = try change("1", [["x": "1"]])
         try fixture.git("merge", "-q", "--squash", "change/1")
         let squash = try fixture.commit([:], "X (#1)")
@@ -132,14 +132,14 @@ import Testing
         #expect(try landings([head], from: squash) == [])
     }
 
-    @Test func aHeadPutBackOntoTheTargetBroughtNothing() throws {
+    @Test func `a head moved back to the target brought nothing`() throws {
         let real = try change("1", [["x": "1"]])
         try fixture.git("merge", "-q", "--squash", "change/1")
         let squash = try fixture.commit([:], "X (#1)")
         #expect(try landings([real, ChangeHead(name: "2", head: squash)]).map(\.change) == ["1"])
     }
 
-    @Test func aHeadOnAnothersLandingInsideABranchBroughtNothing() throws {
+    @Test func `a head on another change's landing commit in a branch brought nothing`() throws {
         // "Merge pull request #2" on a branch that is merged later; somebody's change 1 was moved onto that merge.
         let real = try change("2", [["x": "1"]])
         try fixture.git("checkout", "-q", "-b", "development")
@@ -150,7 +150,7 @@ import Testing
         #expect(try landings([ChangeHead(name: "1", head: landing), real]).map(\.change) == ["2"])
     }
 
-    @Test func aChangeThatTookAnotherInIsMergedByItsName() throws {
+    @Test func `a change that contains another is recognised by its name`() throws {
         let inner = try change("2", [["x": "1"]])
         try fixture.git("checkout", "-q", "-b", "outer")
         try fixture.git("merge", "-q", "--no-ff", "-m", "Merge pull request #2 from x/y", "change/2")
@@ -160,7 +160,8 @@ import Testing
         #expect(try landings([outer, inner]).map(\.change) == ["1", "2"])
     }
 
-    @Test(arguments: ["X (#2)", "X"]) func ofTwoChangesWithOneHeadTheNamedOneLanded(message: String) throws {
+    @Test(arguments: ["X (#2)", "X"]) func `of two changes with one head, the named one landed`(message: String) throws
+    {
         let second = try change("2", [["x": "1"], ["y": "1"]])
         let first = ChangeHead(name: "1", head: second.head)
         try fixture.git("merge", "-q", "--squash", "change/2")
@@ -168,20 +169,20 @@ import Testing
         #expect(try landings([first, second]).map(\.change) == (message == "X" ? ["1", "2"] : ["2"]))
     }
 
-    @Test func aTwinOfAMergedChangeDidNotLand() throws {
+    @Test func `a twin of a merged change did not land`() throws {
         let second = try change("2", [["x": "1"]])
         try fixture.git("merge", "-q", "--no-ff", "-m", "Merge pull request #2 from x/y", "change/2")
         #expect(try landings([ChangeHead(name: "1", head: second.head), second]).map(\.change) == ["2"])
     }
 
-    @Test func anEmptyCommitThatNamesAChangeWhoseEffectIsThereLandedIt() throws {
+    @Test func `an empty commit that names a change with an existing effect landed it`() throws {
         let head = try change("1", [["a": text([30: "thirty"])]])
         try fixture.commit(["a": text([30: "thirty"])], "The same by hand (#9)")
         let empty = try fixture.commit([:], "Squash (#1)")
         #expect(try landings([head, ChangeHead(name: "9", head: start)], from: start).map(\.commit) == [empty])
     }
 
-    @Test func aBlobThatCannotBeReadLosesNoChangeWhoseTreesAreEqual() throws {
+    @Test func `an unreadable blob does not hide a change with equal trees`() throws {
         // Content that is nowhere else: the difference of lines can't be read, the ids in the trees still can.
         let head = try change("1", [["a": text([30: "thirty"])]])
         try fixture.git("merge", "-q", "--squash", "change/1")
@@ -211,7 +212,7 @@ import Testing
         #expect(NamedChange.number(in: message) == nil)
     }
 
-    @Test func aStretchKnowsItsMainLineWithoutWhatIsBefore() throws {
+    @Test func `a stretch knows its main line without the older history`() throws {
         let ids = try (1...4).map { try #require(OID(hex: String(repeating: "\($0)", count: 40))) }
         // 4 merges 3, whose parent is 2, into 1, which is older than the stretch.
         let history = TargetHistory(
@@ -221,7 +222,7 @@ import Testing
         #expect(history.bringer(of: node(1)) == node(3) && history.bringer(of: node(2)) == node(3))
     }
 
-    @Test func aStretchOfMergesAlone() throws {
+    @Test func `a stretch with only merges needs no older history`() throws {
         let first = try change("1", [["x": "1"], ["y": "1"]])
         let second = try change("2", [["z": "1"]])
         let old = try fixture.id("main")
@@ -237,7 +238,7 @@ import Testing
         #expect(longer.draft([first, second]).map { _ in true } == nil, "a commit that may have landed something")
     }
 
-    @Test func historyIsPureLogic() throws {
+    @Test func `the history answers questions without a repository`() throws {
         let ids = try (1...5).map { try #require(OID(hex: String(repeating: "\($0)", count: 40))) }
         // 1 - 2 ----- 5, and 1 - 3 - 4 merged by 5
         let history = TargetHistory(

@@ -104,7 +104,7 @@ import Testing
         return String(decoding: try Data(contentsOf: URL(fileURLWithPath: output)), as: UTF8.self)
     }
 
-    @Test func everyKindBecomesEveryOther() throws {
+    @Test func `every kind of entry can replace every other`() throws {
         for kind in LayerTests.kinds.indices {
             var (old, new) = ("M 100644 inline stays\ndata 2\nx\n\n", "M 100644 inline stays\ndata 2\nx\n\n")
             // One commit pair for each kind before, in which there is one path for each kind after.
@@ -118,7 +118,7 @@ import Testing
         }
     }
 
-    @Test func anyNameComesAndGoes() throws {
+    @Test func `files with any name can be added and removed`() throws {
         let names = LayerTests.names.map { "\"\($0)\"" }
         func content(_ kind: Int, _ names: some Sequence<String>) -> String {
             names.map { LayerTests.kinds[kind].replacingOccurrences(of: "%", with: $0) }.joined()
@@ -152,7 +152,7 @@ import Testing
     }
 
     /// libgit2 converts a file by the attributes that it finds in its folder, so by those that are there already.
-    @Test func attributesCountForNamesThatSortBeforeThem() throws {
+    @Test func `attributes apply to names that sort before them`() throws {
         func file(_ path: String, _ text: String) -> String {
             "M 100644 inline \(path)\ndata \(text.utf8.count)\n\(text)\n"
         }
@@ -201,7 +201,7 @@ import Testing
 
     /// Folders, names and rules of which any may sort before any other; without what libgit2 does otherwise by design,
     /// see docs/workspaces.md.
-    @Test(arguments: 1...6) func aRandomTreeComesOutAsGitHasIt(_ seed: Int) throws {
+    @Test(arguments: 1...6) func `a random tree is checked out as Git does it`(_ seed: Int) throws {
         var random = SplitMix64(seed: seed)
         let folders = ["", "sub/", "-d/", "-d/e/", ".f/", "#g/h/", "sub/.k/", "z/"]
         let names = ["-a", ".a", ".gitattributes2", "#b", "a", "b.bin", ".gitattribute", "z z", "[x]", "!n", "A"]
@@ -256,7 +256,7 @@ import Testing
     private func text(_ path: String) throws -> String { try String(contentsOfFile: fixture[path], encoding: .utf8) }
 
     /// Git itself makes no such tree; who pushes one has nothing there after a clone.
-    @Test func aFolderWithoutAFileIsNothing() throws {
+    @Test func `a folder without files is not written`() throws {
         let store = fixture["store"]
         func tree(_ lines: [String]) throws -> String {
             try fixture.git(["mktree"], in: store, input: lines.map { $0 + "\n" }.joined())

@@ -15,13 +15,13 @@ import Testing
         ["0", tree] + stages + [""] + messages + [""]
     }
 
-    @Test func cleanMergesInARow() throws {
+    @Test func `several clean merges in one output`() throws {
         let id = try #require(OID(hex: tree))
         #expect(outcomes(["1", tree, "", "1", tree, ""]) == [.merged(tree: id), .merged(tree: id)])
         #expect(outcomes([]) == [])
     }
 
-    @Test func conflictsHaveTheirKindFromStagesAndMessages() {
+    @Test func `a conflict's kind is from its stages and messages`() {
         let fields = conflict(
             [
                 "100644 \(blob) 1\ta b\nc", "100644 \(blob) 2\ta b\nc", "100644 \(blob) 3\ta b\nc",
@@ -44,7 +44,7 @@ import Testing
             ])
     }
 
-    @Test func aConflictWithoutFilesNamesThoseOfItsMessage() {
+    @Test func `a conflict without files has those of its message`() {
         let fields = conflict([], ["1", "dir", "CONFLICT(directory rename unclear split)", "text\n"])
         guard case .conflicts(let conflicts)? = outcomes(fields).first else {
             Issue.record("no conflict was read")
@@ -53,7 +53,7 @@ import Testing
         #expect(conflicts.map(\.path) == ["dir"])
     }
 
-    @Test func theFormForOnePairIsTheSame() throws {
+    @Test func `the output for one pair gives the same`() throws {
         let id = try #require(OID(hex: tree))
         #expect(MergeTreeOutput(single: Array("\(tree)\0".utf8), isClean: true).outcomes == [.merged(tree: id)])
         let text = "\(tree)\0100644 \(blob) 3\tx\0\0" + "1\0x\0CONFLICT (contents)\0text\0"
@@ -65,7 +65,7 @@ import Testing
             ])
     }
 
-    @Test func whatIsCutEndsTheList() {
+    @Test func `a truncated output ends the list`() {
         let whole = Array(
             (["1", tree, ""] + conflict(["100644 \(blob) 3\tx"], ["1", "x", "CONFLICT (contents)", "text"]))
                 .map { $0 + "\0" }.joined().utf8)

@@ -40,7 +40,7 @@ import Testing
         #expect(try fixture.git("rev-list", "--count", "refs/notes/x") == "200")
     }
 
-    @Test func staleLockEndsTheRepetition() throws {
+    @Test func `a stale lock ends the repetition`() throws {
         let repository = try Repository(opening: try fixture.repository())
         let head = try fixture.id("HEAD")
         try repository.setNote("x", for: head, ref: "refs/notes/x", author: ada)

@@ -12,7 +12,7 @@ import Testing
     }
 
     @Test(arguments: ["", "0123", String(repeating: "g", count: 40), String(repeating: "0", count: 41), "é"])
-    func refusesWhatIsNoID(_ text: String) {
+    func `a text that is not an id is refused`(_ text: String) {
         #expect(OID(hex: text) == nil)
         #expect(throws: DecodingError.self) {
             try JSONDecoder().decode([OID].self, from: JSONEncoder().encode([text]))

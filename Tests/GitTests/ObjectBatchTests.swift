@@ -37,7 +37,7 @@ import Testing
         #expect(try temporaries(in: "one.git") == [])
     }
 
-    @Test func whatIsTooLargeOrTooManyIsWrittenToo() throws {
+    @Test func `objects beyond the limits are written, too`() throws {
         let repository = try Repository.create(bareAt: fixture["store.git"])
         let batch = ObjectBatch(repository)
         let large = [UInt8](repeating: 7, count: ObjectBatch.sizeLimit + 1)
@@ -53,7 +53,7 @@ import Testing
         try again.finish()
     }
 
-    @Test func whatIsNotFinishedLeavesNothing() throws {
+    @Test func `an unfinished batch leaves nothing`() throws {
         let repository = try Repository.create(bareAt: fixture["store.git"])
         var batch: ObjectBatch? = ObjectBatch(repository)
         let blob = try #require(try batch?.add(blob: [1, 2, 3]))

@@ -28,7 +28,7 @@ import Testing
 
     /// Who pushes a commit decides how long its texts are.
     @Test(arguments: ["x", "é", "😀", "\u{301}"])
-    func textsOfACommitAreCut(_ unit: String) throws {
+    func `long texts of a commit are cut`(_ unit: String) throws {
         let repository = try Repository(opening: try fixture.repository())
         let tree = try repository.commit(try fixture.id("HEAD")).tree
         for length in [1_020, 1_021, 1_022, 1_023, 1_024, 1_025, 100_000] {
@@ -50,7 +50,7 @@ import Testing
 
     /// Who pushes a commit decides its date; the daemon makes whole seconds of it.
     @Test(arguments: [Int64.max, Int64.max - 1_024, 1 << 62])
-    func aDateFarAwayFitsANumberOfSeconds(_ seconds: Int64) throws {
+    func `a date far away fits into a number of seconds`(_ seconds: Int64) throws {
         let path = try fixture.repository()
         let tree = try fixture.git("rev-parse", "HEAD^{tree}").trimmingCharacters(in: .whitespacesAndNewlines)
         let text = "tree \(tree)\nauthor a <a@a> \(seconds) +0000\ncommitter a <a@a> \(seconds) +0000\n\nx\n"

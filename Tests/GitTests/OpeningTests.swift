@@ -19,7 +19,7 @@ import Testing
         #expect(!LibGit2.version.isEmpty && LibGit2.features.contains("threads"))
     }
 
-    @Test func refusesWhatIsNoRepository() throws {
+    @Test func `a folder that is not a repository is refused`() throws {
         try "x".write(toFile: fixture["file"], atomically: true, encoding: .utf8)
         try FileManager.default.createDirectory(atPath: fixture["empty"], withIntermediateDirectories: true)
         for name in ["missing", "file", "empty"] {

@@ -31,12 +31,12 @@ import Testing
         #expect(try stamp() != before)
     }
 
-    @Test func aYoungPackedFileIsNeverTrusted() throws {
+    @Test func `a recently written packed-refs is not trusted`() throws {
         try fixture.git("pack-refs", "--all")
         #expect(try stamp() != stamp(), "it could be replaced again within its time's resolution")
     }
 
-    @Test func packedRefsThatMovedAreSeenLater() throws {
+    @Test func `a move of a packed ref is seen later`() throws {
         try fixture.git("pack-refs", "--all")
         let limit = ContinuousClock().now + .seconds(30)
         while try stamp() != stamp() {

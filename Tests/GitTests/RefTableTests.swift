@@ -37,7 +37,7 @@ import Testing
         #expect(RefTable().entries(under: "refs/").isEmpty)
     }
 
-    @Test(arguments: 0..<40) func overlayIsWhatADictionaryDoes(seed: Int) {
+    @Test(arguments: 0..<40) func `an overlay gives the same refs as a dictionary`(seed: Int) {
         var random = SplitMix64(seed: UInt64(seed))
         let names = (0..<12).map { "refs/\($0)" }
         var wanted: [String: OID] = [:]
@@ -52,7 +52,7 @@ import Testing
         #expect(table.overlaid(by: others) == RefTable(wanted))
     }
 
-    @Test(arguments: 0..<40) func changesAreWhatADictionarySays(seed: Int) {
+    @Test(arguments: 0..<40) func `changes are the same as those of dictionaries`(seed: Int) {
         var random = SplitMix64(seed: UInt64(seed) + 1_000)
         var (old, new): ([String: OID], [String: OID]) = ([:], [:])
         for number in 0..<20 {

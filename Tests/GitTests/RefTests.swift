@@ -48,7 +48,7 @@ import Testing
     }
 
     /// libgit2 ends its reading at a ref nested deeper than 100 folders, and says nothing.
-    @Test func aRefNestedDeepHidesNoOther() throws {
+    @Test func `a deeply nested ref hides no other ref`() throws {
         let repository = try Repository(opening: try fixture.repository())
         let head = try fixture.id("HEAD")
         try fixture.git("tag", "-a", "-m", "annotated", "v1")
@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test(arguments: [["K", "\u{212A}"], ["\u{212A}", "K"], ["\u{E9}", "e\u{301}"], ["e\u{301}", "\u{E9}"]])
-    func aBranchThatOnlyLooksLikeAnotherIsNotTakenForIt(names: [String]) throws {
+    func `a branch that only looks like another is not mistaken for it`(names: [String]) throws {
         let repository = try Repository(opening: try fixture.repository())
         for name in names {
             try fixture.git("update-ref", "refs/heads/\(name)", try fixture.commit(["a": name], name).hex)

@@ -71,7 +71,7 @@ import Testing
         #expect(try Repository(opening: path).remoteURL("origin") == "https://example.com/x.git")
     }
 
-    @Test func tokensGoToTheirHostOnly() throws {
+    @Test func `tokens are sent only to their host`() throws {
         try """
         machine git.example.com login ada password fromnetrc
         machine other.example.com login x password no
@@ -87,7 +87,7 @@ import Testing
         #expect(source.credentials(host: "nowhere.example.com", user: nil) == [])
     }
 
-    @Test func offersEndAndNeverFollowToAnotherHost() {
+    @Test func `credentials are offered once, and never to another host`() {
         let https: UInt32 = 1
         let environment = ["PIPECTL_GIT_TOKEN": "t"]
         var offers = CredentialOffers(url: "https://a.example.com/x", environment: environment, home: fixture.root)

@@ -12,7 +12,7 @@ import Testing
         for _ in 0..<3 { _ = try lendRepository(at: path) { try $0.resolve("HEAD") } }
     }
 
-    @Test func showsWhatCameSince() throws {
+    @Test func `an open repository sees later commits and refs`() throws {
         let path = try fixture.repository()
         try warm(path)
         for number in 1...3 {

@@ -46,7 +46,7 @@ import Testing
         return stride(from: 0, to: words.count - 1, by: 2).map { (words[$0].first ?? " ", words[$0 + 1]) }
     }
 
-    @Test func itIsWhatGitFinds() throws {
+    @Test func `the difference is the one that Git finds`() throws {
         var state: UInt64 = 7
         func random(_ limit: Int) -> Int {
             state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407

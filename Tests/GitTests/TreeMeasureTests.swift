@@ -13,7 +13,7 @@ import Testing
         repository = try fixture.store()
     }
 
-    @Test func aTreeComesToWhatACheckoutWrites() throws {
+    @Test func `the measured size is that of a checkout`() throws {
         let blobs = try [[UInt8](repeating: 1, count: 10), [UInt8](repeating: 2, count: 300)].map(repository.createBlob)
         let tree = try repository.createTree(["a": .blob(blobs[0]), "b/c/d": .blob(blobs[1]), "b/e": .blob(blobs[0])])
         var wanted = TreeSize()
@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test(arguments: [(10, 10), (10, 60), (9, 150)])
-    func aBombCostsAsMuchAsItHasObjects(_ width: Int, _ levels: Int) throws {
+    func `measuring a bomb takes time in proportion to its objects`(_ width: Int, _ levels: Int) throws {
         let tree = try bomb(width, levels)
         let start = ContinuousClock.now
         let excess = #expect(throws: TreeExcess.self) { try repository.measure(tree: tree) }
@@ -51,7 +51,7 @@ import Testing
     }
 
     /// Whoever compares two commits, or looks for a file, meets the same tree without the measuring.
-    @Test func aBombIsNotUnfoldedByWhoComparesIt() throws {
+    @Test func `comparing a bomb does not unfold it`() throws {
         let small = try repository.createTree(["a": .blob(repository.createBlob([1]))])
         func commit(_ tree: OID, _ parents: [OID]) throws -> OID {
             try repository.createCommit(tree: tree, parents: parents, author: ada, committer: ada, message: "One\n")
@@ -71,7 +71,7 @@ import Testing
         #expect(try Landings.recognise(changes, in: repository, from: base, to: head).map(\.change).contains("1"))
     }
 
-    @Test func whatNoWorkspaceHoldsIsNamed() throws {
+    @Test func `a tree that no workspace can hold is refused with a reason`() throws {
         let blob = try repository.createBlob([1])
         func measure(_ path: String, _ limits: TreeLimits = TreeLimits()) throws -> TreeExcess? {
             let tree = try repository.createTree([path: .blob(blob)])
@@ -124,7 +124,7 @@ import Testing
     }
 
     /// What a checkout writes decides who does it.
-    @Test func aCheckoutOverAnotherCostsTheDifference() throws {
+    @Test func `a checkout over another costs only the difference`() throws {
         let large = try repository.createBlob([UInt8](repeating: 0, count: 17 << 20))
         func commit(_ text: String) throws -> OID {
             let files: [String: TreeFile] = [

@@ -14,7 +14,7 @@ import Testing
         try text.write(toFile: fixture["work/" + path], atomically: true, encoding: .utf8)
     }
 
-    @Test func snapshotHasWhatIsThereAndTouchesNothing() throws {
+    @Test func `a snapshot has all files and changes nothing`() throws {
         let head = try fixture.commit(["gone": "1", "staged": "1", ".gitignore": "ignored\n"], "Base")
         #expect(try repository.isClean())
         try write("changed\n", "README.md")
@@ -43,7 +43,7 @@ import Testing
         #expect(try repository.contains(repository.snapshotWorkingTree(author: ada)))
     }
 
-    @Test(arguments: [false, true]) func aRepositoryInAFolderIsNoPartOfASnapshot(hasCommit: Bool) throws {
+    @Test(arguments: [false, true]) func `a repository in a folder is not part of a snapshot`(hasCommit: Bool) throws {
         let submodule = try Fixture()
         try submodule.git(["init", "-q", submodule["sub"]], in: submodule.root)
         let author = ["-c", "user.name=a", "-c", "user.email=a@b"]

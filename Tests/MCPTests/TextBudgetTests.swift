@@ -4,7 +4,7 @@ import Testing
 
 struct TextBudgetTests {
     @Test(arguments: [0, 1, 10, 60, 100, 150, 400, 5_000])
-    func whateverIsCutFitsAndEndsWithALine(bytes: Int) {
+    func `a cut text fits and ends with a whole line`(bytes: Int) {
         let text = (1...50).map { "line \($0) with é and 🙂\n" }.joined()
         let budget = TextBudget(bytes: bytes)
         for cut in [budget.head(of: text, rest: "ask for more."), budget.tail(of: text, rest: "ask for more.")] {
@@ -17,14 +17,14 @@ struct TextBudgetTests {
         }
     }
 
-    @Test func aListTakesWhatFits() {
+    @Test func `a list has as many items as fit`() {
         let items = (0..<100).map { JSON.string(String(repeating: "x", count: $0)) }
         let kept = TextBudget(bytes: 500).fitting(items, beside: 100)
         #expect(!kept.isEmpty && kept.count < 100 && JSON.array(kept).bytes.count <= 400)
         #expect(TextBudget(bytes: 10).fitting(items, beside: 100).isEmpty)
     }
 
-    @Test func linesAreMadeOfPieces() {
+    @Test func `lines are assembled from pieces`() {
         var splitter = LineSplitter(limit: 10)
         #expect(splitter.take(Array("ab".utf8)[...]) == [])
         #expect(splitter.take(Array("c\n\n\r\nd\n".utf8)[...]) == [.line(Array("abc".utf8)), .line(Array("d".utf8))])

@@ -54,7 +54,7 @@ struct MaskingTests {
     ]
 
     @Test(.timeLimit(.minutes(2)), arguments: 0..<150)
-    func noFormSurvivesAndNothingElseChanges(seed: Int) throws {
+    func `every form is replaced and nothing else changes`(seed: Int) throws {
         var random = SplitMix64(seed: seed)
         let alphabet = try #require(MaskingTests.alphabets.randomElement(using: &random))
         func noise(_ sizes: ClosedRange<Int>) -> [UInt8] {
@@ -109,7 +109,7 @@ struct MaskingTests {
     }
 
     @Test(.timeLimit(.minutes(1)), arguments: 0..<60)
-    func whatFoundationEncodesIsAForm(seed: Int) throws {
+    func `Foundation's encodings of a secret are masked`(seed: Int) throws {
         var random = SplitMix64(seed: seed + 7_000)
         let characters = Array("abcXYZ019 +/=&<>'\"\\\n\té€😀%-_~.!*()")
         // Line feeds at the end are no part of any form but base64.
@@ -158,7 +158,7 @@ struct MaskingTests {
         hides(value.data(using: .utf16LittleEndian) ?? Data(), "UTF-16")
     }
 
-    @Test func theLineFeedAtItsEndStaysInTheLog() throws {
+    @Test func `a line feed at a secret's end stays in the log`() throws {
         let value = "a token of some length\n"
         let masker = try #require(Masker([Secret(name: "S", bytes: Array(value.utf8))]))
         #expect(masker.masked("one \(value)two") == "one [secret S]\ntwo")
@@ -168,7 +168,7 @@ struct MaskingTests {
 
     /// In base64 a value may begin at any of three places of a group; what its own bits fill is hidden.
     @Test(.timeLimit(.minutes(1)), arguments: 0..<60)
-    func base64AmongOtherBytesIsHidden(seed: Int) throws {
+    func `base64 of a secret among other bytes is masked`(seed: Int) throws {
         var random = SplitMix64(seed: seed + 9_000)
         func bytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) } }
         let value = bytes(Int.random(in: 6...40, using: &random))
@@ -183,7 +183,7 @@ struct MaskingTests {
         #expect(hidden * 6 > value.count * 8 - 12, "seed \(seed): \(hidden) characters for \(value.count) bytes")
     }
 
-    @Test func whatToolsWrapIsHidden() async throws {
+    @Test func `wrapped encodings are masked`() async throws {
         let value = Array("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_0123456789!".utf8)
         let masker = try #require(Masker([Secret(name: "S", bytes: value)]))
         for options: Data.Base64EncodingOptions in [.lineLength76Characters, .lineLength64Characters] {
@@ -197,7 +197,7 @@ struct MaskingTests {
         }
     }
 
-    @Test func eachLineOfAKeyIsHiddenByItself() throws {
+    @Test func `each line of a key is masked on its own`() throws {
         let key = "-----BEGIN KEY-----\nMIIEvQIBADANBgkq\nhkiG9w0BAQEFAASC\nshort\n-----END KEY-----\n"
         let masker = try #require(Masker([Secret(name: "KEY", bytes: Array(key.utf8))]))
         #expect(masker.masked("x\n" + key + "y") == "x\n[secret KEY]\ny")
@@ -207,7 +207,7 @@ struct MaskingTests {
         #expect(masker.masked("a short line") == "a short line", "5 bytes of a line are found in innocent text")
     }
 
-    @Test func whereSecretsOverlapNothingOfEitherShows() throws {
+    @Test func `overlapping secrets are masked as one`() throws {
         let masker = try #require(
             Masker([
                 Secret(name: "A", bytes: Array("token-1234".utf8)), Secret(name: "B", bytes: Array("1234-value".utf8)),
@@ -220,7 +220,7 @@ struct MaskingTests {
         #expect(masker.secret(in: "x 1234-valu") == nil)
     }
 
-    @Test func aMarkIsNotASecretItself() throws {
+    @Test func `a replacement never contains another secret`() throws {
         let masker = try #require(
             Masker([
                 Secret(name: "WORD", bytes: Array("secret".utf8)), Secret(name: "OTHER", bytes: Array("[masked]".utf8)),
@@ -228,7 +228,7 @@ struct MaskingTests {
         #expect(masker.masked("a secret, [masked]") == "a ***, ***")
     }
 
-    @Test func whatIsClearGoesOnAtOnce() throws {
+    @Test func `bytes that can't begin a form pass at once`() throws {
         let masker = try #require(Masker([Secret(name: "S", bytes: Array("password: hunter2".utf8))]))
         var stream = MaskingStream(masker)
         func feed(_ text: String) -> String {
@@ -248,7 +248,7 @@ struct MaskingTests {
     }
 
     @Test(.timeLimit(.minutes(2)), arguments: [false, true])
-    func aSecretOf64KiBIsHidden(isText: Bool) throws {
+    func `a secret of 64 KiB is masked`(isText: Bool) throws {
         var random = SplitMix64(seed: isText ? 1 : 2)
         var value: [UInt8] =
             isText
@@ -271,7 +271,7 @@ struct MaskingTests {
         #expect(count > 100 && cut.count < value.count / 2)
     }
 
-    @Test func aRepeatedSecretIsNotKeptInMemory() throws {
+    @Test func `a repeated secret does not fill the memory`() throws {
         let masker = try #require(Masker([Secret(name: "S", bytes: Array("aaaaaa".utf8))]))
         var stream = MaskingStream(masker)
         let piece = [UInt8](repeating: UInt8(ascii: "a"), count: 1 << 16)
@@ -283,7 +283,7 @@ struct MaskingTests {
     }
 
     @Test(arguments: ["", "abcde", "abcde\n", "abc\r\n\n\n\n\n"])
-    func whatIsTooShortIsNotMasked(value: String) {
+    func `a secret that is too short is not masked`(value: String) {
         let secret = Secret(name: "S", bytes: Array(value.utf8))
         #expect(!secret.isMaskable)
         #expect(Masker([secret]) == nil)

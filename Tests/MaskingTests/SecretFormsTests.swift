@@ -26,7 +26,7 @@ struct SecretFormsTests {
         text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
     }
 
-    @Test func whatIsEncodedTwiceIsHidden() throws {
+    @Test func `twice-encoded secrets are masked`() throws {
         let masker = try masker(Self.token)
         let encodings: [(String, (String) -> String)] = [
             ("base64", Self.base64), ("hex", Self.hex), ("percent", Self.percent), ("JSON", Self.json),
@@ -41,7 +41,7 @@ struct SecretFormsTests {
     }
 
     /// `echo "user:$TOKEN" | base64 | base64`, at each place that the value can have in both.
-    @Test func base64OfBase64AmongOtherTextIsHidden() throws {
+    @Test func `base64 of base64 among other text is masked`() throws {
         let masker = try masker(Self.token)
         for before in ["", "a", "ab", "abc"] {
             for between in ["", "x", "xy"] {
@@ -54,7 +54,7 @@ struct SecretFormsTests {
         }
     }
 
-    @Test func aKeyOfManyLinesIsHiddenInJSONInBase64() throws {
+    @Test func `a key of many lines is masked in JSON in base64`() throws {
         let masker = try masker(Self.key)
         let account = Self.base64("{\"key\": \"\(Self.json(Self.key))\"}")
         #expect(account.count - masker.masked(account).count > Self.key.count)
@@ -65,7 +65,7 @@ struct SecretFormsTests {
         #expect(masker.masked(json) == #"{"text": "{\"key\": \"[secret S0]\"}"}"#)
     }
 
-    @Test func eitherCaseIsHidden() throws {
+    @Test func `a secret is masked in upper and lower case`() throws {
         let masker = try masker(Self.token)
         let hex = Self.hex(Self.token).enumerated().map {
             $0.offset % 3 == 0 ? $0.element.uppercased() : "\($0.element)"
@@ -86,7 +86,7 @@ struct SecretFormsTests {
     private static let sequences = ["\u{1b}[0m", "\u{1b}[01;31m\u{1b}[K", "\u{1b}(B\u{1b}[m", "\u{1b}[38:2:1:2:3m"]
 
     @Test(arguments: sequences)
-    func aSequenceInTheMiddleHidesNothing(sequence: String) throws {
+    func `a control sequence within a secret does not prevent masking`(sequence: String) throws {
         let masker = try masker(Self.token)
         let bytes = Array(Self.token.utf8)
         for place in 1..<bytes.count {
@@ -110,7 +110,7 @@ struct SecretFormsTests {
         }
     }
 
-    @Test func whatIsNoSecretKeepsItsSequences() throws {
+    @Test func `control sequences outside of secrets remain`() throws {
         let masker = try masker(Self.token)
         var random = SystemRandomNumberGenerator()
         let pieces = [
@@ -132,7 +132,7 @@ struct SecretFormsTests {
         }
     }
 
-    @Test func coloursAreNotHeldBack() throws {
+    @Test func `coloured output is not held back`() throws {
         var stream = MaskingStream(try masker(Self.token))
         func feed(_ text: String) -> String {
             var output: [UInt8] = []
@@ -145,12 +145,12 @@ struct SecretFormsTests {
         #expect(feed(String(repeating: "\u{1b}[m", count: 2_000)).utf8.count > 3_000)
     }
 
-    @Test func aSecretWithAnEscapeIsHidden() throws {
+    @Test func `a secret with an escape character is masked`() throws {
         let value = "one\u{1b}[1mtwo three"
         #expect(try masker(value).masked("<\(value)>") == "<[secret S0]>")
     }
 
-    @Test(.timeLimit(.minutes(2))) func theAutomatonIsBounded() throws {
+    @Test(.timeLimit(.minutes(2))) func `the automaton's size is limited`() throws {
         let most = Masker.twiceEncodedBytes
         var sizes: [Int] = []
         for count in [1, 10, 100] {

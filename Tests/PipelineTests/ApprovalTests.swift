@@ -4,7 +4,7 @@ import Testing
 
 /// Approval in the language of workflows.
 @Suite struct ApprovalTests {
-    @Test func aGateIsAStepLikeOthers() throws {
+    @Test func `an approval step can be needed like any other step`() throws {
         let workflow = Workflow("release", on: .merge(into: "main")) {
             let pack = Step("pack", run: "make")
             let gate = Step.approval("ship it", needs: pack)
@@ -26,12 +26,12 @@ import Testing
         Step.approval("a").network(.allowed), Step.approval("a").always(), Step.approval("a").onFailure(),
         Step.approval("a").uses(Resource("r", capacity: 1)), Step.approval("a").allowFailure(),
     ])
-    func aGateTakesNothingThatBelongsToACommand(step: Step) {
+    func `an approval step refuses the modifiers of commands`(step: Step) {
         let plan = Plan(workflow: "w", steps: [step.planned])
         #expect(plan.validate().map(\.rule) == ["approval"])
     }
 
-    @Test func rulesAreData() throws {
+    @Test func `approval rules are part of the declaration`() throws {
         let plain = Workflow("a", on: .manual) { Step("x", run: "true") }
         #expect(plain.declaration.approval == nil)
         #expect(plain.needsApproval().declaration.approval == ApprovalRule(isAlways: true))

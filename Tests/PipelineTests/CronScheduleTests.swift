@@ -28,7 +28,7 @@ import Testing
         ("1,2,50-52 4 * * *", "2026-11-21T04:02", "2026-11-21T04:50"),
         ("0\t0  *  * * ", "2026-11-21T00:00", "2026-11-22T00:00"),
     ])
-    func theNextTimeIs(cron: String, after: String, expected: String) throws {
+    func `a schedule's next time is right`(cron: String, after: String, expected: String) throws {
         let schedule = try CronSchedule(cron)
         let next = try #require(schedule.next(after: try time(after)))
         #expect(next == (try time(expected)))
@@ -38,7 +38,7 @@ import Testing
 
     /// The jump over hours and days leaves nothing out: each minute of a year, asked one by one.
     @Test(arguments: ["17 */7 */3 * 2", "0 0 1,15 * 3", "*/29 5-6 * 2,11 *"])
-    func noTimeIsLeftOut(cron: String) throws {
+    func `the next times of a schedule are all its matches`(cron: String) throws {
         let schedule = try CronSchedule(cron)
         var minute = try time("2027-12-15T00:00")
         let end = try time("2028-03-05T00:00")
@@ -62,7 +62,7 @@ import Testing
         "1/2/3 * * * *",
         ", * * * *", "1, * * * *", "-1 * * * *", "* * * JAN *", "99999999999999999999 * * * *",
     ])
-    func whatIsNoScheduleIsRefusedWithAReason(cron: String) {
+    func `an invalid schedule is refused with a reason`(cron: String) {
         let problem = #expect(throws: CronProblem.self) { try CronSchedule(cron) }
         #expect(problem?.description.isEmpty == false)
     }

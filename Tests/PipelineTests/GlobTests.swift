@@ -29,7 +29,7 @@ import Testing
         ("**", "anything", true), ("**/*.swift", "Sources", false), ("Sources/*", "Sources", false),
         ("Sources", "Sources", false), ("{a,b}/**", "b", true), ("a/**/b/**", "a/x/b", true), ("a/**/b", "a/x", false),
     ])
-    func coversAFolderWhenAllBelowItMatches(pattern: String, path: String, expected: Bool) throws {
+    func `a glob covers a folder if every path below it matches`(pattern: String, path: String, expected: Bool) throws {
         #expect(try Glob(pattern).covers(path) == expected)
     }
 
@@ -37,13 +37,13 @@ import Testing
         "", "/", "/etc/*", "..", "a/../b", "../x", "[", "[a", "a[!", "{a", "a{b,{c}", "x\\", "[z-a]", ".", "./",
         String(repeating: "a", count: 1_025), String(repeating: "{a,b}", count: 20),
     ])
-    func aPatternThatCannotBeUsedIsRefusedWithAReason(pattern: String) {
+    func `an invalid pattern is refused with a reason`(pattern: String) {
         let problem = #expect(throws: GlobProblem.self) { try Glob(pattern) }
         #expect(problem?.reason.isEmpty == false)
         #expect(problem?.pattern == pattern)
     }
 
-    @Test func aWalkIsToldWhichFoldersToEnter() throws {
+    @Test func `a glob tells which folders may contain matches`() throws {
         let glob = try Glob("Sources/*/Resources/**")
         for folder in ["Sources", "Sources/App", "Sources/App/Resources", "Sources/App/Resources/a/b"] {
             #expect(glob.canMatch(below: folder), "\(folder)")
@@ -53,7 +53,7 @@ import Testing
     }
 
     /// Against a matcher that tries everything, over small alphabets where odd cases are frequent.
-    @Test(arguments: 0..<20) func agreesWithANaiveMatcher(seed: UInt64) throws {
+    @Test(arguments: 0..<20) func `a glob matches the same paths as a naive matcher`(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         for _ in 0..<1_000 {
             let segments = (0..<Int.random(in: 1...4, using: &random)).map { _ in

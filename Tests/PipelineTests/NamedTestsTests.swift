@@ -9,7 +9,7 @@ struct NamedTestsTests {
         ("pytest -q tests", .pytest), ("python3 -m pytest", .pytest), ("cargo nextest run", .nextest),
         ("ctest --test-dir b", .ctest), (" swift  test ", .swiftPM),
     ])
-    func aSingleToolIsKnownByItsCommand(_ line: String, _ filter: TestRetry.Filter) {
+    func `the test tool is recognised from a simple command`(_ line: String, _ filter: TestRetry.Filter) {
         #expect(PlannedStep(name: "s", action: .shell(line)).testRunner == filter)
         let words = line.split(separator: " ").map(String.init)
         #expect(PlannedStep(name: "s", action: .command(words)).testRunner == filter)
@@ -19,11 +19,11 @@ struct NamedTestsTests {
         "swift build", "make test", "swift test && swift test", "swift test | tee log", "cd a\nswift test",
         "swift test -- --mine", "cargo test", "echo swift test", "", "$(swift test)", "./pytest",
     ])
-    func nothingIsGuessedOfOthers(_ line: String) {
+    func `the test tool of any other command is unknown`(_ line: String) {
         #expect(PlannedStep(name: "s", action: .shell(line)).testRunner == nil)
     }
 
-    @Test func whatTheWorkflowSaysCounts() {
+    @Test func `a declared test filter takes precedence`() {
         var step = PlannedStep(name: "s", action: .shell("make test && make more"))
         step.testRetry = TestRetry(filter: .pytest)
         #expect(step.testRunner == .pytest)
@@ -42,7 +42,7 @@ struct NamedTestsTests {
         return Array(words.dropFirst(4))
     }
 
-    @Test func knownTestsAreNamedExactlyAndOthersByTheirPart() {
+    @Test func `known tests are selected exactly, others by a part of their name`() {
         let known = KnownTest(suite: "M.S", name: "one()")
         #expect(words("swift test", [known]) == ["--filter", "^M[./]S[./]one\\(\\)($|[/(])"])
         let part = KnownTest(suite: "", name: "S/tw.o")
@@ -60,7 +60,7 @@ struct NamedTestsTests {
     }
 
     /// A tool that is told nothing runs everything.
-    @Test func aStepThatCannotBeToldIsNotRun() {
+    @Test func `a step that can't select tests gives no step to run`() {
         #expect(words("swift test", [KnownTest(suite: "", name: "")]) == nil)
         #expect(words("swift test", [KnownTest(suite: "M", name: "a\u{7}b")]) == nil)
         #expect(PlannedStep(name: "s", action: .shell("make")).running([KnownTest(suite: "M", name: "a")]) == nil)

@@ -11,7 +11,7 @@ import Testing
         Workflow("test", steps: steps).plan(for: context)
     }
 
-    @Test func aNeededStepComesBeforeTheFirstThatNeedsIt() {
+    @Test func `an unlisted step comes before the first step that needs it`() {
         let plan = plan {
             let resolve = Step("resolve", run: "true")
             let build = Step("build", needs: resolve, run: "true")
@@ -24,7 +24,7 @@ import Testing
         #expect(plan.validate().isEmpty)
     }
 
-    @Test func aDiamondIsTakenOnce() {
+    @Test func `a step that two others need is taken once`() {
         let plan = plan {
             let base = Step("base", run: "true")
             let left = Step("left", needs: base, run: "true")
@@ -35,7 +35,7 @@ import Testing
         #expect(plan.validate().isEmpty)
     }
 
-    @Test func aPlanIsTheSameWhetherNeededStepsAreListedOrNot() {
+    @Test func `listing needed steps does not change the plan`() {
         let resolve = Step("resolve", run: "true")
         let build = Step("build", needs: resolve, run: "true").network(.allowed)
         let test = Step("test", needs: build, run: "true")
@@ -52,7 +52,7 @@ import Testing
     }
 
     /// The order of a list is kept also where a step stands behind one that needs it; what was valid stays as it was.
-    @Test func listedStepsKeepTheirPlaces() {
+    @Test func `listed steps keep their order`() {
         let plan = plan {
             let resolve = Step("resolve", run: "true")
             let build = Step("build", needs: resolve, run: "true")
@@ -63,7 +63,7 @@ import Testing
     }
 
     /// A step may be finished where it is listed, after others were told to need it.
-    @Test func theListedFormOfAStepCounts() {
+    @Test func `modifiers may be added where a step is listed`() {
         let plan = plan {
             let build = Step("build", run: "true")
             build.timeout(.minutes(5))
@@ -74,7 +74,7 @@ import Testing
         #expect(plan.validate().isEmpty)
     }
 
-    @Test func stepsOfAFunctionAreOneWhereTheyAreWrittenAlike() {
+    @Test func `equal commands from two calls of a function are one step`() {
         @Sendable func resolve() -> Step { Step("resolve", run: "true") }
         @Sendable func build() -> Step { Step("build", needs: resolve(), run: "true") }
         let plan = plan {
@@ -106,13 +106,13 @@ import Testing
             Step("b", needs: Step("x", needs: Step("build", run: "make all"), run: "true"), run: "true"),
         ],
     ])
-    func differentStepsOfOneNameAreAMistake(steps: [Step]) {
+    func `different steps with one name are reported`(steps: [Step]) {
         let findings = plan { steps }.validate()
         #expect(findings.map(\.rule) == ["duplicate-step"])
         #expect(findings.first?.step == "build")
     }
 
-    @Test func aClosureThatIsMadeOnceIsOneStep() {
+    @Test func `copies of one closure step are one step`() {
         let pack = Step("pack") { _ in }
         let plan = plan {
             Step("a", needs: pack, run: "true")
@@ -139,7 +139,7 @@ import Testing
         #expect(names == (0..<10_000).map(String.init))
     }
 
-    @Test func layersThatAllNeedEachOtherTakeNoTimeForEachPath() {
+    @Test func `planning time does not grow with the number of paths`() {
         let plan = plan {
             var layer = [Step("0", run: "true")]
             for depth in 1...40 {

@@ -55,7 +55,7 @@ import Testing
         try await body(workflow)
     }
 
-    @Test func itSaysWhichWorkflowsThereAreAndPlansThem() async throws {
+    @Test func `the program lists its workflows and plans them`() async throws {
         try await withProgram { workflow in
             let answer = "\(workflow.folder)/answer.json"
             #expect(try await workflow.ask(.describe, "--output", answer).code == 0)
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func aClosureSeesItsRunAndWorksInItsWorkspace() async throws {
+    @Test func `a closure has the run's context and runs in the workspace`() async throws {
         try await withProgram { workflow in
             let ended = try await workflow.step("passes", attempt: 2)
             #expect(ended.code == 0)
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test func aValueGoesFromOneStepToAnother() async throws {
+    @Test func `a published value can be read by another step`() async throws {
         try await withProgram { workflow in
             #expect(try await workflow.step("publish").code == 0)
             let file = "\(workflow.folder)/out/version.json"
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test func aFailureIsASentenceWithItsPlace() async throws {
+    @Test func `a failed closure prints its sentence with file and line`() async throws {
         try await withProgram { workflow in
             for (step, start, end) in [
                 ("fails", "", "workflows/test.swift:24: error: the tool is too large\n"),
@@ -127,7 +127,7 @@ import Testing
         }
     }
 
-    @Test func aParameterThatIsReadWithoutBeingDeclaredIsNamed() async throws {
+    @Test func `reading an undeclared parameter names it`() async throws {
         try await withProgram { workflow in
             let ended = try await workflow.step("hidden parameter")
             #expect(ended.code != 0)
@@ -135,7 +135,7 @@ import Testing
         }
     }
 
-    @Test func aWrongQuestionIsAnsweredWithASentence() async throws {
+    @Test func `an invalid request gets a sentence as its answer`() async throws {
         try await withProgram { workflow in
             let alone = try await workflow.run(["\(workflow.folder)/program"], in: workflow.folder)
             #expect(alone.code == 1)
@@ -167,7 +167,7 @@ import Testing
         Slip(#"Step("a", run: ["make", "test"])"#, "an argument vector is command:"),
         Slip(#"Step("a", command: "make test")"#, "a line for the shell is run:"),
     ])
-    func aSlipGetsOurSentence(slip: Slip) async throws {
+    func `a likely mistake gets our own compiler message`(slip: Slip) async throws {
         let workflow = try CompiledWorkflow()
         defer { workflow.remove() }
         let ended = try await workflow.compile(
@@ -183,7 +183,7 @@ import Testing
     }
 
     /// See ``StepsBuilder`` for what its lines cost; this many are an ordinary large workflow.
-    @Test func manyStepsCompileInSeconds() async throws {
+    @Test func `200 steps in one block compile within a minute`() async throws {
         let workflow = try CompiledWorkflow()
         defer { workflow.remove() }
         let lines = (0..<200).map {

@@ -4,7 +4,7 @@ import Testing
 
 /// Names of tests, which any change may choose, as arguments of the tools that run tests.
 struct TestHistoryTests {
-    @Test func swiftTestIsAskedByOneExpressionThatMeansTheseTestsOnly() throws {
+    @Test func `swift test gets one expression that matches only these tests`() throws {
         let tests = [
             KnownTest(suite: "DemoTests.STests.Inner", name: "deep()"),
             KnownTest(suite: "DemoTests.XTests", name: "testFails"),
@@ -29,7 +29,7 @@ struct TestHistoryTests {
         ] { #expect(!matches(id), "\(id)") }
     }
 
-    @Test func aHostileNameStaysATestsName() throws {
+    @Test func `a hostile test name can't become an option or a pattern`() throws {
         let names = [".*", "a|b", "$(touch x)", "--help", "'; rm -rf /", "a\nb", "a\u{0}b", "\\E.*", "a) or all()"]
         let tests = names.map { KnownTest(suite: "S", name: $0) } + names.map { KnownTest(suite: $0, name: "test") }
         for pattern in tests.swiftTestArguments.dropFirst().flatMap({ $0.split(separator: "|") }) {
@@ -45,7 +45,7 @@ struct TestHistoryTests {
         #expect(filterset.utf8.allSatisfy { $0 >= 0x20 })
     }
 
-    @Test func pytestIsGivenNodeIds() {
+    @Test func `pytest gets node ids`() {
         let tests = [
             KnownTest(suite: "tests.test_types.TestPath", name: "test_suffix[a-b]", file: "tests/test_types.py"),
             KnownTest(suite: "tests.test_types", name: "test_plain", file: "tests/test_types.py"),
@@ -64,7 +64,7 @@ struct TestHistoryTests {
             ])
     }
 
-    @Test func nextestIsGivenAFilterset() {
+    @Test func `nextest gets a filterset`() {
         let tests = [
             KnownTest(suite: "demo", name: "tests::fails"), KnownTest(suite: "demo::cli", name: "a, (b)"),
             KnownTest(suite: "", name: "x"),
@@ -76,7 +76,7 @@ struct TestHistoryTests {
             ])
     }
 
-    @Test func noTestsAreNoArguments() {
+    @Test func `no tests give no arguments`() {
         let none: [KnownTest] = []
         #expect(none.swiftTestArguments.isEmpty && none.pytestArguments.isEmpty && none.nextestArguments.isEmpty)
         let long = [KnownTest(suite: "S", name: String(repeating: "x", count: 400))]

@@ -145,7 +145,7 @@ import Testing
         Case("unpublished-value", "no file name", says: "U+2F", [value("a", publishes: ["a/v"])]),
     ]
 
-    @Test(arguments: cases) func aMistakeIsFoundAndNothingElse(broken: Case) throws {
+    @Test(arguments: cases) func `each mistake gives exactly its finding`(broken: Case) throws {
         let findings = Plan(workflow: "w", steps: broken.steps).validate()
         #expect(Set(findings.map(\.rule)) == [broken.rule])
         #expect(findings.count == 1)
@@ -155,7 +155,7 @@ import Testing
         #expect(text.hasSuffix("[\(broken.rule)]"))
     }
 
-    @Test func everyRuleHasACase() {
+    @Test func `every rule for plans has a test case`() {
         let tested = Set(ValidationTests.cases.map(\.rule))
         #expect(
             tested == [
@@ -180,7 +180,7 @@ import Testing
             ])
     }
 
-    @Test func aValueIsReadThroughOthers() {
+    @Test func `a value may be read through steps in between`() {
         let steps = [
             Self.value("read", needs: ["middle"], reads: ["v"]), Self.value("middle", needs: ["write"]),
             Self.value("write", publishes: ["v"]),
@@ -188,7 +188,7 @@ import Testing
         #expect(Plan(workflow: "w", steps: steps).validate().isEmpty)
     }
 
-    @Test func behindACycleOnlyTheCycleIsReported() {
+    @Test func `steps behind a cycle are not reported`() {
         let steps = [
             Self.value("a", needs: ["b"]), Self.value("b", needs: ["a"], publishes: ["v"]),
             Self.value("c", needs: ["b"], reads: ["v"]),

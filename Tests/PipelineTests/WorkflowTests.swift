@@ -8,7 +8,7 @@ import Testing
         PlanContext(repository: "r", event: .pullRequest, commit: "c", ref: "refs/pull/1/head", branch: "main")
     }
 
-    @Test func needsAreTheNamesOfSteps() {
+    @Test func `needs become names in the plan`() {
         let workflow = Workflow("test", on: .pullRequest(into: "main")) {
             let resolve = Step("resolve", run: "swift package resolve")
             let build = Step("build", needs: resolve, run: "swift build")
@@ -66,7 +66,7 @@ import Testing
         #expect(try JSONDecoder().decode(Plan.self, from: JSONEncoder().encode(plan)) == plan)
     }
 
-    @Test func aPauseDoesNotPassItsLimit() {
+    @Test func `a pause is never longer than its limit`() {
         let backoff = Backoff.exponential(from: .seconds(10), upTo: .seconds(60))
         #expect((1...1_000).map(backoff.pause).max() == 60)
         #expect(Backoff.constant(.milliseconds(1_500)).pause(beforeAttempt: 7) == 1.5)
@@ -113,7 +113,7 @@ import Testing
         #expect(plan.validate().isEmpty)
     }
 
-    @Test func policiesAreInTheDeclaration() throws {
+    @Test func `the declaration has the workflow's policies`() throws {
         let step = Step("s", run: "true")
         let workflow = Workflow("w", on: .pullRequest(into: "main"), .merge(into: "main", "release/*")) { step }
             .concurrency(.queue(max: 3)).failFast().retestWhenTargetMoves()
@@ -140,11 +140,11 @@ import Testing
         (.merge(into: "main", paths: ["**/*.swift"], ignoring: ["Tests/**"]), ["Tests/a.swift", "b.swift"], true),
         (.pullRequest(into: "main"), [], true),
     ])
-    func pathFiltersDecide(trigger: Trigger, paths: [String], expected: Bool) {
+    func `path filters decide whether a trigger matches`(trigger: Trigger, paths: [String], expected: Bool) {
         #expect(trigger.matches(paths: paths) == expected)
     }
 
-    @Test func branchGlobsDecide() {
+    @Test func `branch globs decide whether a trigger matches`() {
         #expect(Trigger.push(to: "main", "release/*").matches(branch: "release/1.2"))
         #expect(!Trigger.push(to: "main", "release/*").matches(branch: "feature"))
         #expect(!Trigger.manual.matches(branch: "main"))

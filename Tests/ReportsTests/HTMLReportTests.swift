@@ -35,14 +35,14 @@ import Testing
         #expect(policy.output.1.hasPrefix("default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-"))
     }
 
-    @Test func thePolicyNamesTheScript() {
+    @Test func `the page's policy allows exactly its script`() {
         let digest = SHA256.digest(Array(HTMLScript.source.utf8))
         #expect(HTMLScript.hash == "sha256-" + Data(digest).base64EncodedString())
         #expect(!HTMLScript.source.contains("</"))
         #expect(!HTMLScript.source.contains("innerHTML"))
     }
 
-    @Test func nothingIsRequested() {
+    @Test func `the page makes no requests`() {
         let html = Fixture.hostileDocument.render(.html)
         #expect(!HTMLStyle.sheet.contains("url(") && !HTMLStyle.sheet.contains("@import"))
         for name in ["<link", "<img", "<iframe", "<object", "<base", "http-equiv=\"refresh"] {
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func logsAreCutInTheMiddleAndSayIt() {
+    @Test func `a long log is cut in the middle with a note`() {
         let lines = (1...10_000).map { "line \($0)\n" }.joined()
         let document = ReportDocument(report: Fixture.report()) { _ in
             ReportLog(bytes: Array(lines.utf8)) { offset in offset }
@@ -63,7 +63,7 @@ import Testing
         #expect(!html.contains(">line 5000<"))
     }
 
-    @Test func aGapInTheLogItselfIsMarked() {
+    @Test func `dropped output is marked`() {
         var report = Fixture.report()
         report.steps[0].attempts[0].log = LogRecord(file: "1.log", bytes: 2_000_000, droppedBytes: 1_234_567)
         let note = "[pipectl: 1,234,567 bytes dropped here; the rest is kept]"
@@ -73,7 +73,7 @@ import Testing
         #expect(!html.contains("<div class=\"gap\">[pipectl: 1 bytes"))
     }
 
-    @Test func failedLogsAreServedFirst() {
+    @Test func `logs of failed steps take precedence`() {
         let steps = (0..<10).map { number in
             Fixture.step("s\(number)", from: 0, to: 1, number == 9 ? .failed : .passed, log: "\(number).log")
         }
@@ -96,7 +96,7 @@ import Testing
         if count == 500 { #expect(html.contains("at most 2 at the same time")) }
     }
 
-    @Test func timesOutOfOrderDoNotBreakTheTimeline() {
+    @Test func `times out of order do not break the timeline`() {
         let steps = [Fixture.step("a", from: 50, to: 10), Fixture.step("b", from: -1e15, to: 1e15)]
         let html = ReportDocument(report: Fixture.report(.passed, steps: steps)).render(.html)
         #expect(!html.contains("nan") && html.contains("</html>"))

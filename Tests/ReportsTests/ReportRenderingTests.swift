@@ -57,7 +57,7 @@ import Testing
         #expect(passed.split(separator: "\n").last?.hasPrefix("  reproduce") == true)
     }
 
-    @Test func failingTestsComeNewestTroubleFirst() throws {
+    @Test func `tests that fail only in this run come first`() throws {
         let tests = [Fixture.failing("unit tests", "also"), Fixture.failing("unit tests", "new")]
         for format in [ReportFormat.text, .markdown, .html] {
             let text = ReportDocument(report: Fixture.report(), tests: tests).render(format)
@@ -119,7 +119,7 @@ import Testing
     // MARK: Markdown
 
     @Test(arguments: [2_000, 5_000, 65_000])
-    func markdownKeepsItsBound(limit: Int) {
+    func `Markdown is never longer than its limit`(limit: Int) {
         let message = String(repeating: "long ", count: 50)
         let tests = (0..<5_000).map { Fixture.failing("Suite", "test\($0)", message: message) }
         var report = Fixture.report()
@@ -150,7 +150,7 @@ import Testing
         #expect((MarkdownText.inline(text) == text) == isPlain)
     }
 
-    @Test func fencesAreLongerThanWhatTheyHold() {
+    @Test func `fences are longer than any backticks inside`() {
         let block = MarkdownText.block("a\n`````\nb".utf8, lines: 10, bytes: 100)
         #expect(block == "``````text\na\n`````\nb\n``````\n")
         let tail = MarkdownText.block("a\nb\nc".utf8, lines: 2, bytes: 100, fromEnd: true)

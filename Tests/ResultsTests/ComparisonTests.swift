@@ -13,7 +13,9 @@ import Testing
             (.skipped, .passed, "skipped"), (.skipped, .failed, "skipped"), (.skipped, .skipped, "nothing"),
             (.passed, .failed, "nothing"), (.expectedFailure, .passed, "nothing"),
         ])
-    func everyPairOfOutcomes(here: TestResult.Status, there: TestResult.Status, expected: String) {
+    func `each pair of results is in the right list`(
+        here: TestResult.Status, there: TestResult.Status, expected: String
+    ) {
         let comparison = Comparison.between([test("a", here)], and: [test("a", there)], targetRun: 3, targetCommit: "c")
         #expect(comparison.alsoFailing == (expected == "also" ? ["S/a"] : []))
         #expect(comparison.newlyFailing == (expected == "newly" ? ["S/a"] : []))
@@ -23,7 +25,7 @@ import Testing
         #expect(comparison.commit == "c")
     }
 
-    @Test func testsThatExistOnOneSideOnly() {
+    @Test func `tests that only one run has are added or vanished`() {
         let comparison = Comparison.between(
             [test("new", .failed), test("new and fine", .passed), test("new and skipped", .skipped)],
             and: [test("gone", .passed), test("gone and broken", .failed), test("never ran", .skipped)],
@@ -42,7 +44,7 @@ import Testing
         #expect(comparison.alsoFailing.isEmpty)
     }
 
-    @Test func nothingComparedWithNothing() {
+    @Test func `two runs without tests have no difference`() {
         var nothing = Comparison(against: 1, commit: "c")
         (nothing.fixed, nothing.added) = ([], [])
         #expect(Comparison.between([], and: [], targetRun: 1, targetCommit: "c") == nothing)

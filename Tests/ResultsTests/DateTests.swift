@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 @Suite struct DateTests {
-    @Test func timesComeBackAsTheyWere() {
+    @Test func `times survive writing and reading`() {
         for _ in 0..<2_000 {
             // Years 1970 to 9999.
             let date = Date(milliseconds: Int64.random(in: 0..<253_402_300_800_000))
@@ -12,14 +12,14 @@ import Testing
     }
 
     @Test(arguments: ["2024-02-29T23:59:59.999Z", "1970-01-01T00:00:00.000Z", "2000-03-01T00:00:00.001Z"])
-    func textsComeBackAsTheyWere(text: String) {
+    func `ISO 8601 texts survive reading and writing`(text: String) {
         #expect(Date(iso8601: text)?.iso8601 == text)
         let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
         #expect(Date(iso8601: text) == (try? style.parse(text))?.wholeMilliseconds)
     }
 
     @Test(arguments: ["", "2024-13-01T00:00:00.000Z", "2024-01-01T00:00:0x.000Z", "2024-01-01 00:00"])
-    func whatIsNoTimeIsRefused(text: String) {
+    func `a text that is not a time is refused`(text: String) {
         #expect(Date(iso8601: text) == nil)
     }
 }

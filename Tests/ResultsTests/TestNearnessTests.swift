@@ -21,7 +21,7 @@ struct TestNearnessTests {
         #expect(nearness.distance(file: test, suite: "x") == distance)
     }
 
-    @Test func aTestWithoutAFileIsKnownByItsSuite() {
+    @Test func `a test without a file is located by its suite`() {
         let nearness = TestNearness(changedFiles: [
             ChangedFile(status: .renamed, path: "Sources/New.swift", oldPath: "Sources/Glob.swift")
         ])
@@ -37,7 +37,7 @@ struct TestNearnessTests {
         KnownTest(suite: "S", name: name, file: file, seconds: seconds)
     }
 
-    @Test func listsAreOrderedBoundedAndOfFilesThatAreThere() {
+    @Test func `ranked lists are ordered, limited, and have only existing files`() {
         var candidates = TestCandidates(runs: 8)
         candidates.failedBefore = [test("newest"), test("older"), test("newest"), test("gone", file: "gone.py")]
         candidates.near = [

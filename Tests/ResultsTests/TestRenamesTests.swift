@@ -24,7 +24,7 @@ import Testing
             .map { "\($0.from) → \($0.to)\($0.hasSameBody ? "" : " ?")" }.sorted()
     }
 
-    @Test func theSameBodyUnderAnotherNameIsTheSameTest() {
+    @Test func `a test with the same body and another name is a rename`() {
         let after = """
             struct NewTests {
               @Test func aFileIsRead() throws {
@@ -43,20 +43,20 @@ import Testing
             ])
     }
 
-    @Test func aTestThatIsReplacedByAnotherIsGone() {
+    @Test func `a test with another body and another name is no rename`() {
         let after = "struct OldTests { @Test func readsAFileToo() { #expect(true) }\n}"
         #expect(pairs(["OldTests/readsAFile()"], ["OldTests/readsAFileToo()"], after: after) == [])
         let weakened = "@Test func readsAFile() {\n    #expect(true)\n}"
         #expect(pairs(["OldTests/readsAFile()"], ["NewTests/readsAFile()"], after: weakened) == [])
     }
 
-    @Test func whatIsNotInTheSourcesIsTheSameUnderItsOwnNameOnly() {
+    @Test func `a test without source is recognised by its own name only`() {
         #expect(
             pairs(["A/generated case"], ["B/generated case"], after: "") == ["A/generated case → B/generated case ?"])
         #expect(pairs(["A/generated case"], ["A/generated cases"], after: "") == [])
     }
 
-    @Test func aRenamedTestKeepsItsPast() {
+    @Test func `a renamed test is in no other list`() {
         func test(_ name: String, _ status: TestResult.Status) -> TestResult {
             TestResult(suite: "S", name: name, status: status)
         }
@@ -71,7 +71,7 @@ import Testing
         #expect(comparison.newlySkipped == ["S/f"], "a new name does not hide a skip")
     }
 
-    @Test func timesOutOfThePast() throws {
+    @Test func `a time far above the earlier ones is slower`() throws {
         #expect(DurationPast([1, 1, 1, 1]) == nil, "too few")
         let steady = try #require(DurationPast([1, 1.02, 0.98, 1.01, 0.99, 9]))
         #expect(!steady.isSlower(1.9) && steady.isSlower(2.1), "one slow night does not hide a slower test")

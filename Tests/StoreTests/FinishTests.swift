@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite struct FinishTests {
-    @Test func aFinishedRunIsKeptWhole() async throws {
+    @Test func `a finished run is recorded completely`() async throws {
         let index = try await Index.watching()
         let id = try await index.enqueue(Sample.request()).run.id
         try await index.markRunning(id)
@@ -28,7 +28,7 @@ import Testing
         #expect(try await index.runs(withArtifact: artifact.sha256) == [id])
     }
 
-    @Test func testsComeBackAsTheyWereWithoutDetails() async throws {
+    @Test func `test results are stored without details`() async throws {
         let index = try await Index.watching()
         let id = try await index.completed(Sample.request())
         var expected = Sample.tests
@@ -46,7 +46,7 @@ import Testing
         #expect(try await index.tests(of: id).count == Sample.tests.count)
     }
 
-    @Test func aRunThatCouldNotBeArchivedIsRemembered() async throws {
+    @Test func `a run that could not be archived is listed`() async throws {
         let index = try await Index.watching()
         let id = try await index.enqueue(Sample.request()).run.id
         try await index.markRunning(id)
@@ -58,7 +58,7 @@ import Testing
         #expect(try await index.tests(of: id).count == Sample.tests.count)
     }
 
-    @Test func aVerdictIsGivenOnce() async throws {
+    @Test func `a verdict can't be changed`() async throws {
         let index = try await Index.watching()
         let id = try await index.completed(Sample.request())
         let error = await #expect(throws: ArchiveError.self) {
@@ -84,7 +84,7 @@ import Testing
         #expect(Report(unstarted: waiting, reproduce: "", box: box) == nil)
     }
 
-    @Test func runsAreFoundByWhatIsKnownOfThem() async throws {
+    @Test func `runs are found by each filter`() async throws {
         let index = try await Index.watching()
         try await index.completed(Sample.request(change: "7", head: 0x71))
         try await index.completed(Sample.request(change: "8", head: 0x81), verdict: .failed)
@@ -165,7 +165,7 @@ import Testing
         #expect(try await index.trends(names, filter) == expected)
     }
 
-    @Test func writesThatMeetKeepTheirOwnOutcome() async throws {
+    @Test func `concurrent writes have separate results`() async throws {
         let index = try await Index.watching()
         let outcomes = await withTaskGroup(of: Bool.self, returning: Int.self) { group in
             for number in 1...200 {

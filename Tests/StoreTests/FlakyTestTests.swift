@@ -24,7 +24,7 @@ import Testing
         try await index.finish(report, tests: tests, archivedBytes: 1)
     }
 
-    @Test func aTestThatCameOutBothWaysOnATreeIsFlaky() async throws {
+    @Test func `a test that failed and passed on one tree is flaky`() async throws {
         let index = try await Index.watching()
         // Run 1 and 2 test the same tree, 3 another one.
         try await Self.add(
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func onlyRunsOfTheWindowAndTheRepositoryCount() async throws {
+    @Test func `only runs of the window and the repository count`() async throws {
         let index = try await Index.watching()
         for (head, repository) in [(1, "alpha"), (2, "alpha"), (3, "beta"), (4, "beta"), (5, "alpha")] {
             try await Self.add(
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test func repositoriesAreApartAndOldRunsCountByTheirCommit() async throws {
+    @Test func `repositories are separate, and old runs count by their commit`() async throws {
         let index = try await Index.watching()
         try await Self.add(index, tree: "tree", [Self.result("same", .failed)], head: 1)
         try await Self.add(index, tree: "tree", [Self.result("same", .passed)], repository: "beta", head: 2)

@@ -36,7 +36,7 @@ import Testing
     ]
 
     @Test(arguments: cases)
-    func aRestartAsksAPersonWhenAStepMayHaveActed(_ example: Case) async throws {
+    func `a restart needs a person if a step may have acted`(_ example: Case) async throws {
         let index = try await Index.watching()
         let id = try await index.enqueue(Sample.request(change: nil, atMostOnce: true)).run.id
         let attempt = try await index.markRunning(id)
@@ -63,7 +63,7 @@ import Testing
         #expect(try await index.recoverInterrupted().isEmpty, "once is enough")
     }
 
-    @Test func anIntentIsOnDiskBeforeTheStepMayStart() async throws {
+    @Test func `an intent is on disk before its step starts`() async throws {
         let folder = try TemporaryFolder()
         let index = try Index(path: folder.path + "/index.sqlite")
         let id = try await index.enqueue(Sample.request(change: nil, atMostOnce: true)).run.id
@@ -74,7 +74,7 @@ import Testing
         #expect(try await other.intents(of: id) == [RecordedIntent(Self.intent("publish", false), runAttempt: 1)])
     }
 
-    @Test func whatCannotBeRecordedIsRefused() async throws {
+    @Test func `an intent of a run that is not running is refused`() async throws {
         let index = try await Index.watching()
         let id = try await index.enqueue(Sample.request(change: nil, atMostOnce: true)).run.id
         let error = await #expect(throws: ArchiveError.self) {
@@ -84,7 +84,7 @@ import Testing
         #expect(try await index.intents(of: id).isEmpty)
     }
 
-    @Test func triesAndAttemptsAreToldApart() async throws {
+    @Test func `a step's attempts and the run's attempts are distinguished`() async throws {
         let index = try await Index.watching()
         let id = try await index.enqueue(Sample.request(change: nil, atMostOnce: true)).run.id
         for attempt in 1...2 {
@@ -103,7 +103,7 @@ import Testing
         #expect(intents.allSatisfy { $0.status == .failed })
     }
 
-    @Test func aStepThatMayHaveActedOutweighsANewerRun() async throws {
+    @Test func `a step that may have acted takes precedence over a newer run`() async throws {
         let index = try await Index.watching()
         let old = try await index.enqueue(Sample.request(change: nil, head: 1, atMostOnce: true)).run.id
         try await index.markRunning(old)
@@ -117,7 +117,7 @@ import Testing
         #expect(reason.contains("\"publish\""))
     }
 
-    @Test func aRunThatAPersonWaitedForIsNotStartedAgain() async throws {
+    @Test func `a foreground run is not started again`() async throws {
         let index = try await Index.watching()
         var request = Sample.request()
         request.isForeground = true

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 @Suite struct LookTests {
-    @Test func cursorIsUnknownBeforeTheBaseline() async throws {
+    @Test func `there is no cursor before the baseline`() async throws {
         let index = try Index.inMemory()
         #expect(try await index.cursor(of: "alpha") == nil)
         try await index.recordBaseline(of: "alpha", location: "/srv/alpha.git", refs: [:])
@@ -19,7 +19,7 @@ import Testing
         #expect(try await index.queued().isEmpty)
     }
 
-    @Test func movesAreWhatTheSnapshotHasOtherwise() async throws {
+    @Test func `moves are the differences from the snapshot`() async throws {
         let index = try Index.inMemory()
         func id(_ number: Int) throws -> OID { try #require(OID(hex: Sample.commit(number))) }
         func moves(to refs: RefTable) async throws -> [RefChange]? {
@@ -47,7 +47,7 @@ import Testing
         #expect(try await moves(to: [:])?.count == 4)
     }
 
-    @Test func newsComeWithTheChangesThatWereAskedFor() async throws {
+    @Test func `moved refs come with the changes that were asked for`() async throws {
         let index = try Index.inMemory()
         let head = try #require(OID(hex: Sample.commit(1)))
         for name in ["alpha", "beta"] {
@@ -75,7 +75,7 @@ import Testing
         #expect(try await names(["refs/heads/main": head], .all) == [])
     }
 
-    @Test func aLookBeforeTheBaselineIsRefused() async throws {
+    @Test func `an observation before the baseline is refused`() async throws {
         let index = try Index.inMemory()
         let error = await #expect(throws: ArchiveError.self) {
             try await index.recordLook(repository: "alpha", moved: [], requests: [], changes: [])
@@ -85,7 +85,7 @@ import Testing
         #expect(try await index.cursor(of: "alpha") == nil, "a run by hand is no look")
     }
 
-    @Test func aLookMovesCursorChangesAndRunsTogether() async throws {
+    @Test func `an observation records cursor, changes and runs together`() async throws {
         let index = try await Index.watching([
             "refs/heads/main": Sample.commit(0), "refs/heads/old": Sample.commit(9),
         ])
@@ -109,7 +109,7 @@ import Testing
         #expect(change.updatedAt == Sample.start)
     }
 
-    @Test func aLookThatCameTooLateChangesNothing() async throws {
+    @Test func `an outdated observation changes nothing`() async throws {
         let index = try await Index.watching(["refs/heads/main": Sample.commit(3)])
         let error = await #expect(throws: ArchiveError.self) {
             try await index.recordLook(
@@ -125,7 +125,7 @@ import Testing
         #expect(try await index.changes(of: "alpha").isEmpty)
     }
 
-    @Test func theSameRequestMakesOneRun() async throws {
+    @Test func `the same request twice makes one run`() async throws {
         let index = try await Index.watching()
         let first = try await index.recordLook(
             repository: "alpha", moved: [], requests: [Sample.request()], changes: [])
@@ -139,7 +139,7 @@ import Testing
         #expect(!byHand.isNew)
     }
 
-    @Test func aHeadThatComesBackIsTestedAgain() async throws {
+    @Test func `a head that comes back is tested again`() async throws {
         let index = try await Index.watching()
         try await index.accept(Sample.request(head: 1))
         try await index.accept(Sample.request(head: 2))
@@ -149,7 +149,7 @@ import Testing
         #expect(try await index.queued().map(\.id) == [3])
     }
 
-    @Test func aHeadThatComesBackWhileItsRunIsStoppedIsTestedAgain() async throws {
+    @Test func `a head that comes back while its run is being stopped is tested again`() async throws {
         let index = try await Index.watching()
         let first = try await index.enqueue(Sample.request(head: 1)).run.id
         try await index.markRunning(first)
@@ -159,7 +159,7 @@ import Testing
         #expect(back.toCancel.map(\.run) == [first])
     }
 
-    @Test func supersedeEndsWaitingAndNamesRunningRuns() async throws {
+    @Test func `superseding ends queued runs and returns running ones`() async throws {
         let index = try await Index.watching()
         let running = try await index.enqueue(Sample.request(head: 1)).run.id
         try await index.markRunning(running)
@@ -189,7 +189,7 @@ import Testing
         #expect(try await index.queued().count == 2)
     }
 
-    @Test func aQueueKeepsAsManyAsItMay() async throws {
+    @Test func `a queue keeps at most its maximum`() async throws {
         let index = try await Index.watching()
         func request(_ head: Int) -> RunRequest {
             Sample.request(change: nil, head: head, concurrency: .queue(max: 2))
@@ -217,7 +217,7 @@ import Testing
         #expect(try await index.queued().map(\.id) == [3])
     }
 
-    @Test func runsOfOneLookMaySupersedeOneAnother() async throws {
+    @Test func `runs of one observation may supersede each other`() async throws {
         let index = try await Index.watching()
         let outcome = try await index.recordLook(
             repository: "alpha", moved: [], requests: [Sample.request(head: 1), Sample.request(head: 2)], changes: [])
@@ -225,7 +225,7 @@ import Testing
         #expect(outcome.superseded.map(\.run) == [1])
     }
 
-    @Test(.timeLimit(.minutes(1))) func aThousandRefsInOneLook() async throws {
+    @Test(.timeLimit(.minutes(1))) func `one observation may have a thousand refs`() async throws {
         let index = try await Index.watching()
         let numbers = 1...1000
         let outcome = try await index.recordLook(
@@ -237,7 +237,7 @@ import Testing
         #expect(try await index.changes(of: "alpha").map(\.name) == numbers.map(String.init))
     }
 
-    @Test func changesKeepTheirStory() async throws {
+    @Test func `changes keep their history`() async throws {
         let index = try await Index.watching()
         try await index.setChange(Sample.change("7", .open), of: "alpha")
         try await index.setChange(Sample.change("agent/x", .conflict), of: "alpha")

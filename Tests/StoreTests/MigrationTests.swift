@@ -15,7 +15,7 @@ import Testing
         path = folder.path + "/index.sqlite"
     }
 
-    @Test func anOlderSchemaIsBroughtUpOnce() async throws {
+    @Test func `an older schema is migrated once`() async throws {
         let ids = try await old()
         for _ in 1...2 {
             let index = try Index(path: path)

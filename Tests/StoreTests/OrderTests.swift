@@ -44,7 +44,7 @@ import Testing
         #expect(try await index.stepHistory(repository: "none", workflow: "test", change: nil) == StepHistory())
     }
 
-    @Test func testsAreFoundThatFailedHereThatLieNearAndThatFailAtTimes() async throws {
+    @Test func `candidates failed on this change, are near, or failed recently`() async throws {
         let index = try await Index.watching()
         func test(_ name: String, _ status: TestResult.Status = .passed, file: String) -> TestResult {
             TestResult(suite: "S", name: name, status: status, duration: 0.5, file: file)

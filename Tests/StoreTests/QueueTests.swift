@@ -32,7 +32,7 @@ import Testing
         #expect(try await index.claimNext() == nil)
     }
 
-    @Test func upkeepWaitsUntilNothingElseWantsTheBox() async throws {
+    @Test func `background runs wait until nothing else is queued`() async throws {
         let index = try Index.inMemory()
         var upkeep = Sample.request("alpha", change: nil, head: 1)
         upkeep.upkeep = .refresh
@@ -43,7 +43,7 @@ import Testing
         #expect(try await index.claimNext(isIdle: true)?.id == 1)
     }
 
-    @Test func claimsThatMeetGetDifferentRuns() async throws {
+    @Test func `concurrent claims get different runs`() async throws {
         let index = try Index.inMemory()
         for number in 1...40 { try await index.accept(Sample.request(change: "\(number)", head: number)) }
         let claimed = try await withThrowingTaskGroup(of: RunID?.self, returning: [RunID].self) { group in
@@ -104,7 +104,7 @@ import Testing
         #expect(try await index.enqueue(Sample.request()).isNew, "a cancelled run may be wanted again")
     }
 
-    @Test func anInterruptedRunWaitsAgain() async throws {
+    @Test func `an interrupted run is queued again`() async throws {
         let index = try await Index.watching()
         let id = try await index.enqueue(Sample.request()).run.id
         try await index.markRunning(id)
@@ -126,7 +126,7 @@ import Testing
         #expect(reason.contains("`pipectl rerun \(id)`"))
     }
 
-    @Test func anInterruptedRunThatWasSupersededStaysSo() async throws {
+    @Test func `an interrupted run that was superseded stays superseded`() async throws {
         let index = try await Index.watching()
         let old = try await index.enqueue(Sample.request(head: 1)).run.id
         try await index.markRunning(old)

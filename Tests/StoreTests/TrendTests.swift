@@ -22,7 +22,7 @@ import Testing
             ])
     }
 
-    @Test func aPointForEachRunOldestFirst() {
+    @Test func `a trend has one point for each run, oldest first`() {
         #expect(trend.points.map(\.run) == [3, 4, 7, 9])
         #expect(trend.points.map(\.status) == [.passed, .failed, .passed, .skipped])
         #expect(trend.points.map(\.isFlaky) == [false, false, true, false])

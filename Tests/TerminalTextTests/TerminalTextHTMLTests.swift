@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(arguments: ["\u{1B}[30;40mx", "\u{1B}[31;41mx", "\u{1B}[37;47mx", "\u{1B}[7;30mx", "\u{1B}[8mx"])
-    func noPairOfColoursHidesText(_ raw: String) {
+    func `text is readable on every background colour`(_ raw: String) {
         var renderer = ANSIHTML()
         let line = renderer.line(raw.utf8)
         #expect(line.contains("tx0") || line.contains("tx1") || line == "x")
@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(arguments: 0..<200)
-    func noiseHoldsNothingButOurSpans(seed: Int) {
+    func `random bytes give no HTML other than our spans`(seed: Int) {
         let bytes = TerminalTextTests.noise(2_000, seed: UInt64(seed) + 1_000)
         var renderer = ANSIHTML()
         for line in bytes.split(separator: 10, omittingEmptySubsequences: false) {

@@ -122,7 +122,7 @@ import Testing
     }
 
     @Test(arguments: 0..<200)
-    func noiseIsMadeSafe(seed: Int) {
+    func `random bytes give safe text`(seed: Int) {
         let bytes = Self.noise(2_000, seed: UInt64(seed))
         let text = TerminalText.clean(bytes, colours: true)
         // Without our own colours nothing is left that a terminal obeys.
@@ -148,14 +148,14 @@ import Testing
         #expect(joined == text)
     }
 
-    @Test func aMessageOfOthersTextIsVisibleAndKeepsItsLines() {
+    @Test func `untrusted text in a message is visible, and its lines are indented`() {
         let message = "change agent/\u{9b}31m\u{202e}x\r\n12:00:00 forged"
         let shown = TerminalText.lines(message)
         #expect(shown == "change agent/<U+009B>31m<U+202E>x␍\n  12:00:00 forged")
         #expect(TerminalText.lines(shown) != "", "shown twice it is no other")
     }
 
-    @Test func jsonShowsWhatWouldActOnATerminal() throws {
+    @Test func `JSON escapes characters that act on a terminal`() throws {
         let texts = ["a\u{9b}31m", "\u{202e}b\u{2066}", "\u{7f}\u{200b}\u{feff}\u{61c}", "é😀ü", "\u{1b}[0m"]
         let json = VisibleJSON.text(try JSONEncoder().encode(texts))
         #expect(json.contains("\\u009b31m") && json.contains("\\u202eb") && json.contains("é😀"))
@@ -163,7 +163,7 @@ import Testing
         #expect(try JSONDecoder().decode([String].self, from: Data(json.utf8)) == texts, "the value is the same")
     }
 
-    @Test func aLineWithoutEndIsNotHeldForEver() {
+    @Test func `an endless line is not held back forever`() {
         var stream = TerminalText(colours: false)
         var output = 0
         for _ in 0..<40 { output += stream.feed([UInt8](repeating: 0x61, count: 65_536)).utf8.count }

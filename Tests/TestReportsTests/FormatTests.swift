@@ -19,7 +19,7 @@ import Testing
             ("swift-testing-0.jsonl", "swiftTestingEvents", "6/9/1/3/1"),
             ("swiftpm-console.txt", "swiftpmConsole", nil),
         ] as [(String, String, String?)])
-    func theContentTellsTheFormat(name: String, format: String, tally: String?) throws {
+    func `the content decides the format`(name: String, format: String, tally: String?) throws {
         let bytes = try Fixture.bytes(name)
         #expect(ResultReadings.reading(of: FileStart(bytes))?.format.rawValue == format)
         // The name of the file is of no account.
@@ -98,7 +98,9 @@ import Testing
                 "`@test \"compares\" { run echo three; [ \"$output\" = \"four\" ]; }' failed"
             ),
         ] as [(String, String, String, String, String?)])
-    func aTestHasItsSuitePlaceAndMessage(file: String, name: String, suite: String, place: String, message: String?)
+    func `a test has its suite, location and message`(
+        file: String, name: String, suite: String, place: String, message: String?
+    )
         throws
     {
         let result = try #require(try Fixture.results(file)[name])
@@ -107,7 +109,7 @@ import Testing
         #expect(result.message == message)
     }
 
-    @Test func whatFailsOutsideOfTestsIsAFinding() throws {
+    @Test func `a failure outside of tests is a finding`() throws {
         func issues(_ name: String) throws -> [String] {
             try Fixture.results(name).findings.filter { $0.rule != "result-file" }.map {
                 "\($0.file ?? "-"):\($0.line ?? 0)"
@@ -120,14 +122,14 @@ import Testing
     }
 
     @Test(arguments: [("mocha.json", "at last"), ("jest.json", "at last"), ("ctrf.json", "at last")])
-    func triesThatTheFormatMarksAreTries(file: String, name: String) throws {
+    func `tries that the format marks become attempts`(file: String, name: String) throws {
         let results = try Fixture.results(file)
         #expect(results.tests.filter { $0.name == name }.map(\.status) == [.failed, .passed])
         #expect(results.tests.filter { $0.name == name }.map(\.attempt) == [1, 2])
         #expect(results.counts.flaky == 1)
     }
 
-    @Test func whatOtherProgramsPrintAroundAReportIsPassedOver() throws {
+    @Test func `other programs' output around a report is skipped`() throws {
         for name in ["mocha.json", "jest.json", "rspec.json", "ctrf.json", "dart.json", "bats.tap"] {
             let around =
                 Array("> demo@1.0.0 test\n> sh run\n\n".utf8) + (try Fixture.bytes(name)) + Array("\nbye\n".utf8)
@@ -136,7 +138,7 @@ import Testing
         }
     }
 
-    @Test func aReportThatBreaksOffGivesWhatCameBefore() throws {
+    @Test func `a report that breaks off gives the results before`() throws {
         for name in [
             "mstest.trx", "nunit3.xml", "nunit2.xml", "xunit2.xml", "jest.json", "mocha.json", "rspec.json",
             "ctrf.json",
@@ -156,7 +158,7 @@ import Testing
         ("1..3\nok 1 - a\nok 2 - b\n", 2, "result-file"), ("1..2\nok 1\nBail out! no database\n", 1, "test-issue"),
         ("1..0 # SKIP no Windows\n", 0, "test-issue"), ("ok 1 - a\n", 1, "result-file"),
     ])
-    func tapThatIsNotWholeSaysSo(text: String, count: Int, rule: String) {
+    func `incomplete TAP gives a finding`(text: String, count: Int, rule: String) {
         let results = TestResultReader().read(Array(text.utf8), named: "t")
         #expect(results.tests.count == count)
         #expect(results.findings.map(\.rule) == [rule])
@@ -204,7 +206,7 @@ import Testing
         ("##teamcity[testStarted name='a']\n", "TeamCity"),
         ("====== test session starts ======\n", "pytest"), ("{\"a\":1}", "JSON"), ("<a/>", "XML"), ("hello", "text"),
     ])
-    func whatIsNotReadIsNamed(text: String, word: String) {
+    func `an unsupported format is named`(text: String, word: String) {
         let results = TestResultReader().read(Array(text.utf8), named: "f")
         #expect(results.tests.isEmpty)
         #expect(results.findings.map(\.severity) == [.error])

@@ -56,7 +56,7 @@ import Testing
                 "XCTAssertEqual failed: (\"3\") is not equal to (\"4\") - sum is off"
             ),
         ] as [(String, String, String, String?)])
-    func aFailureHasItsPlaceAndSentence(name: String, test: String, place: String, message: String?) throws {
+    func `a failure has its location and message`(name: String, test: String, place: String, message: String?) throws {
         let result = try #require(try Fixture.results(name)[test])
         #expect(result.place == place)
         #expect(result.message == message)
@@ -78,7 +78,7 @@ import Testing
         #expect(try Fixture.results("surefire-reruns.xml")["passes"]?.details == nil)
     }
 
-    @Test func rerunsAreAttempts() throws {
+    @Test func `reruns become attempts`() throws {
         let results = try Fixture.results("surefire-reruns.xml")
         let fails = results.tests.filter { $0.name == "fails" }
         #expect(fails.map(\.attempt) == [1, 2, 3])
@@ -94,7 +94,7 @@ import Testing
         #expect(rust.first { $0.name == "tests::flaky" }?.duration == 0.031)
     }
 
-    @Test func failuresThatOnlyAnInnerSuiteCountsAreMissed() {
+    @Test func `failures that only an inner suite counts are reported`() {
         let inner = "<testsuite name='pytest' tests='6' failures='1'/>"
         for text in [inner, "<testsuites>\(inner)</testsuites>", "<testsuites failures='1'>\(inner)</testsuites>"] {
             #expect(junit(text).findings.map(\.severity) == [.warning])
@@ -127,7 +127,7 @@ import Testing
                 "tsconfig.json:13:3 - error TS5023: Unknown option 'x'.", "tsconfig.json:13"
             ),
         ])
-    func aMessageIsWhatWentWrong(outcome: String, message: String, place: String) {
+    func `the message describes the failure`(outcome: String, message: String, place: String) {
         let result = junit("<testsuite><testcase name='a'>\(outcome)</testcase></testsuite>").tests.first
         #expect(result?.message == message)
         #expect(result?.place == place)
@@ -141,7 +141,7 @@ import Testing
         #expect(printed.tests.first?.details == "system-out:\ntext")
     }
 
-    @Test func aBuildThatFailedWithoutATestIsNoticed() throws {
+    @Test func `a failed build without tests is reported`() throws {
         #expect(try Fixture.results("gotestsum.xml").findings.map(\.severity) == [.warning])
     }
 
@@ -154,7 +154,7 @@ import Testing
         #expect(junit("<testsuite><testcase name='a' time='\(text)'/></testsuite>").tests.first?.duration == seconds)
     }
 
-    @Test func rootsPrefixesAndMissingNamesAreFine() {
+    @Test func `other roots, prefixes and missing names are accepted`() {
         #expect(
             junit("<testcase name='a' classname='C'/><testcase classname='C'/>").tests.map(\.id) == [
                 "C/a", "C/(unnamed 1)",

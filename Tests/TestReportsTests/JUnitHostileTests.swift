@@ -69,13 +69,13 @@ import Testing
         #expect(results.findings.map(\.severity) == [.error])
     }
 
-    @Test func aPlainDocumentTypeIsReadOver() {
+    @Test func `a document type without entities is skipped`() {
         let results = junit(
             "<!DOCTYPE testsuite SYSTEM \"junit>.dtd\" [<!ELEMENT a (b)>]><testsuite><testcase name='a'/></testsuite>")
         #expect(results.tests.count == 1 && results.findings.isEmpty)
     }
 
-    @Test func noOtherFileIsRead() throws {
+    @Test func `entities never read another file`() throws {
         let secret = FileManager.default.temporaryDirectory.appending(path: "secret-\(UUID().uuidString)")
         try Data("TOPSECRET".utf8).write(to: secret)
         defer { try? FileManager.default.removeItem(at: secret) }
@@ -86,13 +86,13 @@ import Testing
         #expect(!String(describing: junit(text)).contains("TOPSECRET"))
     }
 
-    @Test func billionLaughsCostNothing() {
+    @Test func `the billion laughs attack costs nothing`() {
         var text = "<!DOCTYPE a [<!ENTITY l0 \"lol\">"
         for level in 1...30 { text += "<!ENTITY l\(level) \"\(String(repeating: "&l\(level - 1);", count: 10))\">" }
         #expect(junit(text + "]><testcase name='&l30;'/>").findings.count == 1)
     }
 
-    @Test func aTruncatedFileGivesWhatItHad() throws {
+    @Test func `a truncated file gives the results before its end`() throws {
         let whole = String(decoding: try Fixture.bytes("phpunit.xml"), as: UTF8.self)
         let fourth = try #require(whole.range(of: "<testcase name=\"testSkips\" cl"))
         let cut = Array(whole[..<fourth.upperBound].utf8)
@@ -103,7 +103,7 @@ import Testing
         #expect(finding.line == cut.count { $0 == 10 } + 1)
     }
 
-    @Test func aTestOpenAtTheBreakCountsOnlyWhenItHadFailed() {
+    @Test func `a test that is open at the break counts only if it had failed`() {
         #expect(junit("<testsuite><testcase name='a'>").tests.isEmpty)
         let failed = junit("<testsuite><testcase name='a'><failure message='m'>some")
         #expect(failed.tests.map(\.status) == [.failed])
@@ -115,7 +115,7 @@ import Testing
         "</a>",
         "<testsuite><![CDATA[", "<!--", "<?", "<!DOCTYPE", "{}", "\u{0}",
     ])
-    func whatIsNoReportIsAFinding(text: String) {
+    func `a file that is not a report gives a finding`(text: String) {
         let results = TestResultReader().read(Array(text.utf8), named: "t.xml", format: .junit)
         #expect(results.tests.isEmpty)
         #expect(results.findings.contains { $0.severity == .error })

@@ -2,7 +2,7 @@ import Results
 import Testing
 
 @Suite struct MergingTests {
-    @Test func eventsMakeSwiftPMsReportWhole() throws {
+    @Test func `the event stream completes SwiftPM's report`() throws {
         let report = try Fixture.results("swiftpm-swift-testing.xml")
         let events = try Fixture.results("swift-testing-0.jsonl")
         for merged in [report.merging(events), events.merging(report)] {
@@ -13,7 +13,7 @@ import Testing
         }
     }
 
-    @Test func theConsoleTellsWhatXCTestsReportLacks() throws {
+    @Test func `the console completes XCTest's report`() throws {
         let report = try Fixture.results("swiftpm-xctest.xml")
         let merged = report.merging(try Fixture.results("swiftpm-console.txt"))
         let fails = try #require(merged["testFails"])
@@ -23,7 +23,7 @@ import Testing
         #expect(merged.tests.count { $0.name.hasPrefix("test") } == report.tests.count)
     }
 
-    @Test func sameNamesInOtherSuitesStayApart() {
+    @Test func `the same name in two suites is two tests`() {
         let one = TestResults(tests: [TestResult(suite: "A", name: "t", status: .passed)])
         let two = TestResults(tests: [TestResult(suite: "B", name: "t", status: .failed)])
         #expect(one.merging(two).tests.count == 2)

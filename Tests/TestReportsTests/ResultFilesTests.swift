@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func aFailureOfOneFrameworkIsNoTryOfTheOther(failsFirst: Bool) {
+    func `a failure for one target framework is no try of the other`(failsFirst: Bool) {
         let outcomes = failsFirst ? ["Failed", "Passed"] : ["Passed", "Failed"]
         let own = "<UnitTestResult testId=\"2\" testName=\"App.Tests.Only9\" outcome=\"Passed\"/>"
         let results = joined([
@@ -40,7 +40,7 @@ import Testing
         #expect(results.tests.allSatisfy { $0.attempt == 1 })
     }
 
-    @Test func aNameOfOneRunIsNoPartOfATestsName() {
+    @Test func `a file name of a single run is not part of a test's name`() {
         for names in [
             ["ada_box_2026-11-24_00_12_33.trx", "ada_box_2026-11-24_00_12_34.trx"],
             ["TEST-71234.xml", "TEST-71239.xml"],
@@ -60,7 +60,7 @@ import Testing
         #expect(results.counts.flaky == 2)
     }
 
-    @Test func aNewNameIsNobodyElses() {
+    @Test func `a new name differs from all others`() {
         let file = "<testsuite name='s'><testcase classname='C' name='t'/></testsuite>"
         let other = "<testsuite name='s'><testcase classname='a.xml/C' name='t'/></testsuite>"
         let results = joined([("a.xml", file), ("b.xml", file), ("c.xml", other)])

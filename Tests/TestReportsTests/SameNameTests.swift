@@ -14,7 +14,7 @@ import Testing
         </testsuites>
         """
 
-    @Test func aFailureIsNoTryOfATestInAnotherSuite() {
+    @Test func `a failure is no try of a test in another suite`() {
         let results = junit(Self.jest)
         #expect(results.counts.failed == 1)
         #expect(results.counts.passed == 2)
@@ -26,14 +26,14 @@ import Testing
         #expect(results.tests[0].message == "Error: expect(received).toBe(expected)")
     }
 
-    @Test func theOrderOfSuitesChangesNoName() {
+    @Test func `the order of suites does not change names`() {
         let suites = ["a", "b"].map { "<testsuite name='\($0)'><testcase classname='C' name='t'/></testsuite>" }
         let one = junit("<testsuites>\(suites[0])\(suites[1])</testsuites>")
         let two = junit("<testsuites>\(suites[1])\(suites[0])</testsuites>")
         #expect(Set(one.tests.map(\.id)) == Set(two.tests.map(\.id)))
     }
 
-    @Test func theFileTellsTestsOfOneSuiteApart() {
+    @Test func `the file distinguishes tests of one suite`() {
         let results = junit(
             """
             <testsuite name="s"><testcase classname="C" name="t" file="a.py"><failure message="m"/></testcase>
@@ -43,7 +43,7 @@ import Testing
         #expect(results.counts.failed == 1)
     }
 
-    @Test func elseANumberDoes() {
+    @Test func `a number distinguishes all other tests`() {
         let results = junit(
             """
             <testsuites><testsuite name="s"><testcase classname="C" name="t"><failure message="m"/></testcase>
@@ -63,7 +63,7 @@ import Testing
         #expect(results.counts.flaky == 2)
     }
 
-    @Test func aTestThatGoRepeatsIsNoTry() {
+    @Test func `a test that Go repeats is not a try`() {
         let lines = ["fail", "pass"].map { action in
             """
             {"Action":"run","Package":"p","Test":"TestA"}
@@ -75,7 +75,7 @@ import Testing
         #expect(results.counts.failed == 1 && results.counts.passed == 1)
     }
 
-    @Test func jestsFilesTellItsTestsApart() {
+    @Test func `Jest's files distinguish its tests`() {
         func file(_ name: String, _ status: String) -> String {
             #"{"assertionResults":[{"ancestorTitles":["render"],"title":"works","status":"\#(status)"}],"name":"\#(name)"}"#
         }

@@ -20,7 +20,7 @@ import Testing
         #expect(results["a raw name"]?.place == "STests.swift:28")
     }
 
-    @Test func aTestCantSpeakForAnother() throws {
+    @Test func `a test can't print another test's result`() throws {
         #expect(try Fixture.results("swiftpm-console.txt")["test"] == nil)
     }
 
@@ -35,7 +35,7 @@ import Testing
         #expect(mac["testCrashes"]?.message?.contains("Index out of range") == true)
     }
 
-    @Test func twoTestsOfOneNameAreNotTwoTries() {
+    @Test func `two tests of one name are not two tries`() {
         let text = """
             Test run started.
             ◇ Test a() started.
@@ -49,7 +49,7 @@ import Testing
     }
 
     /// A test of a library that colours text compares escape characters: without them both values would be "Hello".
-    @Test func escapeCharactersOfValuesStay() {
+    @Test func `escape characters in values remain`() {
         let text = """
             Test Suite 'A' started at 2026-11-24 00:00:00.000
             Test Case 'A.testOne' started at 2026-11-24 00:00:00.000

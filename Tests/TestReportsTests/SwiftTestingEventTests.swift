@@ -45,7 +45,7 @@ import Testing
         #expect(results.findings.count == 2 && results.findings.allSatisfy { $0.severity == .error })
     }
 
-    @Test func nonsenseIsLeftOut() {
+    @Test func `invalid events are ignored`() {
         let deep = String(repeating: "[", count: 100_000)
         let text =
             "{\"kind\":\"event\"}\n{\"a\":\(deep)\nnull\n{}\n\n{\"kind\":\"test\",\"payload\":{\"kind\":\"function\"}}\n"

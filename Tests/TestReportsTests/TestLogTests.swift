@@ -6,7 +6,7 @@ import Testing
 
 /// What a step's output adds to results whose file says nothing.
 @Suite struct TestLogTests {
-    @Test func anXCTestOnLinuxHasItsAssertionsText() throws {
+    @Test func `an XCTest on Linux gets its assertion from the log`() throws {
         let report = try Fixture.results("swiftpm-xctest.xml")
         #expect(report["testFails"]?.message == "failure")
         let tests = TestLog(try Fixture.bytes("swiftpm-console-parallel.txt")).completing(report.tests)
@@ -51,13 +51,13 @@ import Testing
                 == false)
     }
 
-    @Test func theSameNameInTwoSuitesIsNotGuessed() {
+    @Test func `a name that two suites have is not guessed`() {
         let bare = [TestResult(suite: "", name: "testOne", status: .failed, message: "failure")]
         let log = Self.log + Self.log.replacing("ViewTests", with: "OtherTests")
         #expect(TestLog(Array(log.utf8)).completing([bare[0]])[0].message == "failure")
     }
 
-    @Test func ctestTellsWhyATestEnded() throws {
+    @Test func `CTest's reason for a test's end is found`() throws {
         let report = try Fixture.results("ctest-timeout.xml")
         #expect(report.tests.map(\.id) == ["ok", "slow", "bad", "crash"])
         let results = TestResults(

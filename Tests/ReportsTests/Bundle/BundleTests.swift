@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(arguments: [3 << 10, 4_000, 8_000, 16 << 10, 64 << 10], [0, 1, 7, 300])
-    func everyBudgetHolds(bytes: Int, count: Int) throws {
+    func `a bundle is never longer than its limit`(bytes: Int, count: Int) throws {
         for text in ["unit", Fixture.hostile, String(repeating: "\"\\é", count: 3_000)] {
             let draft = draft(count, text: text)
             for format in BundleFormat.allCases {
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func whatMattersMostStaysLongest() throws {
+    @Test func `the most important problems are dropped last`() throws {
         let small = draft(300).fit(bytes: 4_000, as: .json)
         #expect(small.problems.allSatisfy { $0.kind == .test && $0.standing == .newHere })
         #expect(small.problems.first?.name == "Suite/case2()", "the flaky one comes after those that are new")
@@ -72,7 +72,9 @@ import Testing
     }
 
     /// Failures of a whole suite must not take the room that the first of them needs to be understood.
-    @Test(arguments: BundleFormat.allCases) func theFirstProblemsAreShownWithTheChange(format: BundleFormat) {
+    @Test(arguments: BundleFormat.allCases) func `the first problems have the nearest part of the change`(
+        format: BundleFormat
+    ) {
         let bundle = draft(150).fit(as: format)
         #expect(bundle.problems.count > 20)
         for problem in bundle.problems.prefix(3) where problem.standing == .newHere {
@@ -82,7 +84,7 @@ import Testing
         #expect(bundle.problems.first?.hunks?.first?.file == "Tests/A2.swift")
     }
 
-    @Test func testsThatFailForOneReasonAreOneProblem() throws {
+    @Test func `tests with the same failure are one problem`() throws {
         func failed(_ name: String, _ message: String = "ValueError: out of range", line: Int? = 43) -> TestResult {
             TestResult(
                 suite: "S", name: name, status: .failed, message: message, file: line == nil ? nil : "src/timed.py",
@@ -110,7 +112,7 @@ import Testing
         #expect(text.contains("98 further tests") && text.utf8.count <= BundleDraft.defaultBytes)
     }
 
-    @Test func textsEndAtLines() {
+    @Test func `texts are cut after a line`() {
         for bytes in stride(from: 3_100, to: 14_000, by: 700) {
             for problem in draft(12).fit(bytes: bytes, as: .markdown).problems {
                 for text in [problem.message, problem.excerpt].compactMap({ $0 }) {
@@ -133,7 +135,7 @@ import Testing
             ("First sentence ends. Then another one that is long", 46, "First sentence ends."),
             ("short", 10, "short"),
         ] as [(String, Int, String?)])
-    func aLineEndsAfterASentenceOrAWord(line: String, bytes: Int, expected: String?) {
+    func `a line is cut after a sentence or a word`(line: String, bytes: Int, expected: String?) {
         let part = WholeText.part(of: line, bytes: bytes)
         #expect((part?.utf8.count ?? 0) <= bytes)
         if let expected { #expect(part?.hasPrefix(expected) == true, "\(part ?? "-")") }
@@ -161,7 +163,7 @@ import Testing
         #expect(try String(contentsOfFile: "/\(docs)/docs/bundle.schema.json", encoding: .utf8) == BundleSchema.text)
     }
 
-    @Test func aFenceHoldsWhateverIsPrinted() {
+    @Test func `a code fence is longer than any fence in it`() {
         var problem = RunBundle.Problem(kind: .test, standing: .unknown, name: "a`b\u{1B}[2J")
         problem.message = "```\n# not a heading\n````"
         let text = BundleMarkdown.text(of: problem, number: 1)

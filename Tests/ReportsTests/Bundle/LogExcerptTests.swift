@@ -25,7 +25,7 @@ import Testing
             ),
             ("adds", "✘ Test adds() failed after 0.1 seconds with 1 issue.\n", nil),
         ] as [(String, String, String?)])
-    func anExcerptIsTheTestsOwn(name: String, log: String, excerpt: String?) {
+    func `an excerpt contains only the test's own output`(name: String, log: String, excerpt: String?) {
         #expect(LogExcerpt.mention(of: name, in: Array(log.utf8), lines: 12) == excerpt)
     }
 }
