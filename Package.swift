@@ -99,19 +99,22 @@ let package = Package(
         .target(
             name: "BuildBox",
             dependencies: [
-                "Archive", "CAllocator", "CLinux", "Diagnostics", "Engine", "Git", "Masking", "Pipeline",
-                "Reports", "Results", "Store", "TerminalText", "TestIntegrity",
+                "Archive", "CAllocator", "CLinux", "Control", "Diagnostics", "Engine", "Git", "Masking", "Pipeline",
+                "Reports", "Results", "Store", "SystemCalls", "TerminalText", "TestIntegrity",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),
+        .target(name: "SystemCalls", swiftSettings: settings),
+        .target(
+            name: "Control", dependencies: ["Pipeline", "Results", "SystemCalls"], swiftSettings: settings),
         .target(name: "MCP", swiftSettings: settings),
         .executableTarget(
             name: "pipectl",
             dependencies: [
-                "Archive", "BuildBox", "Engine", "Git", "MCP", "Pipeline", "Reports", "Results", "Store",
+                "Archive", "BuildBox", "Control", "Engine", "Git", "MCP", "Pipeline", "Reports", "Results", "Store",
                 "TerminalText", "TestIntegrity", "TestReports",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
@@ -163,10 +166,13 @@ let package = Package(
             ],
             swiftSettings: settings),
         .testTarget(
+            name: "ControlTests", dependencies: ["Control", "Results", "SystemCalls", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
             name: "BuildBoxTests",
             dependencies: [
-                "Archive", "BuildBox", "CLinux", "Engine", "Git", "Masking", "Pipeline", "Results", "Store",
-                "stepinit", "TestIntegrity", "TestSupport",
+                "Archive", "BuildBox", "CLinux", "Control", "Engine", "Git", "Masking", "Pipeline", "Results",
+                "stepinit", "Store", "SystemCalls", "TestIntegrity", "TestSupport",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
@@ -174,16 +180,16 @@ let package = Package(
         .testTarget(
             name: "FuzzTests",
             dependencies: [
-                "Archive", "BuildBox", "Diagnostics", "Engine", "Git", "Masking", "MCP", "Pipeline", "pipectl",
-                "Reports",
-                "Results", "stepinit", "Store", "TerminalText", "TestIntegrity", "TestReports", "TestSupport",
+                "Archive", "BuildBox", "Control", "Diagnostics", "Engine", "Git", "Masking", "MCP", "pipectl",
+                "Pipeline", "Reports", "Results", "stepinit", "Store", "TerminalText", "TestIntegrity", "TestReports",
+                "TestSupport",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),
         .testTarget(
             name: "pipectlTests",
             dependencies: [
-                "BuildBox", "Pipeline", "pipectl",
+                "BuildBox", "Control", "Pipeline", "pipectl",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),

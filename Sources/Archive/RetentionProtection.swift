@@ -4,33 +4,17 @@ internal import Foundation
 
 /// Which runs no retention removes, and why.
 public struct RetentionProtection: Sendable {
-    /// Why a run stays although it is over a limit.
-    public enum Reason: String, Sendable, Codable, CaseIterable {
-        /// A person has been asked about it and has not answered.
-        case waitsForPerson
-        /// The newest verdict of a change that has not landed: without it, `wait` says that nothing is run for it. Only
-        /// for ``RetentionProtection/days``.
-        case newestOfOpenChange
-        /// The newest verdicts of a branch: changes are compared with those of the target. Only for
-        /// ``RetentionProtection/days``, but for the target's.
-        case newestOfBranch
-        /// An attempt to fix a run that stays.
-        case fixOfKeptRun
-        /// The newest run of all: a rebuilt index learns from it which numbers are taken.
-        case newestOfAll
-    }
-
     /// How long the newest verdicts of changes and of branches other than the target are protected, after the run's end:
     /// a ref may stay forever, and nobody asks about it any more.
     static let days = 90.0
 
-    let reasons: [RunID: Reason]
+    let reasons: [RunID: RetentionReason]
 
     /// - Parameter rows: All archived runs, ascending.
     init(_ rows: [Index.RetentionRow], keepNewestPerBranch: Int, now: Date) {
         let oldest = now.addingTimeInterval(-Self.days * 86_400)
-        var reasons: [RunID: Reason] = [:]
-        func keep(_ row: Index.RetentionRow, _ reason: Reason) {
+        var reasons: [RunID: RetentionReason] = [:]
+        func keep(_ row: Index.RetentionRow, _ reason: RetentionReason) {
             if reasons[row.id] == nil { reasons[row.id] = reason }
         }
         for row in rows where row.isHeld { keep(row, .waitsForPerson) }

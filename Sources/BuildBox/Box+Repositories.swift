@@ -1,3 +1,4 @@
+import Control
 import Store
 import Results
 import Foundation
@@ -35,7 +36,7 @@ extension Box {
 
     /// The name of the repository that a person has typed: a name, a path or a URL.
     ///
-    /// - Throws: ``BoxError`` that lists those there are.
+    /// - Throws: ``RequestError`` that lists those there are.
     func name(of text: String) async throws -> String {
         try await directory().find(text, LocalClone.read(text)).name
     }
@@ -68,7 +69,7 @@ extension Box {
     func repository(named name: String) async throws -> WatchedRepository {
         if let known = await registry.all[name] { return known }
         guard let location = try await index.repositories()[name] else {
-            throw BoxError(.unknownRepository, "no repository \"\(name)\"; `pipectl status --all` lists them")
+            throw RequestError(.unknownRepository, "no repository \"\(name)\"; `pipectl status --all` lists them")
         }
         return try await open(location, named: name)
     }

@@ -1,3 +1,4 @@
+import Control
 import Archive
 public import Results
 import Store
@@ -17,7 +18,7 @@ extension Box {
             do {
                 repository = try await open(location)
             } catch let error as GitError {
-                throw BoxError(.unknownRepository, "\(location) can't be watched: \(error.description)")
+                throw RequestError(.unknownRepository, "\(location) can't be watched: \(error.description)")
             }
             watchers[repository.name] = try RepositoryWatcher(repository, box: self, options: options, log: log)
         }
@@ -36,7 +37,7 @@ extension Box {
             log.info("sandbox: \(sandboxing.description); limits: \(sandboxing.limits)")
         }
         let socket = try state.prepareSocket()
-        let server = DaemonServer<BoxRequest, BoxReply>(path: socket, waits: \.waits) { request, replies in
+        let server = DaemonServer<DaemonRequest, DaemonReply>(path: socket, waits: \.waits) { request, replies in
             // The listener lets nobody in whose user it does not know.
             try await self.answer(request, by: replies.user ?? UInt32.max) { try await replies.send($0) }
         }

@@ -1,3 +1,4 @@
+import Control
 public import Results
 public import Store
 public import Archive
@@ -325,20 +326,20 @@ public actor Box {
     }
 
     /// Ends a run, waiting or running; returns what happened as a sentence.
-    func cancel(_ id: RunID, reason: String) async throws -> String {
+    func cancel(_ id: RunID, reason: String) async throws -> CompletedAction.CancelResult {
         // The index first: a run that was put back to wait for a person may still be among the running ones here.
         if try await index.cancelQueued(id, reason: reason) {
             board.wake(id)
             await archiveUnstarted()
             await settleFixes()
-            return "cancelled run \(id) before it started"
+            return .beforeStart
         }
         // Its verdict is given before its folders are gone, and only then is it not running here.
         if let signal = scheduler.stop(of: id), try await index.run(id)?.summary.verdict == nil {
             signal.stop(StopRequest(.cancelled, reason: reason))
-            return "cancelling run \(id)"
+            return .stopping
         }
-        return "run \(id) has already ended"
+        return .hadEnded
     }
 }
 

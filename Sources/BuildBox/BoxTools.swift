@@ -1,3 +1,4 @@
+import Control
 import Engine
 import Foundation
 
@@ -26,7 +27,7 @@ package enum BoxTools {
             folder.deletingLastPathComponent().appendingPathComponent("libexec/pipectl/stepinit").path,
         ]
         guard let found = places.first(where: FileManager.default.isExecutableFile) else {
-            throw BoxError(
+            throw RequestError(
                 .missingTool,
                 "the program stepinit is missing; looked for \(places.joined(separator: " and ")). Install pipectl again."
             )

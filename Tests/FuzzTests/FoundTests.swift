@@ -1,3 +1,4 @@
+@testable import Control
 import Foundation
 import Git
 import TestSupport
@@ -65,7 +66,7 @@ import Testing
             "{\"version\":1,\"request\":{\"start\":{\"_0\":{\"location\":\".\",\"workflow\":\"w\",\"subject\":"
             + "{\"change\":{\"_0\":\"7\"}},\"parameters\":{\"\(key)\":1},\"steps\":[],\"isForeground\":false}}}}"
         let error = #expect(throws: DaemonError.self) {
-            let _: BoxRequest = try Envelope.question(Array(line.utf8))
+            let _: DaemonRequest = try Envelope.question(Array(line.utf8))
         }
         #expect(error?.code == .badRequest)
         #expect((error?.message.utf8.count ?? .max) < 2_000)

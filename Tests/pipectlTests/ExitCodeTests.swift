@@ -1,3 +1,4 @@
+import Control
 import BuildBox
 import Testing
 
@@ -5,8 +6,8 @@ import Testing
 
 @Suite struct ExitCodeTests {
     @Test func `a request that the daemon could not carry out for its own sake ends with 3`() {
-        #expect(CommandEnd.code(for: BoxError(.init(rawValue: "damagedIndex"), "", origin: .box)) == 3)
-        #expect(CommandEnd.code(for: BoxError(.usage, "")) == 2)
-        #expect(CommandEnd.code(for: BoxError(.missingTool, "")) == 3)
+        #expect(CommandEnd.code(for: RequestError(.init(rawValue: "damagedIndex"), "", origin: .daemon)) == 3)
+        #expect(CommandEnd.code(for: RequestError(.usage, "")) == 2)
+        #expect(CommandEnd.code(for: RequestError(.missingTool, "")) == 3)
     }
 }

@@ -1,3 +1,4 @@
+import Control
 import Store
 import Results
 import TerminalText

@@ -1,3 +1,4 @@
+import Control
 import Archive
 import Store
 import Results
@@ -28,7 +29,7 @@ extension Box {
             of: request.test,
             TestFilter(repository: repository.name, workflow: request.workflow, limit: 50))
         guard let newest = appearances.first else {
-            throw BoxError(
+            throw RequestError(
                 .unknownTest,
                 "no run of \(request.workflow.map { "workflow \"\($0)\"" } ?? "any workflow") of \(repository.name) ran "
                     + "\"\(request.test)\"; `pipectl history` shows where it ran")
@@ -56,14 +57,14 @@ extension Box {
             let branch = request.branch ?? target.branch(in: snapshot.refs)?.name,
             let tip = snapshot.refs["refs/heads/\(branch)"]
         else {
-            throw BoxError(
+            throw RequestError(
                 .usage,
                 request.branch.map { "there is no branch \"\($0)\"; name one that exists with --branch" }
                     ?? "the target branch is not known; name one with --branch")
         }
         let bad = try request.bad.map { try git.resolve($0) } ?? tip
         guard try git.isAncestor(bad, of: tip) else {
-            throw BoxError(
+            throw RequestError(
                 .usage, "\(request.bad ?? "") is not in \(branch); name the branch that has it with --branch")
         }
         guard let named = request.good else {
@@ -71,7 +72,8 @@ extension Box {
         }
         let good = try git.resolve(named)
         guard good != bad, try git.isAncestor(good, of: bad) else {
-            throw BoxError(.usage, "\(named) is not before \(request.bad ?? branch); --good takes a commit from before")
+            throw RequestError(
+                .usage, "\(named) is not before \(request.bad ?? branch); --good takes a commit from before")
         }
         let since = try git.log(from: bad, excluding: [good], limit: BisectSession.longest, firstParent: true)
         return (branch, since + [try git.commit(good)])

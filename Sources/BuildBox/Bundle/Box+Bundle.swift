@@ -1,25 +1,12 @@
+public import Control
 import Archive
-public import Reports
-public import Results
+import Reports
+import Results
 import Store
 
 import Foundation
 import Git
 import Pipeline
-
-/// A bundle as a command wants it.
-public struct BundleRequest: Sendable, Codable {
-    public var run: RunID
-    /// At most so many bytes of UTF-8: see ``BundleDraft/minimumBytes``.
-    public var bytes: Int
-    public var format: BundleFormat
-
-    public init(run: RunID, bytes: Int = BundleDraft.defaultBytes, format: BundleFormat = .markdown) {
-        self.run = run
-        self.bytes = bytes
-        self.format = format
-    }
-}
 
 extension Box {
     /// The document of what must change before the run passes; of a run that goes on, as far as it has come.
@@ -31,7 +18,7 @@ extension Box {
 
     func bundleDraft(of id: RunID) async throws -> BundleDraft {
         guard let run = try await index.run(id) else {
-            throw BoxError.unknownRun(id)
+            throw RequestError.unknownRun(id)
         }
         var evidence = BundleEvidence()
         let document: ReportDocument
@@ -43,7 +30,7 @@ extension Box {
         } else if let held = Report(held: run) {
             document = ReportDocument(report: held)
         } else {
-            throw BoxError(
+            throw RequestError(
                 .unknownRun,
                 "run \(id) has not started (\(run.summary.state.rawValue)) and has no bundle yet; "
                     + "`pipectl show \(id)` shows its progress")

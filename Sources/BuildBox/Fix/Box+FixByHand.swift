@@ -1,3 +1,4 @@
+import Control
 import Store
 import Engine
 import Archive
@@ -11,24 +12,24 @@ extension Box {
     /// Has a failed run mended because somebody asks for it; replies with notes, and with what it came to.
     func fix(_ id: RunID, _ reply: @escaping @Sendable (FixProgress) async throws -> Void) async throws {
         guard let failed = try await index.run(id) else {
-            throw BoxError.unknownRun(id)
+            throw RequestError.unknownRun(id)
         }
         if let role = failed.request.fix {
-            throw BoxError(.usage, "run \(id) is itself \(role.inWords); `pipectl fix \(role.of)` tries again")
+            throw RequestError(.usage, "run \(id) is itself \(role.inWords); `pipectl fix \(role.of)` tries again")
         }
         guard failed.request.change != nil else {
-            throw BoxError(.usage, "run \(id) does not belong to a change; only changes can be fixed")
+            throw RequestError(.usage, "run \(id) does not belong to a change; only changes can be fixed")
         }
         guard failed.summary.isArchived, failed.summary.verdict == .failed else {
             let verdict = failed.summary.verdict?.title ?? failed.summary.state.rawValue
-            throw BoxError(.usage, "run \(id) is \(verdict); only failed runs can be fixed")
+            throw RequestError(.usage, "run \(id) is \(verdict); only failed runs can be fixed")
         }
         if await scheduler.isRestricted { await startOnly([id]) }
         let report = try await store.report(id)
         let parts = try await fixParts(of: id)
         guard let last = parts.last, last.verdict == nil else {
             if let why = try await whyOutdated(failed) {
-                throw BoxError(.usage, "run \(id) is out of date: \(why)")
+                throw RequestError(.usage, "run \(id) is out of date: \(why)")
             }
             let fix = try await declaredFix(report, failed.request)
             let attempt = (parts.map(\.role.attempt).max() ?? 0) + 1
@@ -75,12 +76,12 @@ extension Box {
     private func declaredFix(_ report: Report, _ request: RunRequest) async throws -> Fix {
         guard let definition = report.definition, let commit = OID(hex: definition.commit),
             let tree = OID(hex: definition.tree)
-        else { throw BoxError(.usage, "run \(report.id) has no definition that could declare a fixer") }
+        else { throw RequestError(.usage, "run \(report.id) has no definition that could declare a fixer") }
         let repository = try await repository(named: report.repository)
         let program = try await RunPreparation.program(at: commit, tree: tree, repository, programs())
         let declaration = try program.declaration(of: request.workflow)
         guard let fix = declaration.fix else {
-            throw BoxError(
+            throw RequestError(
                 .usage,
                 "workflow \"\(request.workflow)\" declares no fixer; write .onFailure(Fix(by: \"…\")) in the target's "
                     + "workflows/")

@@ -1,3 +1,5 @@
+import Control
+import SystemCalls
 import Results
 public import Engine
 public import Pipeline
@@ -27,7 +29,7 @@ public struct KeptShell: Sendable {
     /// - Parameters:
     ///   - name: The step whose variables and rights it has; nil for the first one that failed.
     ///   - command: What is started; empty for a shell.
-    /// - Throws: ``BoxError`` when there is no such workspace or step; what stands in the way of a copy.
+    /// - Throws: ``RequestError`` when there is no such workspace or step; what stands in the way of a copy.
     public static func with<Result>(
         run: Int64, step name: String?, command: [String], state: StateFolder, options: BoxOptions,
         _ body: (KeptShell) throws -> Result
@@ -36,7 +38,7 @@ public struct KeptShell: Sendable {
         let all = KeptStore.find(in: state.kept, bases: state.bases)
         guard let kept = all.first(where: { $0.run == run }) else {
             let others = all.sorted { $0.run > $1.run }.prefix(5).map { String($0.run) }
-            throw BoxError(
+            throw RequestError(
                 .unknownRun,
                 "run \(run) has no retained workspace: only failed runs leave one, for the time and in the space that "
                     + "`pipectl watch --keep-failed` sets, until the machine restarts. "
@@ -62,7 +64,7 @@ public struct KeptShell: Sendable {
         let steps = kept.plan.steps.filter { $0.action != .approval }
         let failed = steps.first { kept.outcomes[$0.name]?.isFailure == true }
         guard let step = name.map({ name in steps.first { $0.name == name } }) ?? failed ?? steps.first else {
-            throw BoxError(
+            throw RequestError(
                 .usage,
                 "run \(kept.run) has no step \"\(name ?? "")\"; it has \(steps.map(\.name).joined(separator: ", "))"
             )

@@ -1,3 +1,4 @@
+import SystemCalls
 import Results
 import Engine
 import Foundation

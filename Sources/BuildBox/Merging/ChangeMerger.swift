@@ -1,3 +1,4 @@
+import Control
 public import Foundation
 public import Git
 
@@ -33,7 +34,8 @@ public struct ChangeMerger: Sendable {
     public static func find(
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) async throws -> ChangeMerger {
-        do { return ChangeMerger(git: try await MergingGit.find(environment: environment)) } catch let error as BoxError
+        do { return ChangeMerger(git: try await MergingGit.find(environment: environment)) } catch let error
+            as RequestError
         {
             return ChangeMerger(means: .libgit2(error.description))
         }

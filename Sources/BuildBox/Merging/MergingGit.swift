@@ -1,3 +1,4 @@
+import Control
 import Engine
 public import Foundation
 
@@ -25,25 +26,25 @@ public struct MergingGit: Sendable, Equatable {
 
     /// Looks for `git` in `PATH`, or takes the one that `PIPECTL_GIT` names.
     ///
-    /// - Throws: ``BoxError`` with the code `missing-tool` that says why libgit2 merges instead.
+    /// - Throws: ``RequestError`` with the code `missing-tool` that says why libgit2 merges instead.
     public static func find(
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) async throws -> MergingGit {
         let instead =
             "Install Git 2.38 or newer. Until then libgit2 merges changes, and in rare cases its result differs from Git's."
         guard let path = path(environment) else {
-            throw BoxError(.missingTool, "there is no git in PATH (\(environment["PATH"] ?? "")). \(instead)")
+            throw RequestError(.missingTool, "there is no git in PATH (\(environment["PATH"] ?? "")). \(instead)")
         }
         let result: ToolResult
         do {
             result = try await Tool(path, ["--version"], environment: environment, deadline: .seconds(10)).run()
         } catch let error as ToolError {
-            throw BoxError(.missingTool, "\(path) can't be started: \(error.cause). \(instead)")
+            throw RequestError(.missingTool, "\(path) can't be started: \(error.cause). \(instead)")
         }
-        guard result.succeeded else { throw BoxError(.missingTool, "\(path) --version failed. \(instead)") }
+        guard result.succeeded else { throw RequestError(.missingTool, "\(path) --version failed. \(instead)") }
         guard let found = MergingGit(path: path, versionText: result.text) else {
             let text = result.text.trimmingCharacters(in: .whitespacesAndNewlines).prefix(100)
-            throw BoxError(.missingTool, "\(path) is \"\(text)\", which is too old to merge changes. \(instead)")
+            throw RequestError(.missingTool, "\(path) is \"\(text)\", which is too old to merge changes. \(instead)")
         }
         return found
     }

@@ -1,3 +1,5 @@
+import Control
+import SystemCalls
 import Results
 import Engine
 import TerminalText
@@ -41,7 +43,7 @@ struct NotifyTarget: Sendable {
 
     /// Delivers an event to these receivers; one that is not in the options gets nothing.
     ///
-    /// - Throws: ``NotifyRefusal``, or ``BoxError`` with what the command or curl said.
+    /// - Throws: ``NotifyRefusal``, or ``RequestError`` with what the command or curl said.
     func deliver(_ body: String, to receivers: [NotifyOptions.Receiver]) async throws {
         let name = "\(folder)/notify-\(UInt64.random(in: 0 ... .max))"
         let (bodyFile, configFile) = ("\(name).json", "\(name).curl")
@@ -78,11 +80,11 @@ struct NotifyTarget: Sendable {
         let status = isHTTP ? status(in: result.text) : nil
         if result.succeeded {
             if !isHTTP || status.map((200..<300).contains) == true { return nil }
-            guard let status else { return BoxError(.notify, "curl ended without an HTTP status") }
+            guard let status else { return RequestError(.notify, "curl ended without an HTTP status") }
             let advice =
                 (300..<400).contains(status)
                 ? ", a redirect, and none is followed: give --notify-url the address that it leads to" : ""
-            return BoxError(.notify, "the server answers with HTTP status \(status)\(advice)")
+            return RequestError(.notify, "the server answers with HTTP status \(status)\(advice)")
         }
         let said = TerminalText.name(result.text.trimmingCharacters(in: .whitespacesAndNewlines), limit: 300)
         let how =
@@ -94,7 +96,7 @@ struct NotifyTarget: Sendable {
         if let status, NotifyRefusal.isFinal(status) {
             return NotifyRefusal(status: status, description: "the server refused it with HTTP status \(status)")
         }
-        return BoxError(.notify, "\(how)\(said.isEmpty ? "" : ": \(said)")")
+        return RequestError(.notify, "\(how)\(said.isEmpty ? "" : ": \(said)")")
     }
 
     /// A file and not the command line: a URL may hold a token, and everybody reads command lines.

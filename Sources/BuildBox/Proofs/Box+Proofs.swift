@@ -1,3 +1,4 @@
+import Control
 import Foundation
 import Engine
 import Store
@@ -26,13 +27,13 @@ extension Box {
     }
 
     /// Believes a step's proofs again; what was done, as a sentence.
-    func trustProofs(of step: String, in repository: String?) async throws -> String {
+    func trustProofs(of step: String, in repository: String?) async throws -> CompletedAction {
         let count = try await index.trustProofs(of: step, in: repository)
         guard count > 0 else {
-            throw BoxError(
+            throw RequestError(
                 .usage,
                 "no proof of a step \"\(step)\" was wrong; `pipectl proofs` lists the steps that are not trusted")
         }
-        return "results of \"\(step)\" count as proofs again, starting with its next run"
+        return .trusted(step: step)
     }
 }

@@ -1,3 +1,4 @@
+import Control
 import Archive
 import Store
 import Results

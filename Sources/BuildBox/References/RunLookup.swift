@@ -1,3 +1,4 @@
+import Control
 import Results
 import Store
 
@@ -11,10 +12,10 @@ struct RunLookup: Sendable {
     /// The name of the repository that the caller stands in; nil for none that is known.
     let repository: String?
 
-    /// - Throws: ``BoxError`` for a reference that means no run, or several.
+    /// - Throws: ``RequestError`` for a reference that means no run, or several.
     func find(_ reference: RunReference) async throws -> RunID {
         if case .number(let id) = reference {
-            guard try await index.run(id) != nil else { throw BoxError.unknownRun(id) }
+            guard try await index.run(id) != nil else { throw RequestError.unknownRun(id) }
             return id
         }
         // Where the caller's own repository has no such run, another one may be meant.
@@ -26,7 +27,7 @@ struct RunLookup: Sendable {
             case .none: if name == nil { break }
             }
         }
-        throw BoxError(
+        throw RequestError(
             .unknownRun,
             "no run of \"\(reference.inWords)\"; `pipectl runs` lists them"
         )
@@ -84,11 +85,11 @@ struct RunLookup: Sendable {
         return meant.count == 1 ? .run(meant[0].id) : .several(meant)
     }
 
-    private static func ambiguous(_ reference: RunReference, _ runs: [RunSummary]) -> BoxError {
+    private static func ambiguous(_ reference: RunReference, _ runs: [RunSummary]) -> RequestError {
         let list = runs.prefix(10).map { run in
             "  \(run.id)  \(run.workflow)  \(run.verdict?.title ?? run.state.rawValue)  \(run.head.prefix(10))  \(run.repository)"
         }
-        return BoxError(
+        return RequestError(
             .ambiguous,
             "\"\(reference.inWords)\" matches \(runs.count) runs; name one by its number:\n"
                 + list.joined(separator: "\n"))
@@ -103,7 +104,9 @@ extension Box {
     }
 }
 
-extension BoxError {
+extension RequestError {
     /// The same sentence for everybody who asks for a run that is not there.
-    static func unknownRun(_ id: RunID) -> BoxError { BoxError(.unknownRun, ArchiveError.unknownRun(id).description) }
+    static func unknownRun(_ id: RunID) -> RequestError {
+        RequestError(.unknownRun, ArchiveError.unknownRun(id).description)
+    }
 }

@@ -1,21 +1,7 @@
+import Control
 import Results
 import Foundation
 import Git
-
-/// What a command may know of a repository of the box.
-public struct RepositoryFacts: Sendable, Codable, Equatable {
-    public var name: String
-    /// The path or URL that is watched.
-    public var location: String
-    /// Where its objects and refs are on this machine.
-    public var gitDirectory: String
-    /// Whether the daemon that answers watches it.
-    public var isWatched: Bool
-    /// Globs over branches that are changes.
-    public var changePatterns: [String]
-    /// The branch that changes want into, where the daemon was told.
-    public var target: String?
-}
 
 /// Questions in which a repository is named by a name, a path, a URL or a clone.
 extension Box {
@@ -28,7 +14,7 @@ extension Box {
             target: rules.target.named ?? rules.target.remembered?.name)
     }
 
-    /// - Throws: ``BoxError`` for a repository that is not known: an empty list would say that it had no runs.
+    /// - Throws: ``RequestError`` for a repository that is not known: an empty list would say that it had no runs.
     func filter(_ query: RunsQuery) async throws -> RunFilter {
         var filter = RunFilter(query)
         filter.hidesUpkeep = query.hidesBackground == true

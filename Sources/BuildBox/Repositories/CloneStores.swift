@@ -1,3 +1,4 @@
+import Control
 import Results
 import Store
 import Foundation
@@ -60,14 +61,6 @@ struct CloneStores: Sendable {
         var info = stat()
         return stat(path, &info) != 0 && [ENOENT, ENOTDIR].contains(errno)
     }
-}
-
-/// A store of the box for runs of a clone that is gone.
-public struct AbandonedStore: Sendable, Codable, Equatable {
-    /// Of its folder in `mirrors/` of the state folder.
-    public var name: String
-    /// Where the clone had its objects, absolute.
-    public var clone: String
 }
 
 extension Box {

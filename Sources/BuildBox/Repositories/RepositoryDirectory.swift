@@ -1,3 +1,4 @@
+import Control
 import Foundation
 import Git
 
@@ -34,12 +35,12 @@ struct RepositoryDirectory: Sendable, Equatable {
     /// What a person has typed: a name, or a place.
     ///
     /// - Parameter clone: What is known of the folder, where the text names one.
-    /// - Throws: ``BoxError`` that lists the known ones.
+    /// - Throws: ``RequestError`` that lists the known ones.
     func find(_ text: String, _ clone: LocalClone?) throws -> Entry {
         if let entry = named(text) ?? identify(text, clone) { return entry }
         let names = entries.filter(\.isWatched).map(\.name) + entries.filter { !$0.isWatched }.map(\.name)
         let list = names.prefix(20).joined(separator: ", ")
-        throw BoxError(
+        throw RequestError(
             .unknownRepository,
             "no repository \"\(text)\"; \(names.isEmpty ? "none is known" : "known: \(list)")"
         )

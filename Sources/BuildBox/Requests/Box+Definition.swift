@@ -1,25 +1,11 @@
+import Control
 import Results
 import Store
 import Archive
 import Engine
 import Foundation
 import Git
-public import Pipeline
-
-/// By what changes of a repository are checked for weakened tests.
-public struct IntegrityPolicy: Sendable, Codable {
-    /// The repository's name on the box.
-    public var repository: String
-    /// Where its objects and refs are on this machine.
-    public var gitDirectory: String
-    /// The branch that changes want into, and its tip as hexadecimal digits; nil where it is not known.
-    public var target: String?
-    public var targetCommit: String?
-    /// What `.testIntegrity()` of the target's workflows names, all of them together; nil where none has it.
-    public var rules: [IntegrityRule]?
-    /// Why the target's workflows can't be read; nil where they can.
-    public var problem: String?
-}
+import Pipeline
 
 /// What commands ask about a definition without a run.
 extension Box {
@@ -31,19 +17,19 @@ extension Box {
 
     /// The workflow of a run by hand, from the commit that defines it.
     ///
-    /// - Throws: ``BoxError`` where there is no such workflow, ``EarlyVerdict`` where the definition can't be used.
+    /// - Throws: ``RequestError`` where there is no such workflow, ``EarlyVerdict`` where the definition can't be used.
     func declaration(of request: RunRequest, in repository: WatchedRepository) async throws -> WorkflowDeclaration {
-        guard let commit = OID(hex: request.definitionCommit) else { throw BoxError(.usage, "no commit") }
+        guard let commit = OID(hex: request.definitionCommit) else { throw RequestError(.usage, "no commit") }
         let tree = try await withRepository(at: repository.store) { try $0.treeID(of: commit, path: "workflows") }
         guard let tree else {
-            throw BoxError(
+            throw RequestError(
                 .noWorkflows,
                 "commit \(request.definitionCommit.prefix(10)) of \(repository.location) has no workflows/. Run "
                     + "`pipectl init` there and commit what it writes.")
         }
         let program = try await RunPreparation.program(at: commit, tree: tree, repository, try await programs())
         do { return try program.declaration(of: request.workflow) } catch {
-            throw BoxError(.unknownWorkflow, error.message)
+            throw RequestError(.unknownWorkflow, error.message)
         }
     }
 

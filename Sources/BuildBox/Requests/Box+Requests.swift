@@ -1,3 +1,4 @@
+public import Control
 import Archive
 import Results
 public import Store
@@ -11,20 +12,20 @@ extension Box {
     /// Answers one request; the same for a command in this process and one at the other end of the socket.
     /// - Parameter user: Who asks: the owner of this process, or by the kernel's word whoever is at the other end.
     public func answer(
-        _ request: BoxRequest, by user: UInt32, reply: @Sendable (BoxReply) async throws -> Void
+        _ request: DaemonRequest, by user: UInt32, reply: @Sendable (DaemonReply) async throws -> Void
     ) async throws {
         noteActivity()
         do {
             switch request {
             case .status: try await reply(.status(status()))
-            case .look(let path): try await reply(.done(look(path)))
+            case .look(let path): try await reply(.completed(look(path)))
             case .start(let start):
                 let outcome = try await self.start(start)
                 try await reply(.accepted(outcome.run.id, isNew: outcome.isNew))
             case .follow(let id): try await follow(id, reply)
             case .wait(let wanted): try await wait(wanted, reply)
-            case .cancel(let id, let reason): try await reply(.done(cancel(id, reason: reason)))
-            case .approve(let approve): try await reply(.done(self.approve(approve, user: user)))
+            case .cancel(let id, let reason): try await reply(.completed(.cancelled(id, cancel(id, reason: reason))))
+            case .approve(let approve): try await reply(.completed(self.approve(approve, user: user)))
             case .rerun(let wanted):
                 let outcome = try await rerun(wanted)
                 try await reply(.accepted(outcome.run.id, isNew: outcome.isNew))
@@ -49,12 +50,12 @@ extension Box {
             case .why(let start): try await reply(.reasons(why(start)))
             case .proofs: try await reply(.proofs(proofStatus()))
             case .trustProofs(let step, let repository):
-                try await reply(.done(trustProofs(of: step, in: repository)))
+                try await reply(.completed(trustProofs(of: step, in: repository)))
             case .pushArchive(let remote):
                 let count = try await store.push(to: remote)
-                try await reply(.done("pushed \(count) refs to \(remote)"))
+                try await reply(.completed(.pushed(refs: count, remote: remote)))
             case .protect(let branch, let repository):
-                try await reply(.done(protect(branch, of: repository, user: user)))
+                try await reply(.completed(protect(branch, of: repository, user: user)))
             case .bisect(let wanted):
                 try await withoutActuallyEscaping(reply) { reply in
                     _ = try await bisect(wanted) { try await reply(.bisect($0)) }
@@ -65,22 +66,22 @@ extension Box {
                 }
             }
         } catch {
-            guard let refusal = BoxError(refusing: error) else { throw error }
+            guard let refusal = RequestError(refusing: error) else { throw error }
             try await reply(.refused(refusal))
         }
     }
 
-    private func status() async throws -> BoxStatus {
-        var known: [BoxStatus.Repository] = []
+    private func status() async throws -> DaemonStatus {
+        var known: [DaemonStatus.Repository] = []
         for (name, location) in try await index.repositories().sorted(by: { $0.key < $1.key }) {
             let changes = try await index.changes(of: name, states: [.open, .stale, .conflict])
-            var repository = BoxStatus.Repository(
+            var repository = DaemonStatus.Repository(
                 name: name, location: location, isWatched: watchers[name] != nil,
                 changes: Dictionary(grouping: changes, by: \.state.rawValue).mapValues(\.count))
             (repository.target, repository.advice) = await watchers[name]?.targets.words ?? (nil, nil)
             known.append(repository)
         }
-        return BoxStatus(
+        return DaemonStatus(
             version: Report.Box.version, processID: ProcessInfo.processInfo.processIdentifier, slots: options.slots,
             repositories: known, running: board.all,
             queued: try await index.runs(RunFilter(states: [.queued], limit: 200)).filter { $0.heldFor == nil }
@@ -90,10 +91,10 @@ extension Box {
             state: state.path, machine: await sandboxing().machine)
     }
 
-    private func look(_ path: String?) throws -> String {
+    private func look(_ path: String?) throws -> CompletedAction {
         guard let path else {
             for watcher in watchers.values { watcher.wakeUp() }
-            return "looking at \(watchers.count) repositories"
+            return .looking(repositories: watchers.keys.sorted(), all: true)
         }
         let wanted = URL(fileURLWithPath: path).standardizedFileURL.path
         let found = watchers.values.filter { watcher in
@@ -104,11 +105,11 @@ extension Box {
         }
         guard !found.isEmpty else {
             let all = watchers.values.map(\.repository.location).sorted().joined(separator: ", ")
-            throw BoxError(
+            throw RequestError(
                 .unknownRepository, "\(path) is not watched; the daemon watches \(all.isEmpty ? "nothing" : all)")
         }
         for watcher in found { watcher.wakeUp() }
-        return "looking at \(found.map(\.repository.name).joined(separator: ", "))"
+        return .looking(repositories: found.map(\.repository.name), all: false)
     }
 
     /// Accepts a run by hand.
@@ -128,7 +129,7 @@ extension Box {
             }
         do {
             return try await byHand(start, in: repository)
-        } catch let error as BoxError where error.code == .unknownChange {
+        } catch let error as RequestError where error.code == .unknownChange {
             // A clone has no pull requests, and its branches are nobody's changes: they are where it comes from.
             guard let origin = start.origin, let there = try await repositoryAtOrigin(origin) else { throw error }
             return try await byHand(start, in: there)
@@ -195,11 +196,11 @@ extension Box {
         let id = wanted.run
         guard let run = try await index.run(id) else { throw unknown(id) }
         guard run.summary.state == .ended else {
-            throw BoxError(.usage, "run \(id) has not ended; cancel it with `pipectl cancel \(id)`, then rerun it")
+            throw RequestError(.usage, "run \(id) has not ended; cancel it with `pipectl cancel \(id)`, then rerun it")
         }
         var request = run.request
         if let role = request.fix, role.isMaking {
-            throw BoxError(.usage, "run \(id) is \(role.inWords); `pipectl fix \(role.of)` tries again")
+            throw RequestError(.usage, "run \(id) is \(role.inWords); `pipectl fix \(role.of)` tries again")
         }
         // Repeated by hand, it decides about no fix.
         request.fix = nil
@@ -217,7 +218,7 @@ extension Box {
         if wanted.failedOnly {
             let failed = run.steps.filter { $0.status != .passed && $0.status != .skipped }.map(\.name)
             guard !failed.isEmpty else {
-                throw BoxError(.usage, "no step of run \(id) failed; leave out --failed to repeat it whole")
+                throw RequestError(.usage, "no step of run \(id) failed; leave out --failed to repeat it whole")
             }
             if wanted.isClean || !wanted.steps.isEmpty {
                 request.onlySteps = failed
@@ -234,8 +235,8 @@ extension Box {
         return try await accept(request)
     }
 
-    private func unknown(_ id: RunID) -> BoxError {
-        BoxError.unknownRun(id)
+    private func unknown(_ id: RunID) -> RequestError {
+        RequestError.unknownRun(id)
     }
 
     private func detail(_ id: RunID) async throws -> RunDetail {
@@ -247,7 +248,7 @@ extension Box {
     }
 
     /// Sends each state of the run until it has ended.
-    private func follow(_ id: RunID, _ reply: @Sendable (BoxReply) async throws -> Void) async throws {
+    private func follow(_ id: RunID, _ reply: @Sendable (DaemonReply) async throws -> Void) async throws {
         var revision = 0
         var lastBehind = -1
         while true {
@@ -351,7 +352,7 @@ extension RunRequest {
                 let names = snapshot.refs.keys.compactMap {
                     if case .change(let name) = changeRefs.kind(of: $0) { name } else { nil }
                 }
-                throw BoxError(
+                throw RequestError(
                     .unknownChange,
                     "\(repository.location) has no change \"\(name)\"; it has \(names.isEmpty ? "none" : "\(names.count), for example \(names.sorted().prefix(3).joined(separator: ", "))")"
                 )
@@ -359,7 +360,7 @@ extension RunRequest {
             guard let branch = rules.target.branch(in: snapshot.refs)?.name,
                 let tip = snapshot.refs["refs/heads/\(branch)"]
             else {
-                throw BoxError(
+                throw RequestError(
                     .unknownTarget,
                     "the target branch of change \(name) is not known; name it: `pipectl protect BRANCH --repository \(repository.name)`"
                 )

@@ -1,3 +1,4 @@
+import Control
 import Store
 import Archive
 import Results
@@ -10,13 +11,13 @@ extension Box {
         let names = try await index.testNames(matching: text, limit: 20)
         let ids = names.map { $0.suite.isEmpty ? $0.name : "\($0.suite)/\($0.name)" }
         guard let first = ids.first else {
-            throw BoxError(
+            throw RequestError(
                 .unknownTest, "no test has \"\(text)\" in its name; `pipectl report RUN` lists the tests of a run")
         }
         // Where a slash may be part of a suite or of a name, two tests can be written alike.
         guard ids.allSatisfy({ $0 == first }) else {
             let list = ids.prefix(10).map { "  \($0)" }.joined(separator: "\n")
-            throw BoxError(
+            throw RequestError(
                 .unknownTest,
                 "\"\(text)\" is in the names of \(ids.count)\(ids.count == 20 ? " or more" : "") tests; "
                     + "name one:\n\(list)")
@@ -30,12 +31,12 @@ extension Box {
     func compare(_ id: RunID, with other: RunID?) async throws -> Comparison {
         func summary(_ id: RunID) async throws -> RunSummary {
             guard let run = try await index.run(id) else {
-                throw BoxError.unknownRun(id)
+                throw RequestError.unknownRun(id)
             }
             return run.summary
         }
         guard try await summary(id).isArchived else {
-            throw BoxError(.usage, "run \(id) has not ended; `pipectl wait \(id)` waits for it")
+            throw RequestError(.usage, "run \(id) has not ended; `pipectl wait \(id)` waits for it")
         }
         let report = try await store.report(id)
         let comparing = await comparing(report)
@@ -45,10 +46,10 @@ extension Box {
         } else if let target = try await comparing.target(of: report) {
             found = target.run
         } else if report.change == nil {
-            throw BoxError(
+            throw RequestError(
                 .usage, "run \(id) does not belong to a change, so it has no target; name the run to compare it with")
         } else {
-            throw BoxError(
+            throw RequestError(
                 .unknownRun,
                 "the archive has no run of the target of run \(id); `pipectl run \(report.workflow) --ref "
                     + "\(report.change?.targetCommit.prefix(12) ?? "")` creates one")

@@ -1,3 +1,4 @@
+import Control
 import Archive
 import Reports
 import Results
@@ -157,7 +158,7 @@ struct FixerWorkspace: Sendable {
             ], environment: environment, deadline: .seconds(120), outputLimit: 4 * FixHarvest.mostBytes
         ).run()
         guard made.succeeded, made.droppedBytes == 0 else {
-            throw BoxError(.missingTool, "git format-patch: \(TerminalText.name(made.text, limit: 300))")
+            throw RequestError(.missingTool, "git format-patch: \(TerminalText.name(made.text, limit: 300))")
         }
         let digest = BytesDigest.sha256(made.output)
         let artifacts = "\(folder)/artifacts"

@@ -1,3 +1,4 @@
+import Control
 import Engine
 import Foundation
 import Pipeline
@@ -70,8 +71,8 @@ struct Sandboxing: Sendable {
     }
 
     /// All of it in words, for `doctor`.
-    var machine: BoxMachine {
-        BoxMachine(
+    var machine: MachineStatus {
+        MachineStatus(
             sandbox: sandbox.map { _ in description }, sandboxObstacle: obstacle, limits: limits,
             workspaces: Layering.inWords(layeringObstacle))
     }

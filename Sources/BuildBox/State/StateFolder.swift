@@ -1,3 +1,4 @@
+import SystemCalls
 internal import Foundation
 
 /// What is wrong with the folder that pipectl keeps its state in.

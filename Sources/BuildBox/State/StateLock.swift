@@ -1,3 +1,4 @@
+import SystemCalls
 internal import Foundation
 internal import Synchronization
 

@@ -1,3 +1,4 @@
+import Control
 import Results
 import Store
 import Foundation
@@ -43,7 +44,7 @@ extension Box {
     /// Refuses a request of an agent that only a person may make; anything else that is wrong, its run says.
     ///
     /// - Parameter earlier: How far the run was trusted that is repeated.
-    /// - Throws: ``BoxError``, with the command for a person.
+    /// - Throws: ``RequestError``, with the command for a person.
     func checkLimits(
         of request: RunRequest, in repository: WatchedRepository, earlier: Trust? = nil
     ) async throws {
@@ -53,7 +54,7 @@ extension Box {
             if earlier == .merged { try AgentLimits(request: request).check(prepared.wholePlan, .merged) }
         } catch let early as EarlyVerdict {
             guard early.verdict == .cancelled else { return }
-            throw BoxError(.needsPerson, early.reason)
+            throw RequestError(.needsPerson, early.reason)
         }
     }
 

@@ -1,32 +1,16 @@
+import Control
 import Store
-public import Results
+import Results
 import TerminalText
 
 import Foundation
 import Logging
 
-/// A person's word on a run or a step.
-public struct ApproveRequest: Sendable, Codable {
-    public var run: RunID
-    /// A step that waits; nil for the run itself.
-    public var step: String?
-    public var isRejected: Bool
-    /// Why, in the person's words.
-    public var comment: String?
-
-    public init(run: RunID, step: String? = nil, isRejected: Bool = false, comment: String? = nil) {
-        self.run = run
-        self.step = step
-        self.isRejected = isRejected
-        self.comment = comment
-    }
-}
-
 extension Box {
-    /// Records a person's word and lets what waited for it go on; returns what happened as a sentence.
+    /// Records a person's answer and lets the run or step that waited for it go on.
     ///
-    /// - Parameter user: Whose word it is: by the kernel's word at the socket, never by what the caller says.
-    func approve(_ request: ApproveRequest, user: UInt32) async throws -> String {
+    /// - Parameter user: The user at the other end of the socket as the kernel reports it, never as the caller says.
+    func approve(_ request: ApproveRequest, user: UInt32) async throws -> CompletedAction {
         let comment = request.comment.map { String($0.prefix(1_000)) }
         let outcome = try await index.answer(
             request.run, step: request.step, request.isRejected ? .rejected : .approved, by: UserName.of(user),
@@ -34,7 +18,7 @@ extension Box {
         let subject = request.step.map { "step \"\($0)\" of run \(request.run)" } ?? "run \(request.run)"
         if request.step == nil { try await settleAnswer(of: request.run) }
         switch outcome {
-        case .known(let approval): return "\(subject) was \(approval.inWords) already"
+        case .known(let approval): return .answered(request.run, approval, isNew: false)
         case .recorded(let approval):
             log.notice(
                 "\(TerminalText.name("\(subject): \(approval.decision?.rawValue ?? "") by \(approval.by ?? "?")"))")
@@ -42,7 +26,7 @@ extension Box {
             board.wake(request.run)
             if request.isRejected && request.step == nil { await archiveUnstarted() }
             scheduler.wakeUp()
-            return "\(subject): \(request.isRejected ? "rejected" : "approved")"
+            return .answered(request.run, approval, isNew: true)
         }
     }
 

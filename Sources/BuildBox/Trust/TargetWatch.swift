@@ -1,3 +1,4 @@
+import Control
 import Results
 import Store
 import Git
@@ -54,11 +55,11 @@ extension Box {
     /// Makes a branch the protected one of a repository, because a person says so; returns what was done as a sentence.
     ///
     /// - Parameter name: The repository's name on the box; nil where it knows but one.
-    func protect(_ branch: String, of name: String?, user: UInt32) async throws -> String {
+    func protect(_ branch: String, of name: String?, user: UInt32) async throws -> CompletedAction {
         let known = try await index.repositories()
         guard let chosen = name ?? (known.count == 1 ? known.keys.first : nil), known[chosen] != nil else {
             let all = known.keys.sorted().joined(separator: ", ")
-            throw BoxError(
+            throw RequestError(
                 .unknownRepository,
                 "\(name.map { "no repository \"\($0)\"" } ?? "there is more than one repository"); name one with --repository: \(all.isEmpty ? "none is known yet" : all)"
             )
@@ -68,12 +69,12 @@ extension Box {
             try $0.ref("refs/heads/\(branch)") != nil
         }
         guard exists else {
-            throw BoxError(
+            throw RequestError(
                 .usage, "\(chosen) has no branch \"\(branch)\"; push it first, or name one that exists")
         }
         try await index.setTarget(branch, of: chosen)
         log.notice("\(chosen): the protected branch is \(branch), by \(UserName.of(user))")
         await watchers[chosen]?.lookAnew()
-        return "\(chosen): \(branch) is the protected branch now"
+        return .protected(branch: branch, repository: chosen)
     }
 }

@@ -1,3 +1,4 @@
+import Control
 import Store
 import Results
 import Foundation
@@ -10,7 +11,7 @@ extension VerdictWait {
         let known = try await index.repositories()
         if let name = request.repository {
             guard known[name] != nil else {
-                throw BoxError(
+                throw RequestError(
                     .unknownRepository,
                     "no repository \"\(name)\"; known: \(known.keys.sorted().joined(separator: ", "))")
             }
@@ -43,7 +44,7 @@ extension VerdictWait {
             }
         }
         guard Set(found.values).count <= 1 else {
-            throw BoxError(
+            throw RequestError(
                 .usage, "\(what) is in \(found.keys.sorted().joined(separator: " and ")): name one with --repository")
         }
         guard let head = found.values.first, head != commit else { return }
@@ -53,7 +54,7 @@ extension VerdictWait {
 
     /// The head of the change that a name means; nil where no look has shown it.
     ///
-    /// - Throws: ``BoxError/Code/ambiguousChange`` where a number means changes of several forges.
+    /// - Throws: ``RequestError/Code/ambiguousChange`` where a number means changes of several forges.
     private func head(ofChange text: String, of place: String) async throws -> String? {
         var refs = ChangeRefs.standard
         refs.numbered = try await index.numberedRefs(of: place)

@@ -1,3 +1,4 @@
+import Control
 import Results
 import Store
 import Foundation
@@ -131,7 +132,7 @@ struct VerdictWait {
         let runs: [IndexedRun]
         if case .run(let id) = request.subject {
             guard let run = try await index.run(id) else {
-                throw BoxError.unknownRun(id)
+                throw RequestError.unknownRun(id)
             }
             runs = [run]
             state.commit = run.summary.head

@@ -1,3 +1,4 @@
+import Control
 import Store
 import Git
 public import Pipeline
@@ -131,9 +132,9 @@ public struct ChangeRefs: Sendable, Equatable {
     }
 
     /// Says which changes a number means, for a person who must choose.
-    static func ambiguous(_ text: String, in repository: String, _ meanings: [Meaning]) -> BoxError {
+    static func ambiguous(_ text: String, in repository: String, _ meanings: [Meaning]) -> RequestError {
         let names = meanings.map { "#\($0.clear)" }.joined(separator: " and ")
-        return BoxError(
+        return RequestError(
             .ambiguousChange, "#\(text) matches \(meanings.count) changes of \(repository): \(names); name one")
     }
 

@@ -1,3 +1,5 @@
+import SystemCalls
+
 #if os(Linux)
     internal import Dispatch
     internal import Foundation

@@ -1,3 +1,4 @@
+import Control
 import Results
 import Engine
 import Foundation
@@ -36,9 +37,9 @@ public struct Mirror: Sendable {
         guard !result.succeeded else { return }
         switch result.ending {
         case .exited:
-            throw BoxError(.fetch, result.text.trimmingCharacters(in: .whitespacesAndNewlines))
+            throw RequestError(.fetch, result.text.trimmingCharacters(in: .whitespacesAndNewlines))
         default:
-            throw BoxError(
+            throw RequestError(
                 .fetch,
                 "fetching \(repository.location) took longer than \(deadline.inWords) and was ended. Is the host reachable?"
             )

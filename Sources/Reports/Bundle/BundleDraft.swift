@@ -1,11 +1,6 @@
-import Results
+public import Results
 import TerminalText
 import Foundation
-
-/// The format of a bundle.
-public enum BundleFormat: String, Sendable, Codable, CaseIterable {
-    case json, markdown
-}
 
 /// Everything that a bundle could contain, before it is shortened to its size.
 ///

@@ -1,3 +1,4 @@
+import Control
 import Reports
 import Results
 import BuildBox
@@ -73,8 +74,10 @@ struct AgentDesk: Sendable {
     // MARK: The box
 
     /// A question that the state answers, through the daemon or without one.
-    func ask<Answer: Sendable>(_ request: BoxRequest, _ pick: @Sendable (BoxReply) -> Answer?) async throws -> Answer {
-        let access = try await BoxAccess.open(state, purpose: "mcp", options: BoxOptions(), log: Log.quiet)
+    func ask<Answer: Sendable>(_ request: DaemonRequest, _ pick: @Sendable (DaemonReply) -> Answer?) async throws
+        -> Answer
+    {
+        let access = try await DaemonAccess.open(state, purpose: "mcp", options: BoxOptions(), log: Log.quiet)
         let answers = PickedAnswer<Answer>()
         do {
             try await access.ask(request) { reply in if let answer = pick(reply) { await answers.set(answer) } }
@@ -90,8 +93,8 @@ struct AgentDesk: Sendable {
     }
 
     /// Something that only a daemon can do: it goes on after this call.
-    func order<Answer: Sendable>(_ request: BoxRequest, _ pick: (BoxReply) -> Answer?) async throws -> Answer {
-        let client = try await DaemonClient<BoxRequest, BoxReply>.connect(path: state.socket)
+    func order<Answer: Sendable>(_ request: DaemonRequest, _ pick: (DaemonReply) -> Answer?) async throws -> Answer {
+        let client = try await DaemonClient<DaemonRequest, DaemonReply>.connect(path: state.socket)
         for try await reply in try await client.send(request) {
             if let refusal = reply.refusal { throw ToolFailure(refusal.description) }
             if let answer = pick(reply) { return answer }

@@ -1,3 +1,4 @@
+import Control
 import Archive
 import Results
 import TerminalText

@@ -1,3 +1,4 @@
+import Control
 import ArgumentParser
 import BuildBox
 import TerminalText
@@ -28,7 +29,7 @@ struct Approve: AsyncParsableCommand {
         let access = try await state.open("approve")
         do {
             try await access.ask(.approve(request)) { reply in
-                if case .done(let sentence) = reply { Terminal.say(TerminalText.name(sentence, limit: 2_000)) }
+                if case .completed(let action) = reply { Terminal.say(TerminalText.name(action.inWords, limit: 2_000)) }
             }
             if case .own = access, !reject {
                 Terminal.say("no daemon is running: the run continues when `pipectl watch` starts")

@@ -1,3 +1,4 @@
+import Control
 import ArgumentParser
 import Store
 import Archive
@@ -87,7 +88,7 @@ struct ArchiveCommand: AsyncParsableCommand {
                 WatchedRepository.isRemote(remote) ? remote : URL(fileURLWithPath: remote).standardizedFileURL.path
             Terminal.say(
                 try await state.ask(.pushArchive(remote: remote), "archive push") {
-                    if case .done(let text) = $0 { text } else { nil }
+                    if case .completed(let action) = $0 { action.inWords } else { nil }
                 })
         }
     }

@@ -1,3 +1,4 @@
+import Control
 import Results
 import TerminalText
 import ArgumentParser
@@ -28,7 +29,7 @@ struct Bisect: AsyncParsableCommand {
 
     func run() async throws {
         let folder = try state.folder()
-        let access = try await BoxAccess.open(folder, purpose: "bisect", options: box.options(), log: Log.quiet)
+        let access = try await DaemonAccess.open(folder, purpose: "bisect", options: box.options(), log: Log.quiet)
         do {
             try await DaemonSettings.check(box.given, access)
             var request = BisectRequest(test: test, repository: subject.place)
@@ -52,7 +53,7 @@ struct Bisect: AsyncParsableCommand {
         return here ?? text
     }
 
-    private func search(_ request: BisectRequest, _ access: BoxAccess) async throws -> BisectProgress? {
+    private func search(_ request: BisectRequest, _ access: DaemonAccess) async throws -> BisectProgress? {
         let last = LastProgress()
         @Sendable func ask() async throws {
             try await access.ask(.bisect(request)) { reply in

@@ -1,3 +1,4 @@
+import Control
 import ArgumentParser
 import Results
 import TerminalText
@@ -15,12 +16,12 @@ struct Notify: AsyncParsableCommand {
 
     func run() async throws {
         let path = try state.folder().socket
-        let client = try await DaemonClient<BoxRequest, BoxReply>.connect(path: path)
+        let client = try await DaemonClient<DaemonRequest, DaemonReply>.connect(path: path)
         // A path means a folder here, not below the daemon's.
         let isPath = repository.map { $0.hasPrefix(".") || FileManager.default.fileExists(atPath: $0) } ?? false
         let named = isPath ? repository.map { URL(fileURLWithPath: $0).standardizedFileURL.path } : repository
-        try await BoxAccess.daemon(client).ask(.look(path: named)) { reply in
-            if case .done(let sentence) = reply { Terminal.say(sentence) }
+        try await DaemonAccess.daemon(client).ask(.look(path: named)) { reply in
+            if case .completed(let action) = reply { Terminal.say(action.inWords) }
         }
     }
 }
@@ -37,7 +38,7 @@ struct Status: AsyncParsableCommand {
 
     func run() async throws {
         let path = try state.folder().socket
-        let client = try await DaemonClient<BoxRequest, BoxReply>.connect(path: path)
+        let client = try await DaemonClient<DaemonRequest, DaemonReply>.connect(path: path)
         guard case .status(let status) = try await client.ask(.status) else {
             throw CommandEnd(code: 3, message: "the daemon did not report its status")
         }
@@ -100,7 +101,7 @@ struct Cancel: AsyncParsableCommand {
         try await state.resolve(&run)
         Terminal.say(
             try await state.ask(.cancel(run.id, reason: reason), "cancel") {
-                if case .done(let text) = $0 { text } else { nil }
+                if case .completed(let action) = $0 { action.inWords } else { nil }
             })
     }
 }
@@ -131,7 +132,8 @@ struct Rerun: AsyncParsableCommand {
     mutating func run() async throws {
         try await state.resolve(&run)
         let folder = try state.folder()
-        let access = try await BoxAccess.open(folder, purpose: "rerun \(run)", options: box.options(), log: Log.quiet)
+        let access = try await DaemonAccess.open(
+            folder, purpose: "rerun \(run)", options: box.options(), log: Log.quiet)
         do {
             try await DaemonSettings.check(box.given, access)
             if case .own = access, detach {

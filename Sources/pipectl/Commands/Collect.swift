@@ -1,3 +1,5 @@
+import Results
+import Control
 import Archive
 import ArgumentParser
 import BuildBox

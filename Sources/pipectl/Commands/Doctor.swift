@@ -1,3 +1,4 @@
+import Control
 import Results
 import Store
 import TerminalText
@@ -17,9 +18,9 @@ struct Doctor: AsyncParsableCommand {
     @Flag(help: "Print JSON.") var json = false
 
     /// The daemon's own situation; nil when none runs or it does not answer.
-    private func daemon() async -> BoxStatus? {
+    private func daemon() async -> DaemonStatus? {
         guard let path = try? state.folder().socket,
-            let client = try? await DaemonClient<BoxRequest, BoxReply>.connect(path: path),
+            let client = try? await DaemonClient<DaemonRequest, DaemonReply>.connect(path: path),
             case .status(let status)? = try? await client.ask(.status)
         else { return nil }
         return status
@@ -115,7 +116,7 @@ struct Doctor: AsyncParsableCommand {
         #endif
         await check("proofs") {
             do {
-                let client = try await DaemonClient<BoxRequest, BoxReply>.connect(path: state.folder().socket)
+                let client = try await DaemonClient<DaemonRequest, DaemonReply>.connect(path: state.folder().socket)
                 guard case .proofs(let status) = try await client.ask(.proofs) else {
                     return "the daemon did not answer"
                 }
@@ -133,7 +134,7 @@ struct Doctor: AsyncParsableCommand {
         }
         await check("daemon") {
             do {
-                let client = try await DaemonClient<BoxRequest, BoxReply>.connect(path: state.folder().socket)
+                let client = try await DaemonClient<DaemonRequest, DaemonReply>.connect(path: state.folder().socket)
                 guard case .status(let status) = try await client.ask(.status) else {
                     return "the daemon did not answer"
                 }
@@ -147,7 +148,7 @@ struct Doctor: AsyncParsableCommand {
         }
         await check("protected branches") {
             do {
-                let client = try await DaemonClient<BoxRequest, BoxReply>.connect(path: state.folder().socket)
+                let client = try await DaemonClient<DaemonRequest, DaemonReply>.connect(path: state.folder().socket)
                 guard case .status(let status) = try await client.ask(.status) else {
                     return "the daemon did not answer"
                 }

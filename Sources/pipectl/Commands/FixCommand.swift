@@ -1,3 +1,4 @@
+import Control
 import Reports
 import Results
 import TerminalText
@@ -34,7 +35,7 @@ struct FixCommand: AsyncParsableCommand {
         try await state.resolve(&run)
         if patch { return try await printPatch() }
         if show { return try display(try await known()) }
-        let access = try await BoxAccess.open(
+        let access = try await DaemonAccess.open(
             state.folder(), purpose: "fix", options: box.options(), log: Log.quiet)
         do {
             try await DaemonSettings.check(box.given, access)
@@ -56,7 +57,7 @@ struct FixCommand: AsyncParsableCommand {
         }
     }
 
-    private func begin(_ access: BoxAccess) async throws -> FixSeries? {
+    private func begin(_ access: DaemonAccess) async throws -> FixSeries? {
         let last = LastFix()
         @Sendable func ask() async throws {
             try await access.ask(.fix(run.id)) { reply in

@@ -1,3 +1,4 @@
+import Control
 import Reports
 import Results
 import BuildBox
@@ -6,7 +7,7 @@ import UnixSignals
 
 /// Waits for a run while showing it, and ends the command with its verdict.
 struct Following {
-    let access: BoxAccess
+    let access: DaemonAccess
     let state: StateFolder
 
     /// How a run ended that was followed.
@@ -93,7 +94,7 @@ struct Following {
     }
 
     /// The report of a run that waits for a person; nil if it does not, or no more.
-    static func held(_ id: RunID, _ access: BoxAccess) async throws -> Report? {
+    static func held(_ id: RunID, _ access: DaemonAccess) async throws -> Report? {
         let found = HeldReport()
         try await access.ask(.run(id)) { reply in
             if case .run(let detail) = reply { await found.set(detail.held) }

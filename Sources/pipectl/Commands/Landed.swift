@@ -1,3 +1,4 @@
+import Control
 import ArgumentParser
 import BuildBox
 import Foundation
@@ -95,7 +96,7 @@ struct Landed: AsyncParsableCommand {
     /// What a running daemon knows of the repository that this is, or is a clone of.
     private func watched() async -> RepositoryFacts? {
         guard let socket = try? state.folder().socket,
-            let client = try? await DaemonClient<BoxRequest, BoxReply>.connect(path: socket),
+            let client = try? await DaemonClient<DaemonRequest, DaemonReply>.connect(path: socket),
             case .repository(let facts)? = try? await client.ask(.repository(RunSubject.repository(folder)))
         else { return nil }
         return facts

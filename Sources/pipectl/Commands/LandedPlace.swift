@@ -1,3 +1,4 @@
+import Control
 import BuildBox
 import Foundation
 import Git

@@ -1,3 +1,4 @@
+import Control
 import ArgumentParser
 import Results
 import BuildBox
@@ -49,7 +50,7 @@ struct ProofsTrust: AsyncParsableCommand {
     func run() async throws {
         Terminal.say(
             try await state.ask(.trustProofs(step: step, repository: repository), "proofs trust") {
-                if case .done(let text) = $0 { text } else { nil }
+                if case .completed(let action) = $0 { action.inWords } else { nil }
             })
     }
 }

@@ -1,3 +1,4 @@
+import Control
 import ArgumentParser
 import BuildBox
 import TerminalText
@@ -20,7 +21,7 @@ struct Protect: AsyncParsableCommand {
         Terminal.say(
             TerminalText.name(
                 try await state.ask(.protect(branch: branch, repository: repository), "protect") {
-                    if case .done(let text) = $0 { text } else { nil }
+                    if case .completed(let action) = $0 { action.inWords } else { nil }
                 }, limit: 2_000))
     }
 }

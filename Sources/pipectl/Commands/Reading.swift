@@ -1,3 +1,4 @@
+import Control
 public import Reports
 public import Results
 import Store

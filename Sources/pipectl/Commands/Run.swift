@@ -1,3 +1,4 @@
+import Control
 import ArgumentParser
 import BuildBox
 import TestReports
@@ -60,7 +61,7 @@ struct Run: AsyncParsableCommand {
     func run() async throws {
         let folder = try state.folder()
         let location = WatchedRepository.isRemote(self.folder) ? self.folder : try RunSubject.top(of: self.folder)
-        let access = try await BoxAccess.open(
+        let access = try await DaemonAccess.open(
             folder, purpose: "run \(workflow)", options: box.options(), log: Log.quiet)
         do {
             try await DaemonSettings.check(box.given, access)

@@ -1,5 +1,6 @@
+public import Control
 public import ArgumentParser
-public import BuildBox
+import BuildBox
 import Foundation
 import UnixSignals
 

@@ -1,3 +1,4 @@
+import Control
 import Archive
 import BuildBox
 import Engine
@@ -15,7 +16,7 @@ struct CommandEnd: Error, CustomStringConvertible {
     /// 2 for what the user can mend in the call or the definition, 3 for the box.
     static func code(for error: any Error) -> Int32 {
         switch error {
-        case let error as BoxError: error.code == .missingTool || error.origin == .box ? 3 : 2
+        case let error as RequestError: error.code == .missingTool || error.origin == .daemon ? 3 : 2
         case is DefinitionError, is GitError: 2
         case let error as ArchiveError: [.unknownRun, .badArtifact].contains(error.code) ? 2 : 3
         case let error as StateError: error.code == .locked ? 3 : 2

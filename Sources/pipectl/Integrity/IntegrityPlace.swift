@@ -1,3 +1,4 @@
+import Control
 import TerminalText
 import Reports
 import Store
@@ -25,7 +26,7 @@ struct IntegrityPlace: Sendable {
         return ["no workflow of \(policy.repository) has .testIntegrity(); the standard rules count"]
     }
 
-    /// - Throws: ``BoxError`` for a name that is not known.
+    /// - Throws: ``RequestError`` for a name that is not known.
     static func find(_ subject: RepositoryOption, _ state: StateOptions) async throws -> IntegrityPlace {
         if let folder = subject.path {
             return IntegrityPlace(folder: folder, policy: await asked(folder, state))
@@ -36,7 +37,7 @@ struct IntegrityPlace: Sendable {
                 if case .integrityPolicy(let policy) = $0 { policy } else { nil }
             }
             return IntegrityPlace(folder: policy.gitDirectory, policy: policy)
-        } catch let error as BoxError where error.code == .unknownRepository {
+        } catch let error as RequestError where error.code == .unknownRepository {
             // A folder here was taken before names were: a name comes first, but the folder is not refused.
             guard FileManager.default.fileExists(atPath: name) else { throw error }
             return IntegrityPlace(folder: try RunSubject.top(of: name), policy: nil)
@@ -47,7 +48,7 @@ struct IntegrityPlace: Sendable {
     /// the command only reads.
     private static func asked(_ folder: String, _ state: StateOptions) async -> IntegrityPolicy? {
         guard let socket = try? state.folder().socket,
-            let client = try? await DaemonClient<BoxRequest, BoxReply>.connect(path: socket),
+            let client = try? await DaemonClient<DaemonRequest, DaemonReply>.connect(path: socket),
             case .integrityPolicy(let policy)? = try? await client.ask(.integrityPolicy(folder))
         else { return nil }
         return policy

@@ -1,3 +1,4 @@
+import Control
 import BuildBox
 
 /// Options that only a daemon decides about: while one runs, those of a single command would change nothing.
@@ -12,7 +13,7 @@ enum DaemonSettings {
     /// Refuses options that would be ignored.
     ///
     /// - Throws: ``CommandEnd`` with code 2 that names them.
-    static func check(_ given: [String: [String]], _ access: BoxAccess) async throws {
+    static func check(_ given: [String: [String]], _ access: DaemonAccess) async throws {
         guard !given.isEmpty, case .daemon(let client) = access,
             case .status(let status) = try await client.ask(.status)
         else { return }

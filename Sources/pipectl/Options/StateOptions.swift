@@ -1,3 +1,4 @@
+import Control
 import ArgumentParser
 import BuildBox
 import TerminalText
@@ -18,13 +19,13 @@ struct StateOptions: ParsableArguments {
     }
 
     /// The running daemon, or the state opened here.
-    func open(_ purpose: String, options: BoxOptions = BoxOptions()) async throws -> BoxAccess {
-        try await BoxAccess.open(folder(), purpose: purpose, options: options, log: Log.quiet)
+    func open(_ purpose: String, options: BoxOptions = BoxOptions()) async throws -> DaemonAccess {
+        try await DaemonAccess.open(folder(), purpose: purpose, options: options, log: Log.quiet)
     }
 
     /// One request with one answer.
     func ask<Answer>(
-        _ request: BoxRequest, _ purpose: String, _ pick: @Sendable (BoxReply) -> Answer?
+        _ request: DaemonRequest, _ purpose: String, _ pick: @Sendable (DaemonReply) -> Answer?
     ) async throws -> Answer where Answer: Sendable {
         let access = try await open(purpose)
         let box = Answers<Answer>()

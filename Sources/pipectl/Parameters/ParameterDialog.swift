@@ -1,3 +1,4 @@
+import Control
 import TerminalText
 import Reports
 import Store
@@ -19,7 +20,7 @@ enum ParameterDialog {
     /// Without a terminal nothing is asked: the run itself names what is missing.
     ///
     /// - Throws: ``CommandEnd`` with code 2 where the input ends before each parameter has a value.
-    static func complete(_ request: StartRequest, _ access: BoxAccess) async throws -> [String: String] {
+    static func complete(_ request: StartRequest, _ access: DaemonAccess) async throws -> [String: String] {
         guard isatty(0) == 1, Terminal.errorIsTerminal, let known = await declared(by: request, access) else {
             return request.parameters
         }
@@ -41,7 +42,7 @@ enum ParameterDialog {
 
     /// Nil where the definition can't be read: the run itself says why.
     private static func declared(
-        by request: StartRequest, _ access: BoxAccess
+        by request: StartRequest, _ access: DaemonAccess
     ) async -> [ParameterDeclaration]? {
         let found = Declared()
         try? await access.ask(.parameters(request)) { reply in

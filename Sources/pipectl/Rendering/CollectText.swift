@@ -1,3 +1,5 @@
+import Results
+import Control
 import Archive
 import BuildBox
 
@@ -17,7 +19,7 @@ enum CollectText {
             guard let first = runs.first else { continue }
             lines.append("\(Count.text(runs.count, "run")) \(verb): \(words(limit, first))")
         }
-        for reason in RetentionProtection.Reason.allCases {
+        for reason in RetentionReason.allCases {
             let count = plan.kept.count { $0.reason == reason }
             if count > 0 { lines.append("\(Count.text(count, "run")) kept: \(words(reason))") }
         }
@@ -38,7 +40,7 @@ enum CollectText {
         }
     }
 
-    private static func words(_ reason: RetentionProtection.Reason) -> String {
+    private static func words(_ reason: RetentionReason) -> String {
         switch reason {
         case .waitsForPerson: "needs approval"
         case .newestOfOpenChange: "newest verdict of an open change"

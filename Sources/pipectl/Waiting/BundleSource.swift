@@ -1,3 +1,4 @@
+import Control
 import Reports
 import Results
 import BuildBox
@@ -9,7 +10,7 @@ struct BundleSource {
 
     /// - Parameter bytes: At most so many; fewer than ``BundleDraft/minimumBytes`` count as that.
     func text(_ format: BundleFormat, bytes: Int) async throws -> String {
-        let access = try await BoxAccess.open(state, purpose: "bundle", options: BoxOptions(), log: Log.quiet)
+        let access = try await DaemonAccess.open(state, purpose: "bundle", options: BoxOptions(), log: Log.quiet)
         let found = BundleText()
         do {
             try await access.ask(.bundle(BundleRequest(run: run, bytes: bytes, format: format))) { reply in

@@ -1,3 +1,4 @@
+import Control
 import BuildBox
 import Foundation
 
@@ -25,7 +26,7 @@ struct VerdictClient {
     }
 
     /// - Parameter limit: The longest that it may take; nil for as long as it takes.
-    /// - Throws: ``BoxError`` for a subject that can't be waited for.
+    /// - Throws: ``RequestError`` for a subject that can't be waited for.
     func wait(
         _ request: WaitRequest, limit: Duration?, each: @escaping @Sendable (Event) async throws -> Void
     ) async throws -> Outcome {
@@ -58,7 +59,7 @@ struct VerdictClient {
         var pause = Duration.milliseconds(50)
         while true {
             do {
-                let client = try await DaemonClient<BoxRequest, BoxReply>.connect(path: state.socket)
+                let client = try await DaemonClient<DaemonRequest, DaemonReply>.connect(path: state.socket)
                 for try await reply in try await client.send(.wait(request)) {
                     switch reply {
                     case .waiting(let state):

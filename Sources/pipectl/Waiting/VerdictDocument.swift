@@ -1,3 +1,4 @@
+import Control
 import Reports
 import Results
 import BuildBox

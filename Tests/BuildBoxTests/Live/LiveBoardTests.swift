@@ -1,3 +1,4 @@
+import Control
 @testable import Engine
 import Results
 import Foundation

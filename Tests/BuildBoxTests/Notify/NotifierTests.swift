@@ -1,3 +1,4 @@
+import Control
 import Store
 import Results
 import Foundation
@@ -172,7 +173,7 @@ import Testing
         let failure = NotifyTarget.failure(of: result, isHTTP: true)
         #expect((failure == nil) == isDelivered)
         #expect((failure as? NotifyRefusal)?.status == (status == "404" ? 404 : nil), "all others are tried again")
-        if !isDelivered, status != "404" { #expect((failure as? BoxError)?.code == .notify) }
+        if !isDelivered, status != "404" { #expect((failure as? RequestError)?.code == .notify) }
         #expect((NotifyTarget.failure(of: result, isHTTP: false) == nil) == (code == 0), "a command has no status")
     }
 

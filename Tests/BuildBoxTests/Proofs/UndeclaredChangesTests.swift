@@ -1,3 +1,4 @@
+import TestSupport
 @testable import Results
 import Foundation
 import Git

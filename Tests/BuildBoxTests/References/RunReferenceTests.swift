@@ -1,3 +1,4 @@
+import Control
 import Store
 import Results
 import Foundation
@@ -80,11 +81,11 @@ import Testing
         #expect(try await find("last", in: "app") == branch)
         #expect(try await find("last", in: nil) == other)
         #expect(try await find("main", in: "lib") == main, "where its own repository has none, another is searched")
-        let several = await #expect(throws: BoxError.self) { try await find("#7", in: nil) }
+        let several = await #expect(throws: RequestError.self) { try await find("#7", in: nil) }
         #expect(several?.code == .ambiguous)
-        let none = await #expect(throws: BoxError.self) { try await find("nosuch", in: "app") }
+        let none = await #expect(throws: RequestError.self) { try await find("nosuch", in: "app") }
         #expect(none?.code == .unknownRun)
-        let number = await #expect(throws: BoxError.self) { try await find("99", in: "app") }
+        let number = await #expect(throws: RequestError.self) { try await find("99", in: "app") }
         #expect(number?.code == .unknownRun)
     }
 }

@@ -1,3 +1,5 @@
+import Control
+import TestSupport
 import Store
 import Results
 import Foundation

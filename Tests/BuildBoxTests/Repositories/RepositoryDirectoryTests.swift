@@ -1,3 +1,4 @@
+import Control
 import Foundation
 import Testing
 
@@ -63,7 +64,7 @@ import Testing
     @Test func `a name or a place that is not known lists those that are`() throws {
         #expect(try directory.find("lib", nil).name == "lib")
         #expect(try directory.find("https://host.example/team/app", nil).name == "app-2")
-        let error = #expect(throws: BoxError.self) { try directory.find("nosuch", nil) }
+        let error = #expect(throws: RequestError.self) { try directory.find("nosuch", nil) }
         #expect(error?.code == .unknownRepository)
         #expect(error?.description.contains("app-2, lib, app") == true)
     }

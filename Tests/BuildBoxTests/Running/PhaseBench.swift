@@ -1,3 +1,4 @@
+import TestSupport
 import Results
 import Store
 import Archive

@@ -1,3 +1,6 @@
+import SystemCalls
+import TestSupport
+import Control
 import Foundation
 import Testing
 

@@ -1,3 +1,4 @@
+import TestSupport
 import Engine
 import Foundation
 import Git

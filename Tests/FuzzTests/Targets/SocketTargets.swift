@@ -1,3 +1,4 @@
+@testable import Control
 import Foundation
 import TestSupport
 
@@ -18,7 +19,7 @@ extension FuzzTarget {
     ]
 
     @Sendable private static func requestCorpus() throws -> [[UInt8]] {
-        let requests: [BoxRequest] = [
+        let requests: [DaemonRequest] = [
             .status, .look(path: "/srv/r.git"), .follow(7), .cancel(7, reason: "by hand"), .run(1), .verifyArchive,
             .rerun(RerunRequest(run: 7)), .pushArchive(remote: "backup"),
             .proofs, .trustProofs(step: "build", repository: nil),
@@ -31,14 +32,14 @@ extension FuzzTarget {
 
     private static func checkRequest(_ bytes: [UInt8]) throws {
         do throws(DaemonError) {
-            let request: BoxRequest = try Envelope.question(bytes)
+            let request: DaemonRequest = try Envelope.question(bytes)
             // What is understood is understood again when it is repeated.
             guard let line = try? Envelope.line(Envelope.Question(request: request)) else { return }
-            let _: BoxRequest = try Envelope.question(line)
+            let _: DaemonRequest = try Envelope.question(line)
         } catch {
             try hold(error)
         }
-        do throws(DaemonError) { let _: Envelope.Answer<BoxReply> = try Envelope.answer(bytes) } catch {
+        do throws(DaemonError) { let _: Envelope.Answer<DaemonReply> = try Envelope.answer(bytes) } catch {
             try hold(error)
         }
     }
@@ -99,9 +100,9 @@ extension FuzzTarget {
     private static func withDaemon(at path: String, _ loop: (Check) async throws -> Void) async throws {
         var limits = DaemonLimits()
         limits.requestLine = 32 << 10
-        let server = DaemonServer<BoxRequest, BoxReply>(path: path, limits: limits) { request, replies in
+        let server = DaemonServer<DaemonRequest, DaemonReply>(path: path, limits: limits) { request, replies in
             if case .cancel = request { throw DaemonError(.failed, "no such run") }
-            for _ in 0..<3 { try await replies.send(.done("heard")) }
+            for _ in 0..<3 { try await replies.send(.completed(.trusted(step: "heard"))) }
         }
         let (listening, continuation) = AsyncStream<Void>.makeStream()
         // Cancelled, and waited for, when this returns.
@@ -115,8 +116,8 @@ extension FuzzTarget {
                 bytes: input.bytes, piece: 1 + random.below(1 << random.below(16)), leavesAtOnce: random.once(in: 4))
             try await client.visit(path)
             // Whoever comes next is served as if nothing had been.
-            let next = try await DaemonClient<BoxRequest, BoxReply>.connect(path: path)
-            guard case .done("heard")? = try await next.ask(.status) else {
+            let next = try await DaemonClient<DaemonRequest, DaemonReply>.connect(path: path)
+            guard case .completed(.trusted(step: "heard"))? = try await next.ask(.status) else {
                 throw FuzzViolation("the next client got no answer")
             }
         }
@@ -171,7 +172,7 @@ struct HostileClient: Sendable {
             // A daemon that has refused us may reset what we still send.
             do { next = try await reader.next() } catch { return }
             guard case .line(let line) = next else { return }
-            let answer: Envelope.Answer<BoxReply> = try Envelope.answer(line)
+            let answer: Envelope.Answer<DaemonReply> = try Envelope.answer(line)
             if let error = answer.error {
                 try demand(error.message.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F }, "unfit for a terminal: \(error)")
             }

@@ -1,3 +1,4 @@
+import Control
 import Engine
 import Results
 import BuildBox
@@ -73,7 +74,7 @@ extension AgentDesk {
         ) { arguments, _ in
             let reason = try arguments.string("reason", atMost: 500) ?? "cancelled by an agent"
             let outcome = try await order(.cancel(try run(arguments), reason: reason)) { reply in
-                if case .done(let text) = reply { text } else { nil }
+                if case .completed(let action) = reply { action.inWords } else { nil }
             }
             return ToolAnswer(["outcome": .string(outcome)])
         }

@@ -1,3 +1,4 @@
+import Control
 import Results
 import ArgumentParser
 import BuildBox

@@ -1,37 +1,18 @@
 internal import Foundation
 internal import Synchronization
 
-/// An open file descriptor, closed when nobody holds it any more.
-///
-/// Who waits for it holds it too, so its number is never handed out again while the kernel still looks at it.
-final class Descriptor: Sendable {
-    /// For one call. Whoever has nothing but this descriptor and means to use the number longer calls ``use(_:)``: a value
-    /// ends with its last use, and the number may be another file's then.
-    let number: Int32
-
-    init(_ number: Int32) { self.number = number }
-
-    deinit { _ = close(number) }
-
-    /// Calls `body` with the number, which stays this file's meanwhile.
-    func use<Value, Failure: Error>(_ body: (Int32) throws(Failure) -> Value) throws(Failure) -> Value {
-        defer { withExtendedLifetime(self) {} }
-        return try body(number)
-    }
-}
-
 /// Suspends tasks until a descriptor can be read (or written), without a thread each and without polling.
 ///
 /// A wake-up is a hint: whoever wakes tries its system call again and waits again on `EAGAIN`. The kernel is asked only
 /// while somebody waits, so bytes that nobody wants yet stay there and cost no CPU.
-final class Readiness: Sendable {
-    enum Direction { case reading, writing }
+package final class Readiness: Sendable {
+    package enum Direction { case reading, writing }
 
     private let descriptor: Descriptor
     private let events: Int16
     private let state = Mutex((isClosed: false, waiters: Set<ReadinessThread.Ticket>()))
 
-    init(_ descriptor: Descriptor, _ direction: Direction) {
+    package init(_ descriptor: Descriptor, _ direction: Direction) {
         self.descriptor = descriptor
         events = Int16(direction == .reading ? POLLIN : POLLOUT)
     }
@@ -39,7 +20,7 @@ final class Readiness: Sendable {
     deinit { close() }
 
     /// Returns when the descriptor may be ready, or the task is cancelled, or this is closed.
-    func wait() async {
+    package func wait() async {
         let ticket = ReadinessThread.shared.ticket()
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -58,7 +39,7 @@ final class Readiness: Sendable {
         state.withLock { _ = $0.waiters.remove(ticket) }
     }
 
-    func close() {
+    package func close() {
         let waiters = state.withLock { state in
             state.isClosed = true
             return state.waiters

@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 
 /// A folder for one test, with a path short enough for a socket, removed afterwards.
-func withScratchFolder<T>(_ body: (String) async throws -> T) async throws -> T {
+package func withScratchFolder<T>(_ body: (String) async throws -> T) async throws -> T {
     // In memory where there is such a place: some tests make thousands of folders.
     let base = FileManager.default.isWritableFile(atPath: "/dev/shm") ? "/dev/shm" : "/tmp"
     let path = base + "/pipectl-t\(getpid())-\(UInt32.random(in: 0 ... .max))"
@@ -12,10 +12,10 @@ func withScratchFolder<T>(_ body: (String) async throws -> T) async throws -> T 
     return try await body(path)
 }
 
-struct CommandFailure: Error { var command: [String] }
+package struct CommandFailure: Error { package var command: [String] }
 
 /// Runs a command to its end without blocking a thread of the pool.
-func runCommand(_ command: String...) async throws {
+package func runCommand(_ command: String...) async throws {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     process.arguments = command
@@ -30,29 +30,29 @@ func runCommand(_ command: String...) async throws {
 }
 
 /// Something that happens once, and that a test waits for.
-final class Happening: Sendable {
+package final class Happening: Sendable {
     private let stream: AsyncStream<Void>
     private let continuation: AsyncStream<Void>.Continuation
     private let happened = Mutex(false)
 
-    init() { (stream, continuation) = AsyncStream.makeStream() }
+    package init() { (stream, continuation) = AsyncStream.makeStream() }
 
-    func happens() {
+    package func happens() {
         happened.withLock { $0 = true }
         continuation.finish()
     }
 
     /// Returns once it has happened; for one waiter.
-    func wait() async throws {
+    package func wait() async throws {
         for await _ in stream {}
         try Task.checkCancellation()
     }
 
-    var hasHappened: Bool { happened.withLock { $0 } }
+    package var hasHappened: Bool { happened.withLock { $0 } }
 }
 
 /// A task that only cancellation ends.
-func untilCancelled() async {
+package func untilCancelled() async {
     let happening = Happening()
     await withTaskCancellationHandler {
         try? await happening.wait()
@@ -62,7 +62,7 @@ func untilCancelled() async {
 }
 
 /// Open descriptors of this process whose link or information holds `text` (Linux).
-func descriptors(about text: String) -> [Int32] {
+package func descriptors(about text: String) -> [Int32] {
     let all = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
     return all.compactMap(Int32.init).filter { number in
         let link = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(number)")) ?? ""
@@ -72,8 +72,9 @@ func descriptors(about text: String) -> [Int32] {
 }
 
 /// A number that several tasks add to.
-final class Count: Sendable {
+package final class Count: Sendable {
     private let count = Mutex(0)
-    var value: Int { count.withLock { $0 } }
-    func add() { count.withLock { $0 += 1 } }
+    package init() {}
+    package var value: Int { count.withLock { $0 } }
+    package func add() { count.withLock { $0 += 1 } }
 }

@@ -1,12 +1,12 @@
-internal import Foundation
+package import Foundation
 
 /// Where a Unix socket is in the file system, in the form the kernel wants.
-enum UnixAddress {
+package enum UnixAddress {
     /// The longest path that fits, in bytes: 107 on Linux, 103 on macOS (unix(7), `sun_path` with its NUL).
-    static let maximumLength = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
+    package static let maximumLength = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
 
     /// Calls `body` with the address of `path`; `nil` if the path is too long or empty.
-    static func with<T>(_ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> T) -> T? {
+    package static func with<T>(_ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> T) -> T? {
         let bytes = Array(path.utf8)
         guard !bytes.isEmpty, bytes.count <= maximumLength, !bytes.contains(0) else { return nil }
         var address = sockaddr_un()

@@ -1,15 +1,16 @@
+public import Control
 public import Logging
 
 import Foundation
 
 /// A command's way to the box: the one that runs, over its socket, or one opened in this process.
-public enum BoxAccess: Sendable {
-    case daemon(DaemonClient<BoxRequest, BoxReply>)
+public enum DaemonAccess: Sendable {
+    case daemon(DaemonClient<DaemonRequest, DaemonReply>)
     case own(Box)
 
     /// The running daemon if there is one, else a box of our own that holds the state for as long as it lives.
     public static func open(_ state: StateFolder, purpose: String, options: BoxOptions, log: Logger) async throws
-        -> BoxAccess
+        -> DaemonAccess
     {
         do {
             return .daemon(try await DaemonClient.connect(path: state.socket))
@@ -18,9 +19,9 @@ public enum BoxAccess: Sendable {
         }
     }
 
-    /// Sends a request and hands over each reply; a refusal is thrown as ``BoxError``.
-    public func ask(_ request: BoxRequest, each: @Sendable (BoxReply) async throws -> Void) async throws {
-        @Sendable func take(_ reply: BoxReply) async throws {
+    /// Sends a request and hands over each reply; a refusal is thrown as ``RequestError``.
+    public func ask(_ request: DaemonRequest, each: @Sendable (DaemonReply) async throws -> Void) async throws {
+        @Sendable func take(_ reply: DaemonReply) async throws {
             if let refusal = reply.refusal { throw refusal }
             try await each(reply)
         }

@@ -1,6 +1,6 @@
 public import Results
 
-/// How far the mending of a run is.
+/// The progress of an attempt to fix a run.
 public enum FixProgress: Sendable, Codable {
     /// One line for people.
     case note(String)

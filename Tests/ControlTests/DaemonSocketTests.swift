@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import BuildBox
+@testable import Control
 
 enum Ask: Codable, Sendable, Equatable {
     case echo(String)

@@ -1,17 +1,5 @@
+import SystemCalls
 internal import Foundation
-
-/// A system call that failed, with its `errno`.
-struct SystemFailure: Error, CustomStringConvertible {
-    let call: String
-    let number: Int32
-
-    init(_ call: String, _ number: Int32 = errno) {
-        self.call = call
-        self.number = number
-    }
-
-    var description: String { "\(call) failed: \(String(cString: strerror(number))) (errno \(number))" }
-}
 
 /// A connected or listening Unix socket that suspends its task where others block a thread.
 final class StreamSocket: Sendable {

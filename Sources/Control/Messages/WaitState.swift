@@ -74,7 +74,7 @@ public struct WaitedRun: Sendable, Codable, Equatable, Identifiable {
     public var verdict: Verdict?
     public var reason: String?
 
-    init(_ run: RunSummary, subject: String, state: State) {
+    package init(_ run: RunSummary, subject: String, state: State) {
         id = run.id
         repository = run.repository
         workflow = run.workflow
@@ -84,7 +84,7 @@ public struct WaitedRun: Sendable, Codable, Equatable, Identifiable {
     }
 
     /// Whether the two say the same to somebody who waits; a time that is hardly another one says nothing new.
-    func isLike(_ other: WaitedRun) -> Bool {
+    package func isLike(_ other: WaitedRun) -> Bool {
         var (one, two) = (self, other)
         (one.expectedEnd, two.expectedEnd) = (nil, nil)
         guard one == two else { return false }
@@ -98,7 +98,7 @@ public struct WaitedRun: Sendable, Codable, Equatable, Identifiable {
 
 extension WaitState {
     /// Whether a person or an agent who knows the other one learns nothing from this one.
-    func isLike(_ other: WaitState) -> Bool {
+    package func isLike(_ other: WaitState) -> Bool {
         var (one, two) = (self, other)
         (one.runs, two.runs) = ([], [])
         return one == two && runs.count == other.runs.count && zip(runs, other.runs).allSatisfy { $0.isLike($1) }

@@ -1,31 +1,31 @@
-/// Why the box can't do what was asked.
-public struct BoxError: Error, Sendable, CustomStringConvertible {
+/// Why a request can't be carried out.
+public struct RequestError: Error, Sendable, CustomStringConvertible {
     /// What kind of reason it is: a word that stays the same from one version to the next.
     public struct Code: RawRepresentable, Hashable, Sendable, Codable {
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// The box watches none of this name.
+        /// No repository has this name.
         public static let unknownRepository = Code(rawValue: "unknown-repository")
-        /// Neither queue nor archive has one of this number.
+        /// No run has this number.
         public static let unknownRun = Code(rawValue: "unknown-run")
-        /// A name means several runs.
+        /// The name matches several runs.
         public static let ambiguous = Code(rawValue: "ambiguous")
-        /// No run had one of this name, or several are called so.
+        /// No test has this name, or several do.
         public static let unknownTest = Code(rawValue: "unknown-test")
-        /// The repository has none of this number.
+        /// The repository has no such change.
         public static let unknownChange = Code(rawValue: "unknown-change")
-        /// Several changes are called so.
+        /// Several changes have this name.
         public static let ambiguousChange = Code(rawValue: "ambiguous-change")
-        /// An agent asked for what only a person may start.
+        /// An agent asked for a run that only a person may start.
         public static let needsPerson = Code(rawValue: "needs-person")
-        /// The branch that changes of the repository want into is not known.
+        /// It is not known into which branch changes of the repository merge.
         public static let unknownTarget = Code(rawValue: "unknown-target")
-        /// The repository's workflows have none of this name.
+        /// The repository has no workflow with this name.
         public static let unknownWorkflow = Code(rawValue: "unknown-workflow")
         /// The commit or folder has no `workflows/`.
         public static let noWorkflows = Code(rawValue: "no-workflows")
-        /// What was asked makes no sense, or not at this time.
+        /// The request makes no sense, or is too early or too late.
         public static let usage = Code(rawValue: "usage")
         /// The machine lacks a program.
         public static let missingTool = Code(rawValue: "missing-tool")
@@ -35,12 +35,12 @@ public struct BoxError: Error, Sendable, CustomStringConvertible {
         public static let fetch = Code(rawValue: "fetch")
     }
 
-    /// Whose fault it is that the request was not carried out.
+    /// Where the cause lies.
     public enum Origin: String, Sendable, Codable {
-        /// What was asked, or what the definition says: whoever asks can mend it.
+        /// In the request or in the definition: the caller can correct it.
         case request
-        /// The machine or the state of the daemon: a full disk, a damaged index.
-        case box
+        /// In the machine or the state of the daemon: a full disk, a damaged index.
+        case daemon = "box"
     }
 
     public let code: Code

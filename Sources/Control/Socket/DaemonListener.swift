@@ -1,3 +1,4 @@
+import SystemCalls
 internal import Foundation
 
 /// The socket file of a daemon, and who knocks at it.

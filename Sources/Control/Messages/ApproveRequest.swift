@@ -1,0 +1,18 @@
+public import Results
+
+/// A person's answer for a run or a step that needs approval.
+public struct ApproveRequest: Sendable, Codable {
+    public var run: RunID
+    /// The step; nil for the run itself.
+    public var step: String?
+    public var isRejected: Bool
+    /// The person's reason, in their words.
+    public var comment: String?
+
+    public init(run: RunID, step: String? = nil, isRejected: Bool = false, comment: String? = nil) {
+        self.run = run
+        self.step = step
+        self.isRejected = isRejected
+        self.comment = comment
+    }
+}

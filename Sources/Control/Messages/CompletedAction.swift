@@ -1,0 +1,46 @@
+public import Results
+
+/// What the daemon did for a request that asks for an action.
+public enum CompletedAction: Sendable, Equatable, Codable {
+    /// The watched repositories that are checked for pushes now; `all` is true if the request named none.
+    case looking(repositories: [String], all: Bool)
+    case cancelled(RunID, CancelResult)
+    /// A person's answer was recorded, or (`isNew` is false) an earlier one stands.
+    case answered(RunID, Approval, isNew: Bool)
+    /// The proofs of this step are trusted again.
+    case trusted(step: String)
+    /// The archive was pushed: so many refs.
+    case pushed(refs: Int, remote: String)
+    /// The branch is the protected branch of the repository now.
+    case protected(branch: String, repository: String)
+
+    /// What a request to cancel a run led to.
+    public enum CancelResult: String, Sendable, Codable {
+        /// The run was still queued.
+        case beforeStart
+        /// The run's steps are being stopped.
+        case stopping
+        /// There was nothing to cancel.
+        case hadEnded
+    }
+}
+
+extension CompletedAction {
+    /// The action as a sentence without its full stop. Names in it may come from a change: escape it for a terminal.
+    public var inWords: String {
+        switch self {
+        case .looking(let repositories, all: true): return "looking at \(repositories.count) repositories"
+        case .looking(let repositories, all: false): return "looking at \(repositories.joined(separator: ", "))"
+        case .cancelled(let run, .beforeStart): return "cancelled run \(run) before it started"
+        case .cancelled(let run, .stopping): return "cancelling run \(run)"
+        case .cancelled(let run, .hadEnded): return "run \(run) has already ended"
+        case .answered(let run, let approval, let isNew):
+            let subject = approval.step.map { "step \"\($0)\" of run \(run)" } ?? "run \(run)"
+            guard isNew else { return "\(subject) was \(approval.inWords) already" }
+            return "\(subject): \(approval.decision == .rejected ? "rejected" : "approved")"
+        case .trusted(let step): return "results of \"\(step)\" count as proofs again, starting with its next run"
+        case .pushed(let refs, let remote): return "pushed \(refs) refs to \(remote)"
+        case .protected(let branch, let repository): return "\(repository): \(branch) is the protected branch now"
+        }
+    }
+}

@@ -1,0 +1,65 @@
+public import Foundation
+public import Results
+
+/// A run that is under way, as a terminal shows it.
+public struct LiveRun: Sendable, Equatable, Codable, Identifiable {
+    /// A step that waits, runs or has ended.
+    public struct Step: Sendable, Equatable, Codable, Identifiable {
+        public var record: StepRecord
+        /// What keeps a step from starting although the steps that it needs have passed: a slot, a lock, an approval.
+        public var waitsFor: String?
+        public var awaitsApproval = false
+        /// The newest line of its output, escaped for a terminal.
+        public var lastLine: String?
+        /// Bytes of output of the current attempt.
+        public var bytes = 0
+        /// The number of the current attempt, from 1; 0 before the first.
+        public var attempt = 0
+        /// When the first attempt began.
+        public var startedAt: Date?
+
+        public var id: String { record.name }
+
+        package init(record: StepRecord) { self.record = record }
+    }
+
+    public var id: RunID
+    public var repository: String
+    public var workflow: String
+    /// What is tested, in words: `change 7 into main`.
+    public var subject: String
+    public var phase: Phase
+    public var startedAt: Date
+    public var steps: [Step] = []
+    /// The folder with the logs while they are written.
+    public var logs: String
+    /// A number that grows with every change of this value.
+    public var revision = 0
+
+    /// What the daemon is doing for the run. The raw value is shown to people.
+    public enum Phase: String, Sendable, Codable {
+        case planning
+        case preparingWorkspace = "preparing the workspace"
+        case running
+    }
+
+    package init(
+        id: RunID, repository: String, workflow: String, subject: String, phase: Phase, startedAt: Date, logs: String
+    ) {
+        self.id = id
+        self.repository = repository
+        self.workflow = workflow
+        self.subject = subject
+        self.phase = phase
+        self.startedAt = startedAt
+        self.logs = logs
+    }
+}
+
+/// The progress of a run that a command follows.
+public enum RunProgress: Sendable, Codable {
+    /// The run was accepted; `behind` runs are before it.
+    case queued(behind: Int)
+    case live(LiveRun)
+    case ended(Verdict, reason: String)
+}
