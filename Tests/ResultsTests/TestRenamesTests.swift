@@ -72,18 +72,18 @@ import Testing
     }
 
     @Test func `a time far above the earlier ones is slower`() throws {
-        #expect(DurationPast([1, 1, 1, 1]) == nil, "too few")
-        let steady = try #require(DurationPast([1, 1.02, 0.98, 1.01, 0.99, 9]))
+        #expect(DurationHistory([1, 1, 1, 1]) == nil, "too few")
+        let steady = try #require(DurationHistory([1, 1.02, 0.98, 1.01, 0.99, 9]))
         #expect(!steady.isSlower(1.9) && steady.isSlower(2.1), "one slow night does not hide a slower test")
         #expect(!steady.isSlower(3, load: 2) && steady.isSlower(3.2, load: 2), "the box was busy")
-        let long = try #require(DurationPast([10, 10.1, 9.9, 10, 10]))
+        let long = try #require(DurationHistory([10, 10.1, 9.9, 10, 10]))
         #expect(!long.isSlower(14) && long.isSlower(16), "a second more of ten is not much")
-        let noisy = try #require(DurationPast([1, 2, 3, 4, 5, 6, 7]))
+        let noisy = try #require(DurationHistory([1, 2, 3, 4, 5, 6, 7]))
         #expect(!noisy.isSlower(10) && noisy.isSlower(30))
-        let fast = try #require(DurationPast(Array(repeating: 0.001, count: 9)))
+        let fast = try #require(DurationHistory(Array(repeating: 0.001, count: 9)))
         #expect(!fast.isSlower(0.9), "hundreds of times as long, and still nothing")
         #expect(!fast.isSlower(.infinity) && !fast.isSlower(.nan))
-        #expect(DurationPast([.nan, .infinity, -1, 1, 1, 1, 1]) == nil)
+        #expect(DurationHistory([.nan, .infinity, -1, 1, 1, 1, 1]) == nil)
     }
 
     @Test func `a busy box makes all tests slower, a change some`() {

@@ -82,7 +82,7 @@ struct TargetComparison: Sendable {
         let load = RunLoad.factor(tests, beside: targetTests)
         let suspects = tests.compactMap { test -> (test: TestResult, seconds: Double, by: Double)? in
             guard test.status == .passed, let seconds = test.duration, seconds.isFinite, let old = before[test.id],
-                seconds > old * load * (1 + DurationPast.leastPart), seconds - old > DurationPast.leastSeconds
+                seconds > old * load * (1 + DurationHistory.leastPart), seconds - old > DurationHistory.leastSeconds
             else { return nil }
             return (test, seconds, seconds - old)
         }
@@ -96,7 +96,7 @@ struct TargetComparison: Sendable {
                 one.run != report.id && one.result.status == .passed
                     && (one.change == nil || one.change != report.change?.name)
             }.compactMap(\.result.duration)
-            guard let past = DurationPast(times), past.isSlower(suspect.seconds, load: load) else { continue }
+            guard let past = DurationHistory(times), past.isSlower(suspect.seconds, load: load) else { continue }
             found.append(
                 .init(
                     test: suspect.test.id, seconds: suspect.seconds, median: past.median, deviation: past.deviation,

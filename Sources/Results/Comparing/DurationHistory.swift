@@ -2,7 +2,7 @@
 ///
 /// It uses the median and the median absolute deviation (Rousseeuw and Croux, "Alternatives to the Median Absolute
 /// Deviation", 1993). A few outliers move neither of them, but they would move a mean.
-public struct DurationPast: Sendable, Equatable {
+public struct DurationHistory: Sendable, Equatable {
     /// With fewer runs, the deviation is not known well enough.
     public static let minimumSamples = 5
 
