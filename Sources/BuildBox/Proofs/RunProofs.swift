@@ -259,7 +259,7 @@ struct ProofSearch: Sendable {
         /// The change that was tested in that run; nil for a branch.
         var change: Change?
         /// What the step made, if it says what that is and all of it was kept.
-        var outputs: KeptOutputs?
+        var outputs: StoredOutputs?
     }
 
     /// Of what is claimed, what the run believes.
@@ -358,7 +358,7 @@ struct ProofSearch: Sendable {
         if step.publishes.isEmpty, let made = record.outputs,
             let path = store.wantedArtifact(made.sha256, bytes: made.bytes)
         {
-            one.outputs = KeptOutputs(path: path, sha256: made.sha256)
+            one.outputs = StoredOutputs(path: path, sha256: made.sha256)
         }
         return one
     }

@@ -12,11 +12,11 @@ public struct ProvedStep: Sendable, Equatable {
     /// The artifacts of the earlier run, which are in the archive.
     public var artifacts: [ArtifactRecord]
     /// The outputs that must be restored because a step that needs them runs; nil if no such step runs.
-    public var restores: KeptOutputs?
+    public var restores: StoredOutputs?
 
     public init(
         citation: ProofCitation, key: StepKey, tests: [TestResult] = [], testCounts: TestCounts? = nil,
-        findings: [Finding] = [], artifacts: [ArtifactRecord] = [], restores: KeptOutputs? = nil
+        findings: [Finding] = [], artifacts: [ArtifactRecord] = [], restores: StoredOutputs? = nil
     ) {
         self.citation = citation
         self.key = key
@@ -29,7 +29,7 @@ public struct ProvedStep: Sendable, Equatable {
 }
 
 /// A step's outputs in the archive.
-public struct KeptOutputs: Sendable, Equatable {
+public struct StoredOutputs: Sendable, Equatable {
     /// The absolute path of the file.
     public var path: String
     /// The SHA-256 of the file at ``path``, lower-case hexadecimal.

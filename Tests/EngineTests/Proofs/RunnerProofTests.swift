@@ -28,7 +28,7 @@ import Testing
         let outputs = try #require(record.outputs)
         return ProvedStep(
             citation: ProofCitation(run: 7, attempt: 1, step: record.name), key: try #require(record.key),
-            restores: KeptOutputs(
+            restores: StoredOutputs(
                 path: RunFolder.current.path("first/artifacts") + "/" + outputs.sha256, sha256: outputs.sha256))
     }
 
