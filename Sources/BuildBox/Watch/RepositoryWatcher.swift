@@ -204,7 +204,7 @@ actor RepositoryWatcher {
     @discardableResult
     func look() async throws -> [QueuedRun] {
         if repository.isRemote { try await Mirror(repository, deadline: options.fetchDeadline).fetch() }
-        let seen = try await RefLook(at: repository.gitDirectory, since: settled)
+        let seen = try await RefScan(at: repository.gitDirectory, since: settled)
         guard let snapshot = seen.snapshot else { return [] }
         settled = nil
         await box.noteActivity()

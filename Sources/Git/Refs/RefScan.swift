@@ -1,5 +1,5 @@
 /// One observation of a repository's refs.
-public struct RefLook: Sendable {
+public struct RefScan: Sendable {
     /// Equal to the stamp of a later observation if no ref moved in between; nil if that can't be decided.
     public let stamp: RefStamp?
     /// All refs; nil if none has moved since the observation that `settled` belongs to.
@@ -18,9 +18,9 @@ public struct RefLook: Sendable {
             let loose = LooseRefs(in: common)
             // Before the packed refs are read, so that the next observation sees what moves in between.
             let stamp = RefStamp(gitDirectory: gitDirectory, common: common, loose)
-            if let stamp, stamp == settled { return RefLook(stamp: stamp, snapshot: nil) }
+            if let stamp, stamp == settled { return RefScan(stamp: stamp, snapshot: nil) }
             let snapshot = try lendRepository(at: gitDirectory) { try $0.snapshot(under: "refs/", loose) }
-            return RefLook(stamp: stamp, snapshot: snapshot)
+            return RefScan(stamp: stamp, snapshot: snapshot)
         }
     }
 
