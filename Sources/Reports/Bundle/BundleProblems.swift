@@ -48,11 +48,11 @@ struct BundleProblems {
     /// function, and two hundred repetitions would hide the other problems.
     private func failingTests() -> [BundleDraft.Item] {
         var groups: [[ReportFacts.Test]] = []
-        var places: [AlikeTests: Int] = [:]
+        var places: [SimilarFailures: Int] = [:]
         for test in facts.failing {
             // Tests that are known to be flaky are not grouped.
             let isFlaky = evidence.flaky[test.result.id] != nil
-            guard !isFlaky, let key = AlikeTests(test, step: stepOfTest[test.result.id]) else {
+            guard !isFlaky, let key = SimilarFailures(test, step: stepOfTest[test.result.id]) else {
                 groups.append([test])
                 continue
             }

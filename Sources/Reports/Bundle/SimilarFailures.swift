@@ -1,7 +1,7 @@
 import Results
 
 /// What failed tests share if they failed for the same reason.
-struct AlikeTests: Hashable {
+struct SimilarFailures: Hashable {
     let file: String
     let line: Int
     let message: String
