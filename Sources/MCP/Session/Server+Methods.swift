@@ -22,11 +22,11 @@ extension Server {
         case "tools/call": return try await call(request, revision, output)
         case "resources/list":
             try refuseCursor(request)
-            let resources = try await failing { try await shelf.resources() }
-            return cached(["resources": .array(resources.map(\.listing))], forMinutes: 0, revision)
+            let listed = try await failing { try await resources.resources() }
+            return cached(["resources": .array(listed.map(\.listing))], forMinutes: 0, revision)
         case "resources/templates/list":
             try refuseCursor(request)
-            return cached(["resourceTemplates": .array(shelf.templates.map(\.template))], forMinutes: 60, revision)
+            return cached(["resourceTemplates": .array(resources.templates.map(\.template))], forMinutes: 60, revision)
         case "resources/read": return try await read(request, revision)
         case "subscriptions/listen" where revision.isStateless: return await listen(request, output)
         default:
@@ -77,7 +77,7 @@ extension Server {
         guard let uri = request.params["uri"]?.string, uri.utf8.count <= 1_024 else {
             throw RPCError(RPCError.invalidParameters, "\"uri\" is missing or too long.")
         }
-        guard let found = try await failing({ try await shelf.read(uri) }) else {
+        guard let found = try await failing({ try await resources.read(uri) }) else {
             throw RPCError(
                 revision.isStateless ? RPCError.invalidParameters : RPCError.resourceNotFound,
                 "there is no resource \"\(uri)\"; resources/list and resources/templates/list name those that exist.",

@@ -27,12 +27,12 @@ public struct Server: Sendable {
 
     let identity: Identity
     let tools: [AgentTool]
-    let shelf: any ResourceShelf
+    let resources: any ResourceProvider
 
-    public init(_ identity: Identity, tools: [AgentTool], shelf: any ResourceShelf) {
+    public init(_ identity: Identity, tools: [AgentTool], resources: any ResourceProvider) {
         self.identity = identity
         self.tools = tools
-        self.shelf = shelf
+        self.resources = resources
     }
 
     /// How long requests may continue after the input has ended. Most are answered at once, and nobody waits for the

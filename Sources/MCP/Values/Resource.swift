@@ -23,7 +23,7 @@ public struct Resource: Sendable {
 }
 
 /// The resources of a server.
-public protocol ResourceShelf: Sendable {
+public protocol ResourceProvider: Sendable {
     /// The newest and most useful ones. The others are reached through ``templates``.
     func resources() async throws -> [Resource]
     /// URIs with variables in braces (RFC 6570, level 1).

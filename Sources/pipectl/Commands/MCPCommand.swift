@@ -29,7 +29,7 @@ struct MCPCommand: AsyncParsableCommand {
             Server.Identity(
                 name: "pipectl", title: "pipectl, the build box", version: Version.text,
                 instructions: AgentDesk.instructions),
-            tools: desk.tools, shelf: ReportShelf(desk: desk))
+            tools: desk.tools, resources: ReportResources(desk: desk))
         await server.run()
     }
 }

@@ -7,7 +7,7 @@ import Foundation
 import MCP
 
 /// Reports of runs, and the schemas of what is answered, as resources.
-struct ReportShelf: ResourceShelf {
+struct ReportResources: ResourceProvider {
     /// The most that one resource has; a tool gets parts of what is larger.
     private static let most = 1 << 20
 
