@@ -1,0 +1,213 @@
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import NIOHTTP1
+
+/// An answer of a forge whose status is below 400.
+struct ForgeAnswer: Sendable {
+    var status: Int
+    var headers: [String: String]
+    var body: Data
+
+    /// Decodes the body; keys are the API's own.
+    ///
+    /// - Throws: ``ForgeError`` with `.badAnswer`.
+    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        do {
+            return try JSONDecoder().decode(type, from: body)
+        } catch {
+            throw ForgeError(.badAnswer, "the forge's answer is not what its API describes", status: status)
+        }
+    }
+}
+
+/// One request to a forge: method, path below the API's root, query and JSON body.
+struct ForgeRequest: Sendable {
+    var method: Method
+    /// Below the root, with a slash in front. The parts that come from elsewhere are made by ``ForgeRequest/part(_:)``.
+    var path: String
+    var query: [String: String] = [:]
+    var body: Data?
+
+    enum Method: String, Sendable { case get = "GET", post = "POST", put = "PUT", patch = "PATCH" }
+
+    static func get(_ path: String, _ query: [String: String] = [:]) -> ForgeRequest {
+        ForgeRequest(method: .get, path: path, query: query)
+    }
+
+    static func send(_ method: Method, _ path: String, _ body: some Encodable) throws -> ForgeRequest {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return ForgeRequest(method: method, path: path, body: try encoder.encode(body))
+    }
+
+    /// `text` as one part of a path.
+    static func part(_ text: String) -> String {
+        text.addingPercentEncoding(withAllowedCharacters: .alphanumerics.union(CharacterSet(charactersIn: "-_.~")))
+            ?? ""
+    }
+}
+
+/// Sends requests to one forge's API and turns its answers into values or errors.
+///
+/// Each request has a deadline, each answer a size limit; redirects are not followed, since a token must go to nobody else.
+struct ForgeClient: Sendable {
+    /// Longest time from a request's start to its answer's last byte.
+    static let deadline = TimeAmount.seconds(20)
+    /// Largest answer, in bytes.
+    static let mostBytes = 8 << 20
+
+    let root: String
+    /// Headers that every request has, such as `Accept`.
+    let headers: [(String, String)]
+    let http: HTTPClient
+    var now: @Sendable () -> Date = { Date() }
+
+    /// Sends `request`, with `authorization` as the header of that name or of the name that the forge wants.
+    ///
+    /// - Throws: ``ForgeError``; `CancellationError`.
+    func send(_ request: ForgeRequest, authorization: (name: String, value: String)) async throws -> ForgeAnswer {
+        var message = HTTPClientRequest(url: root + request.path + Self.query(request.query))
+        message.method = HTTPMethod(rawValue: request.method.rawValue)
+        for (name, value) in headers { message.headers.replaceOrAdd(name: name, value: value) }
+        message.headers.replaceOrAdd(name: "User-Agent", value: "pipectl")
+        message.headers.replaceOrAdd(name: authorization.name, value: authorization.value)
+        if let body = request.body {
+            message.headers.replaceOrAdd(name: "Content-Type", value: "application/json")
+            message.body = .bytes(ByteBuffer(bytes: body))
+        }
+        let answer = try await execute(message)
+        if answer.status < 400, answer.status >= 200, answer.status < 300 || answer.status == 304 { return answer }
+        throw error(answer, request)
+    }
+
+    private func execute(_ message: HTTPClientRequest) async throws -> ForgeAnswer {
+        do {
+            let response = try await http.execute(message, timeout: Self.deadline)
+            var headers: [String: String] = [:]
+            for (name, value) in response.headers where headers[name.lowercased()] == nil {
+                headers[name.lowercased()] = value
+            }
+            let body = try await response.body.collect(upTo: Self.mostBytes)
+            return ForgeAnswer(status: Int(response.status.code), headers: headers, body: Data(body.readableBytesView))
+        } catch is CancellationError {
+            throw CancellationError()
+        } catch let error as ForgeError {
+            throw error
+        } catch is NIOTooManyBytesError {
+            throw ForgeError(.badAnswer, "the forge's answer is larger than \(Self.mostBytes >> 20) MiB")
+        } catch {
+            try Task.checkCancellation()
+            throw ForgeError(.unreachable, "no answer from \(host): \(Self.words(error))")
+        }
+    }
+
+    private var host: String { URL(string: root)?.host(percentEncoded: false) ?? root }
+
+    private static func words(_ error: any Error) -> String {
+        if let error = error as? HTTPClientError { return error.shortDescription }
+        return String(String(describing: error).prefix(200))
+    }
+
+    private static func query(_ values: [String: String]) -> String {
+        guard !values.isEmpty else { return "" }
+        return "?"
+            + values.sorted { $0.key < $1.key }
+            .map { "\(ForgeRequest.part($0.key))=\(ForgeRequest.part($0.value))" }.joined(separator: "&")
+    }
+
+    // MARK: Errors
+
+    private func error(_ answer: ForgeAnswer, _ request: ForgeRequest) -> ForgeError {
+        let status = answer.status
+        let said = "\(request.method.rawValue) \(request.path): \(status)\(Self.message(answer.body))"
+        if let date = limitEnd(answer) {
+            return ForgeError(
+                .rateLimited, "the forge's limit of requests is reached; \(said)", status: status, retryAt: date)
+        }
+        let retryAt = retryAfter(answer)
+        switch status {
+        case 401: return ForgeError(.unauthorized, "the forge does not know the credential; \(said)", status: status)
+        case 403: return ForgeError(.forbidden, "the credential may not do this; \(said)", status: status)
+        case 404, 410:
+            return ForgeError(.notFound, "not there, or not visible to the credential; \(said)", status: status)
+        case 408, 423, 425: return ForgeError(.unavailable, said, status: status, retryAt: retryAt)
+        case 300..<400:
+            return ForgeError(
+                .refused, "the forge answers with a redirect, which is not followed; \(said)", status: status)
+        case 400..<500: return ForgeError(.refused, "the forge refused the request; \(said)", status: status)
+        default:
+            return ForgeError(.unavailable, "the forge can't answer now; \(said)", status: status, retryAt: retryAt)
+        }
+    }
+
+    /// When requests may go on, for an answer that says that there were too many.
+    ///
+    /// GitHub answers 403 or 429: a primary limit has `x-ratelimit-remaining: 0` and the second of its end, a secondary one
+    /// a `retry-after` or neither of them, and then wants at least a minute.
+    /// Source: https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api
+    private func limitEnd(_ answer: ForgeAnswer) -> Date? {
+        guard answer.status == 429 || answer.status == 403 else { return nil }
+        let isSecondary = String(decoding: answer.body.prefix(2_000), as: UTF8.self).lowercased().contains(
+            "secondary rate limit")
+        if let date = retryAfter(answer), answer.status == 429 || isSecondary { return date }
+        if answer.headers["x-ratelimit-remaining"] == "0" || answer.headers["ratelimit-remaining"] == "0" {
+            let reset = (answer.headers["x-ratelimit-reset"] ?? answer.headers["ratelimit-reset"]).flatMap(Double.init)
+            if let reset { return bounded(Date(timeIntervalSince1970: reset)) }
+        }
+        return answer.status == 429 || isSecondary ? now().addingTimeInterval(60) : nil
+    }
+
+    private func retryAfter(_ answer: ForgeAnswer) -> Date? {
+        guard let seconds = answer.headers["retry-after"].flatMap(Double.init), seconds >= 0 else { return nil }
+        return bounded(now().addingTimeInterval(seconds))
+    }
+
+    /// At least a second from now, and at most two hours: a forge's clock may be wrong.
+    private func bounded(_ date: Date) -> Date {
+        min(max(date, now().addingTimeInterval(1)), now().addingTimeInterval(7_200))
+    }
+
+    /// What the forge says in its answer, on one line, at most 200 characters: it may quote text of a change.
+    private static func message(_ body: Data) -> String {
+        struct Message: Decodable {
+            var message: Text?
+            var error: Text?
+            var errors: [Detail]?
+            struct Detail: Decodable {
+                var message: String?
+                var field: String?
+                var code: String?
+                init(from decoder: any Decoder) throws {
+                    guard let fields = try? decoder.container(keyedBy: Key.self) else { return }
+                    message = try? fields.decodeIfPresent(String.self, forKey: .message)
+                    field = try? fields.decodeIfPresent(String.self, forKey: .field)
+                    code = try? fields.decodeIfPresent(String.self, forKey: .code)
+                }
+                enum Key: String, CodingKey { case message, field, code }
+                var words: String? { message ?? field.map { "\($0) \(code ?? "")" } }
+            }
+            /// GitLab's message is a text or an object.
+            struct Text: Decodable {
+                var value: String
+                init(from decoder: any Decoder) throws {
+                    let container = try decoder.singleValueContainer()
+                    if let text = try? container.decode(String.self) {
+                        value = text
+                    } else {
+                        let fields = try container.decode([String: [String]].self)
+                        value = fields.sorted { $0.key < $1.key }.map {
+                            "\($0.key) \($0.value.joined(separator: ", "))"
+                        }
+                        .joined(separator: "; ")
+                    }
+                }
+            }
+        }
+        guard let found = try? JSONDecoder().decode(Message.self, from: body) else { return "" }
+        let parts =
+            [found.message?.value, found.error?.value].compactMap { $0 } + (found.errors ?? []).compactMap(\.words)
+        let line = parts.joined(separator: "; ").unicodeScalars.map { $0.value < 0x20 ? " " : Character($0) }
+        return line.isEmpty ? "" : " (\(String(line.prefix(200))))"
+    }
+}

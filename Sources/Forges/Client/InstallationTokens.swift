@@ -1,0 +1,114 @@
+import Foundation
+import JWTKit
+
+/// Tokens of a GitHub App's installation: made when wanted, kept in memory, renewed before they expire.
+///
+/// One token is asked for at a time: all who want one meanwhile wait for the same answer.
+/// Source: https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app
+actor InstallationTokens {
+    /// A token is renewed this long before it expires, in seconds.
+    static let margin = 300.0
+
+    private let appID: String
+    private let key: Insecure.RSA.PrivateKey
+    private let client: ForgeClient
+    private let project: String
+    private let now: @Sendable () -> Date
+    private var state = State.none
+    private var installation: Int?
+
+    private enum State {
+        case none
+        case valid(String, until: Date)
+        /// A request is under way; its number tells a later one from it.
+        case asking(Task<(String, Date), any Error>, number: Int)
+    }
+    private var requests = 0
+
+    /// - Throws: ``ForgeError`` with `.badCredential` for a key that is not RSA in PEM.
+    init(
+        appID: String, privateKey: String, client: ForgeClient, project: String,
+        now: @escaping @Sendable () -> Date = { Date() }
+    ) throws {
+        do {
+            key = try Insecure.RSA.PrivateKey(pem: privateKey)
+        } catch {
+            throw ForgeError(
+                .badCredential, "the App's private key can't be read; use the .pem file that GitHub gave, unchanged")
+        }
+        self.appID = appID
+        self.client = client
+        self.project = project
+        self.now = now
+    }
+
+    /// A token that is valid for at least ``margin`` seconds more, or the newest there is.
+    func token() async throws -> String {
+        switch state {
+        case .valid(let token, let end) where end.timeIntervalSince(now()) > Self.margin: return token
+        case .asking(let task, _): return try await task.value.0
+        case .valid, .none: return try await renewed()
+        }
+    }
+
+    /// Forgets `token`, which the forge did not know any more. One that came meanwhile stays.
+    func discard(_ token: String) {
+        if case .valid(token, _) = state { state = .none }
+    }
+
+    private func renewed() async throws -> String {
+        requests += 1
+        let number = requests
+        // Every caller waits for this task, and its end is always taken by the caller that made it.
+        let task = Task { try await self.ask() }
+        state = .asking(task, number: number)
+        do {
+            let (token, end) = try await task.value
+            if case .asking(_, number) = state { state = .valid(token, until: end) }
+            return token
+        } catch {
+            if case .asking(_, number) = state { state = .none }
+            throw error
+        }
+    }
+
+    private func ask() async throws -> (String, Date) {
+        struct Installation: Decodable { var id: Int }
+        struct Token: Decodable { var token: String, expires_at: String }
+        let authorization = try await (name: "Authorization", value: "Bearer \(appToken())")
+        if installation == nil {
+            installation = try await client.send(.get("/repos/\(project)/installation"), authorization: authorization)
+                .decode(Installation.self).id
+        }
+        guard let installation else { throw ForgeError(.notFound, "the App is not installed for \(project)") }
+        let made = try await client.send(
+            ForgeRequest(method: .post, path: "/app/installations/\(installation)/access_tokens"),
+            authorization: authorization
+        ).decode(Token.self)
+        guard let end = try? Date(made.expires_at, strategy: .iso8601) else {
+            throw ForgeError(.badAnswer, "the forge's token has no readable end")
+        }
+        return (made.token, end)
+    }
+
+    /// The App's own token: RS256, valid for nine minutes, begun a minute ago for clocks that differ.
+    func appToken() async throws -> String {
+        struct Claims: JWTPayload {
+            var iat: IssuedAtClaim
+            var exp: ExpirationClaim
+            var iss: IssuerClaim
+            func verify(using algorithm: some JWTAlgorithm) async throws {}
+        }
+        let keys = await JWTKeyCollection().add(rsa: key, digestAlgorithm: .sha256)
+        // Whole seconds: GitHub refuses others.
+        let date = Date(timeIntervalSince1970: now().timeIntervalSince1970.rounded(.down))
+        do {
+            return try await keys.sign(
+                Claims(
+                    iat: IssuedAtClaim(value: date.addingTimeInterval(-60)),
+                    exp: ExpirationClaim(value: date.addingTimeInterval(480)), iss: IssuerClaim(value: appID)))
+        } catch {
+            throw ForgeError(.badCredential, "the App's private key does not sign")
+        }
+    }
+}

@@ -1,0 +1,51 @@
+import Results
+import Reports
+
+/// Says what the one comment of a change tells: what is wrong with its newest push, or in one line that it passed.
+public enum CommentRenderer {
+    /// Bytes of the report of one run in a comment.
+    static let reportLimit = 20_000
+
+    /// - Parameters:
+    ///   - change: The change's number at the forge.
+    ///   - runs: The newest run of each workflow at the change's newest push, ended or not.
+    /// - Returns: Nil while there is nothing to say.
+    public static func comment(_ change: Int, runs: [ForgeRunFacts]) -> CommentState? {
+        let ended = runs.filter { $0.summary.state == .ended }
+        let bad = ended.filter { isNews($0.summary.verdict) }
+            .sorted {
+                ($0.summary.verdict?.severity ?? 0, $1.summary.id) > ($1.summary.verdict?.severity ?? 0, $0.summary.id)
+            }
+        guard !bad.isEmpty else {
+            // As long as something may still fail, an older comment stays as it is.
+            guard ended.count == runs.count, !ended.isEmpty else { return nil }
+            return CommentState(change: change, body: ended.map(line).joined(separator: "\n") + "\n", isNews: false)
+        }
+        var parts: [String] = []
+        for facts in bad {
+            guard let document = facts.document else {
+                parts.append(line(facts) + "\n")
+                continue
+            }
+            parts.append(document.render(.markdown, options: RenderOptions(markdownLimit: reportLimit)))
+        }
+        let others = runs.filter { facts in !bad.contains { $0.summary.id == facts.summary.id } }
+        if !others.isEmpty { parts.append(others.map(line).joined(separator: "\n") + "\n") }
+        return CommentState(change: change, body: parts.joined(separator: "\n"), isNews: true)
+    }
+
+    /// Whether a verdict is worth a comment of its own.
+    private static func isNews(_ verdict: Verdict?) -> Bool {
+        switch verdict {
+        case .failed, .conflict, .definitionError, .flaky, .infrastructure: true
+        case nil, .passed, .superseded, .cancelled, .needsApproval, .notApplicable: false
+        }
+    }
+
+    private static func line(_ facts: ForgeRunFacts) -> String {
+        let summary = facts.summary
+        let word = summary.verdict?.title ?? (summary.state == .queued ? "queued" : "running")
+        return
+            "- \(MarkdownText.code(summary.workflow)): \(word) at \(String(summary.head.prefix(10))) (run \(summary.id))"
+    }
+}

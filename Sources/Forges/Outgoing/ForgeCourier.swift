@@ -1,0 +1,125 @@
+import Foundation
+import Logging
+import Results
+import Store
+
+/// Delivers what one repository's forge is to show, from the outbox.
+///
+/// At least once: a delivery whose end is not known is repeated after a look at what the forge has. Each thing shows its
+/// newest state in the end; states in between may be left out. Things are delivered side by side, each in its own order.
+struct ForgeCourier: Sendable {
+    /// Deliveries under way at a time.
+    static let width = 4
+    /// The longest pause between two tries of one thing, in seconds.
+    static let longestPause = 300.0
+    /// After so many failures in a row a request that the forge answers with "not there" or "forbidden" is set aside.
+    static let mostRefusals = 5
+
+    let repository: String
+    let index: Store.Index
+    let service: any ForgeService
+    let log: Logger
+    var now: @Sendable () -> Date = { Date() }
+
+    /// Delivers all that is due.
+    ///
+    /// - Returns: When the next delivery is due; nil while there is none.
+    func deliver() async throws -> Date? {
+        var pausedUntil: Date?
+        while true {
+            try Task.checkCancellation()
+            let open = try await index.openForgeItems(of: repository)
+            let date = now()
+            // A clock that was set back must not hold a delivery up for long.
+            let horizon = date.addingTimeInterval(2 * 7_200)
+            let due = open.filter { $0.dueAt <= date || $0.dueAt > horizon }
+            if let pausedUntil, pausedUntil > date { return pausedUntil }
+            guard !due.isEmpty else { return open.map(\.dueAt).min() }
+            pausedUntil = try await deliver(due)
+        }
+    }
+
+    /// - Returns: When the forge takes requests again, if it refuses all for now.
+    private func deliver(_ items: [ForgeItem]) async throws -> Date? {
+        try await withThrowingTaskGroup(of: Date?.self) { group in
+            var rest = items[...]
+            for item in rest.prefix(Self.width) { group.addTask { try await deliver(item) } }
+            rest = rest.dropFirst(Self.width)
+            var pause: Date?
+            while let result = try await group.next() {
+                pause = [pause, result].compactMap { $0 }.max()
+                if pause == nil, let item = rest.popFirst() { group.addTask { try await deliver(item) } }
+            }
+            return pause
+        }
+    }
+
+    private func deliver(_ item: ForgeItem) async throws -> Date? {
+        let past = ForgePast(known: item.known, isUncertain: item.isUncertain || item.failures > 0)
+        do {
+            try await index.beginForgeItem(item.id)
+            let known = try await show(item, past)
+            try await index.endForgeItem(item.id, version: item.version, known: known)
+            return nil
+        } catch let error as ForgeError {
+            return try await failed(item, error)
+        }
+    }
+
+    private func show(_ item: ForgeItem, _ past: ForgePast) async throws -> String? {
+        switch try ForgeWanted(json: item.wanted) {
+        case .check(let state): try await service.show(state, after: past)
+        case .comment(let state): try await service.show(state, after: past)
+        }
+    }
+
+    private func failed(_ item: ForgeItem, _ error: ForgeError) async throws -> Date? {
+        // A commit may be tested before the forge has heard of it, and a permission may be given a moment later.
+        let isPatient = [.notFound, .forbidden].contains(error.code) && item.failures + 1 < Self.mostRefusals
+        guard error.mayPass || isPatient else {
+            log.error("\(repository): \(item.thing) is not shown at the forge: \(error)")
+            try await index.refuseForgeItem(item.id, version: item.version, why: error.description)
+            return nil
+        }
+        let pause = min(pow(2, Double(min(item.failures, 20))), Self.longestPause)
+        let until = max(error.retryAt ?? .distantPast, now().addingTimeInterval(pause))
+        if item.failures == 0 || item.failures % 10 == 9 {
+            log.warning("\(repository): \(item.thing) could not be shown at the forge; it is tried again: \(error)")
+        }
+        // An answer that refuses says that nothing was done; no answer says nothing.
+        let isUncertain = item.isUncertain || [.unreachable, .unavailable, .badAnswer].contains(error.code)
+        try await index.postponeForgeItem(item.id, until: until, isUncertain: isUncertain)
+        return error.code == .rateLimited ? until : nil
+    }
+}
+
+/// What an outbox row wants, as it is stored.
+enum ForgeWanted: Sendable, Equatable, Codable {
+    case check(CheckState)
+    case comment(CommentState)
+
+    /// Unique for a repository: a later state of the same thing takes its place.
+    var thing: String {
+        switch self {
+        case .check(let state): "check \(state.workflow) \(state.commit)"
+        case .comment(let state): "comment \(state.change)"
+        }
+    }
+
+    func json() throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys]
+        encoder.dateEncodingStrategy = .millisecondsSince1970
+        return String(decoding: try encoder.encode(self), as: UTF8.self)
+    }
+
+    init(json: String) throws {
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .millisecondsSince1970
+        do {
+            self = try decoder.decode(ForgeWanted.self, from: Data(json.utf8))
+        } catch {
+            throw ForgeError(.refused, "this state was written by another version of pipectl and can't be read")
+        }
+    }
+}

@@ -1,0 +1,130 @@
+import Foundation
+public import Logging
+public import Results
+public import Store
+import AsyncHTTPClient
+import NIOCore
+import NIOHTTPCompression
+
+/// What a daemon tells its forges' side: that something happened.
+public struct ForgeNews: Sendable {
+    /// Returns once something happened since the call before it returned, or when the task is cancelled.
+    public var wait: @Sendable () async -> Void
+
+    public init(wait: @escaping @Sendable () async -> Void) { self.wait = wait }
+}
+
+/// The forges of a daemon: records what runs do and delivers it, for each connected repository by itself.
+///
+/// A forge that is slow or down holds up neither runs nor other forges.
+public struct ForgeLinks: Sendable {
+    /// How long it sleeps without news, in seconds.
+    static let longestSleep = 60.0
+
+    private let index: Store.Index
+    private let credentials: ForgeCredentialStore
+    private let log: Logger
+    private let facts: @Sendable (RunSummary) async throws -> ForgeRunFacts
+    private let news: @Sendable () -> ForgeNews
+
+    /// - Parameters:
+    ///   - news: Makes a listener for news of runs and connections; what happens after it was made is not missed.
+    ///   - facts: What is known of a run beside its row: progress, report, page.
+    public init(
+        index: Store.Index, credentials: ForgeCredentialStore, log: Logger,
+        news: @escaping @Sendable () -> ForgeNews,
+        facts: @escaping @Sendable (RunSummary) async throws -> ForgeRunFacts
+    ) {
+        self.index = index
+        self.credentials = credentials
+        self.log = log
+        self.news = news
+        self.facts = facts
+    }
+
+    /// Goes on until the task is cancelled. Connections that are made or removed meanwhile are taken up.
+    public func run() async {
+        let http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: Self.configuration)
+        while !Task.isCancelled {
+            let listener = news()
+            let records = (try? await index.forges()) ?? []
+            await withTaskGroup(of: Void.self) { group in
+                for record in records { group.addTask { await serve(record, http) } }
+                group.addTask { await waitForConnections(otherThan: records, listener) }
+                await group.next()
+                group.cancelAll()
+            }
+        }
+        try? await http.shutdown()
+    }
+
+    static var configuration: HTTPClient.Configuration {
+        var configuration = HTTPClient.Configuration(
+            redirectConfiguration: .disallow, timeout: .init(connect: .seconds(10), read: .seconds(20)))
+        configuration.connectionPool.idleTimeout = .seconds(30)
+        configuration.decompression = .enabled(limit: .size(ForgeClient.mostBytes))
+        return configuration
+    }
+
+    private func waitForConnections(otherThan records: [ForgeRecord], _ listener: ForgeNews) async {
+        while !Task.isCancelled {
+            await listener.wait()
+            if let now = try? await index.forges(), now != records { return }
+        }
+    }
+
+    /// Serves one connection until the task is cancelled.
+    private func serve(_ record: ForgeRecord, _ http: HTTPClient) async {
+        let listener = news()
+        var courier: ForgeCourier?
+        while !Task.isCancelled {
+            var pause = Self.longestSleep
+            do {
+                try await ForgeRecorder(repository: record.repository, index: index, facts: facts).record()
+                let now = try courier ?? self.courier(record, http)
+                courier = now
+                if let due = try await now.deliver() { pause = min(pause, max(due.timeIntervalSinceNow, 0.05)) }
+            } catch is CancellationError {
+                return
+            } catch {
+                // It is tried again with the next news, at the latest in a minute: a credential may be set meanwhile.
+                log.warning("nothing is shown at the forge of \(record.repository): \(error)")
+            }
+            await withTaskGroup(of: Void.self) { [pause] group in
+                group.addTask { await listener.wait() }
+                group.addTask { try? await Task.sleep(for: .seconds(pause)) }
+                await group.next()
+                group.cancelAll()
+            }
+        }
+    }
+
+    private func courier(_ record: ForgeRecord, _ http: HTTPClient) throws -> ForgeCourier {
+        guard let (credential, _) = try credentials.credential(for: record.repository) else {
+            throw ForgeError(
+                .badCredential,
+                "no credential is set for it; `pipectl forge connect` asks for one")
+        }
+        let address = try ForgeAddress(json: record.address)
+        return ForgeCourier(
+            repository: record.repository, index: index,
+            service: try ForgeSession(address, credential, http: http).service, log: log)
+    }
+}
+
+extension ForgeAddress {
+    /// As the store keeps it.
+    public func json() throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return String(decoding: try encoder.encode(self), as: UTF8.self)
+    }
+
+    public init(json: String) throws {
+        do {
+            self = try JSONDecoder().decode(ForgeAddress.self, from: Data(json.utf8))
+        } catch {
+            throw ForgeError(.badAddress, "the connection was stored by another version of pipectl; connect it again")
+        }
+    }
+}

@@ -1,0 +1,69 @@
+import Foundation
+import Results
+import Store
+
+/// Turns what runs do into what the forge is to show. It reads the store after the fact: no run waits for it, and what
+/// happened while no daemon ran is found.
+struct ForgeRecorder: Sendable {
+    /// A run that goes on is shown at most once in so many seconds.
+    static let progressPause = 5.0
+
+    let repository: String
+    let index: Store.Index
+    /// What is known of a run beside its row: progress, report, page.
+    let facts: @Sendable (RunSummary) async throws -> ForgeRunFacts
+    var now: @Sendable () -> Date = { Date() }
+
+    /// Notes what is to be shown of all runs that are in another state than the last time.
+    func record() async throws {
+        while true {
+            let news = try await index.forgeNews(of: repository)
+            for item in news { try await record(item) }
+            if news.count < 100 { return }
+        }
+    }
+
+    /// Notes how far a run is; its next state may be sent ``progressPause`` seconds later.
+    func recordProgress(of id: RunID) async throws {
+        guard let run = try await index.run(id), run.summary.state == .running, isShown(run),
+            try await index.newestRun(of: run.summary.workflow, at: run.summary.head, in: repository) == id
+        else { return }
+        let wanted = ForgeWanted.check(CheckRenderer.check(try await facts(run.summary)))
+        try await index.wantForgeItems(
+            [(wanted.thing, try wanted.json())], of: repository, run: nil, in: nil,
+            notBefore: now().addingTimeInterval(Self.progressPause))
+    }
+
+    private func record(_ news: ForgeRunNews) async throws {
+        var wanted: [ForgeWanted] = []
+        if let run = try await index.run(news.run), isShown(run) {
+            let newest = try await index.newestRun(of: run.summary.workflow, at: run.summary.head, in: repository)
+            // An older run of the same workflow and commit says nothing any more.
+            if newest == run.id { wanted.append(.check(CheckRenderer.check(try await facts(run.summary)))) }
+            if let comment = try await comment(of: run.summary) { wanted.append(.comment(comment)) }
+        }
+        try await index.wantForgeItems(
+            try wanted.map { ($0.thing, try $0.json()) }, of: repository, run: news.run, in: news.state)
+    }
+
+    /// Whether the forge knows the run's commit and somebody wants to see it there.
+    private func isShown(_ run: IndexedRun) -> Bool {
+        run.request.upkeep == nil && run.request.fix == nil && run.request.onlySteps == nil
+            && run.request.onlyTests == nil && run.request.source == nil
+            && run.request.isForeground != true
+    }
+
+    private func comment(of summary: RunSummary) async throws -> CommentState? {
+        guard summary.state == .ended, let name = summary.change, let number = Int(name), number > 0,
+            let change = try await index.change(name, of: repository), change.head == summary.head
+        else { return nil }
+        var newest: [String: RunSummary] = [:]
+        let filter = RunFilter(repository: repository, change: name, commitPrefix: summary.head, limit: 200)
+        for run in try await index.runs(filter) where run.upkeep == nil && run.fix == nil {
+            if run.id > newest[run.workflow]?.id ?? 0 { newest[run.workflow] = run }
+        }
+        var runs: [ForgeRunFacts] = []
+        for run in newest.values.sorted(by: { $0.workflow < $1.workflow }) { runs.append(try await facts(run)) }
+        return CommentRenderer.comment(number, runs: runs)
+    }
+}

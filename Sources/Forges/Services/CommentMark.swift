@@ -1,0 +1,75 @@
+import Crypto
+import Foundation
+
+/// The hidden first line by which pipectl finds the comment that it made, where it did not learn the comment's number.
+///
+/// Its code can't be known before pipectl wrote it, so the oldest comment that has it is pipectl's own; a copy that
+/// somebody makes of it comes later.
+struct CommentMark: Sendable {
+    private let key: SymmetricKey
+    private let project: String
+
+    init(_ credential: ForgeCredential, project: String) {
+        key = SymmetricKey(data: SHA256.hash(data: Data(credential.text.utf8)))
+        self.project = project
+    }
+
+    func text(_ change: Int) -> String {
+        let code = HMAC<SHA256>.authenticationCode(for: Data("comment \(project) \(change)".utf8), using: key)
+        return "<!-- pipectl \(change) \(code.prefix(12).map { String(format: "%02x", $0) }.joined()) -->"
+    }
+
+    /// The comment's body as it is sent: marked, and at most `limit` bytes.
+    func body(_ state: CommentState, limit: Int) -> String {
+        ForgeText.cut("\(text(state.change))\n\(state.body)", bytes: limit)
+    }
+}
+
+/// A comment as all forges list it.
+struct ForgeComment: Decodable, Sendable {
+    var id: Int
+    var body: String?
+
+    /// The oldest of `comments` that begins with `mark`.
+    static func oldest(_ comments: [ForgeComment], marked mark: String) -> ForgeComment? {
+        comments.filter { $0.body?.hasPrefix(mark) == true }.min { $0.id < $1.id }
+    }
+}
+
+/// How a comment is made, changed and found at one kind of forge.
+struct CommentPaths: Sendable {
+    var list: String
+    var create: String
+    /// With the comment's number at its end.
+    var update: String
+    var updateMethod: ForgeRequest.Method
+    /// Bytes that a comment may have.
+    var limit: Int
+}
+
+extension ForgeSession {
+    /// Has the one comment of a change say `state`.
+    func show(_ state: CommentState, after past: ForgePast, at paths: CommentPaths) async throws -> String? {
+        struct Body: Encodable { var body: String }
+        let body = Body(body: mark.body(state, limit: paths.limit))
+        var known = past.known
+        if known == nil, past.isUncertain {
+            let comments =
+                address.kind == .gitea || address.kind == .forgejo
+                ? try await send(.get(paths.list)).decode([ForgeComment].self)
+                : try await pages(paths.list, of: ForgeComment.self)
+            known = ForgeComment.oldest(comments, marked: mark.text(state.change)).map { "\($0.id)" }
+        }
+        if let id = known {
+            do {
+                _ = try await send(.send(paths.updateMethod, "\(paths.update)/\(id)", body))
+                return id
+            } catch let error as ForgeError where error.code == .notFound {
+                // Somebody deleted it. Only news is worth another one.
+            }
+        }
+        guard state.isNews else { return nil }
+        let made = try await send(.send(.post, paths.create, body)).decode(ForgeComment.self)
+        return "\(made.id)"
+    }
+}

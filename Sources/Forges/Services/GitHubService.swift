@@ -1,0 +1,226 @@
+import Foundation
+import Results
+
+/// GitHub, in the cloud or a company's own: check runs where pipectl is a GitHub App, commit statuses with a token.
+///
+/// Source: https://docs.github.com/en/rest/checks/runs and https://docs.github.com/en/rest/commits/statuses
+struct GitHubService: ForgeService {
+    /// Annotations of one request, and of one check run.
+    static let annotationsAtOnce = 50
+    static let mostAnnotations = 250
+    /// Bytes of a check run's summary: GitHub takes 65,535 characters.
+    static let summaryLimit = 65_000
+
+    let session: ForgeSession
+    private var root: String { "/repos/\(session.address.project)" }
+
+    func identity() async throws -> ForgeIdentity {
+        session.isApp ? try await appIdentity() : try await tokenIdentity()
+    }
+
+    func show(_ state: CheckState, after past: ForgePast) async throws -> String? {
+        session.isApp
+            ? try await showCheckRun(state, after: past) : try await showStatus(state, after: past)
+    }
+
+    func show(_ state: CommentState, after past: ForgePast) async throws -> String? {
+        let path = "\(root)/issues/\(state.change)/comments"
+        return try await session.show(
+            state, after: past,
+            at: CommentPaths(
+                list: path, create: path, update: "\(root)/issues/comments", updateMethod: .patch, limit: 65_000))
+    }
+
+    // MARK: Identity
+
+    private func appIdentity() async throws -> ForgeIdentity {
+        struct App: Decodable { var slug: String }
+        struct Installation: Decodable { var permissions: [String: String] }
+        guard let authorization = try await session.appAuthorization() else { return try await tokenIdentity() }
+        let app = try await session.client.send(.get("/app"), authorization: authorization).decode(App.self)
+        let granted = try await session.client.send(.get("\(root)/installation"), authorization: authorization)
+            .decode(Installation.self).permissions
+        let wanted = [
+            ("checks", "write", "show verdicts as checks"), ("pull_requests", "write", "comment on pull requests"),
+            ("contents", "read", "read commits"), ("metadata", "read", "find the repository"),
+        ]
+        let permissions = wanted.map { name, level, purpose in
+            let has = granted[name]
+            return ForgePermission(
+                name: "\(name): \(level)", purpose: purpose,
+                isGranted: has == level || has == "write" || has == "admin",
+                remedy: "give the App \"\(name): \(level)\" in its settings and accept the change where it is installed"
+            )
+        }
+        return ForgeIdentity(login: "\(app.slug)[bot]", permissions: permissions)
+    }
+
+    private func tokenIdentity() async throws -> ForgeIdentity {
+        struct Status: Encodable { var state: String, context: String }
+        struct Comment: Encodable { var body: String }
+        _ = try await session.send(.get(root))
+        let statuses = try await session.mayDo(
+            .send(
+                .post, "\(root)/statuses/\(ForgeSession.noCommit)", Status(state: "pending", context: "pipectl/connect")
+            ))
+        let comments = try await session.mayDo(
+            .send(.patch, "\(root)/issues/comments/1", Comment(body: "pipectl tries whether it may comment.")))
+        return ForgeIdentity(
+            login: "the token's owner",
+            permissions: [
+                ForgePermission(
+                    name: "commit statuses: write", purpose: "show verdicts as commit statuses", isGranted: statuses,
+                    remedy: "use a token with it, of somebody who may push to \(session.address.project)"),
+                ForgePermission(
+                    name: "pull requests: write", purpose: "comment on pull requests", isGranted: comments,
+                    remedy: "use a token with it"),
+            ])
+    }
+
+    // MARK: Check runs
+
+    private struct CheckRun: Decodable {
+        var id: Int
+        var external_id: String?
+        var output: Output?
+        struct Output: Decodable { var annotations_count: Int? }
+    }
+
+    private struct CheckBody: Encodable {
+        struct Output: Encodable {
+            var title: String
+            var summary: String
+            var annotations: [Annotation]?
+        }
+        struct Annotation: Encodable {
+            var path: String
+            var start_line: Int
+            var end_line: Int
+            var annotation_level: String
+            var title: String
+            var message: String
+        }
+        var name: String
+        var head_sha: String?
+        var external_id: String
+        var details_url: String?
+        var status: String
+        var conclusion: String?
+        var started_at: String?
+        var completed_at: String?
+        var output: Output
+    }
+
+    /// A run that follows another one at the same commit gets a check run of its own, as GitHub's re-runs do: annotations
+    /// can be added to a check run but not taken away.
+    private func showCheckRun(_ state: CheckState, after past: ForgePast) async throws -> String? {
+        let external = "\(session.address.project) run \(state.run)"
+        // RUN:ID of the check run that was made last.
+        let parts = past.known?.split(separator: ":").map(String.init) ?? []
+        var id = parts.count == 2 && parts[0] == "\(state.run)" ? Int(parts[1]) : nil
+        var sent: Int?
+        if id == nil, past.isUncertain {
+            struct List: Decodable { var check_runs: [CheckRun] }
+            let found = try await session.send(
+                .get(
+                    "\(root)/commits/\(state.commit)/check-runs",
+                    ["check_name": state.name, "filter": "all", "per_page": "100"])
+            ).decode(List.self).check_runs.first { $0.external_id == external }
+            (id, sent) = (found?.id, found?.output?.annotations_count)
+        } else if let id, past.isUncertain, !state.annotations.isEmpty {
+            sent = try await session.send(.get("\(root)/check-runs/\(id)")).decode(CheckRun.self).output?
+                .annotations_count
+        }
+        let annotations = Array(state.annotations.prefix(Self.mostAnnotations).dropFirst(sent ?? 0))
+        var batches = stride(from: 0, to: annotations.count, by: Self.annotationsAtOnce).map {
+            Array(annotations[$0..<min($0 + Self.annotationsAtOnce, annotations.count)])
+        }
+        if batches.isEmpty { batches = [[]] }
+        for batch in batches {
+            let body = body(state, external: external, annotations: batch, isNew: id == nil)
+            let request =
+                try id.map { try ForgeRequest.send(.patch, "\(root)/check-runs/\($0)", body) }
+                ?? ForgeRequest.send(.post, "\(root)/check-runs", body)
+            id = try await session.send(request).decode(CheckRun.self).id
+        }
+        return id.map { "\(state.run):\($0)" }
+    }
+
+    private func body(
+        _ state: CheckState, external: String, annotations: [CheckState.Annotation], isNew: Bool
+    ) -> CheckBody {
+        CheckBody(
+            name: state.name, head_sha: isNew ? state.commit : nil, external_id: external, details_url: state.link,
+            status: Self.status(state.phase), conclusion: state.verdict.map(Self.conclusion),
+            started_at: state.startedAt?.formatted(.iso8601), completed_at: state.endedAt?.formatted(.iso8601),
+            output: CheckBody.Output(
+                title: ForgeText.line(state.title, limit: 255),
+                summary: ForgeText.cut(state.summary.isEmpty ? state.title : state.summary, bytes: Self.summaryLimit),
+                annotations: annotations.isEmpty ? nil : annotations.map(Self.annotation)))
+    }
+
+    private static func annotation(_ annotation: CheckState.Annotation) -> CheckBody.Annotation {
+        let level =
+            switch annotation.severity {
+            case .error: "failure"
+            case .warning: "warning"
+            case .note: "notice"
+            }
+        return CheckBody.Annotation(
+            path: annotation.path, start_line: annotation.line, end_line: annotation.line, annotation_level: level,
+            title: ForgeText.line(annotation.title, limit: 255),
+            message: ForgeText.cut(annotation.message, bytes: 60_000))
+    }
+
+    static func status(_ phase: CheckState.Phase) -> String {
+        switch phase {
+        case .queued: "queued"
+        case .running: "in_progress"
+        case .ended: "completed"
+        }
+    }
+
+    /// The conclusion of a check run. A flaky run is neutral, which lets a change land; its title says what it is.
+    static func conclusion(_ verdict: Verdict) -> String {
+        switch verdict {
+        case .passed: "success"
+        case .flaky: "neutral"
+        case .failed, .conflict, .definitionError, .infrastructure: "failure"
+        case .superseded, .cancelled: "cancelled"
+        case .needsApproval: "action_required"
+        case .notApplicable: "skipped"
+        }
+    }
+
+    // MARK: Statuses
+
+    private func showStatus(_ state: CheckState, after past: ForgePast) async throws -> String? {
+        struct Body: Codable, Equatable {
+            var state: String
+            var target_url: String?
+            var description: String?
+            var context: String
+        }
+        let body = Body(
+            state: Self.statusState(state), target_url: state.link,
+            description: ForgeText.line(state.title, limit: 140), context: state.name)
+        if past.isUncertain {
+            // The newest comes first.
+            let newest = try await session.send(
+                .get("\(root)/commits/\(state.commit)/statuses", ["per_page": "100"])
+            ).decode([Body].self).first { $0.context == body.context }
+            if newest == body { return past.known }
+        }
+        _ = try await session.send(.send(.post, "\(root)/statuses/\(state.commit)", body))
+        return past.known
+    }
+
+    static func statusState(_ state: CheckState) -> String {
+        switch state.verdict {
+        case nil, .needsApproval: "pending"
+        case .passed, .flaky, .notApplicable: "success"
+        case .failed, .conflict, .definitionError: "failure"
+        case .infrastructure, .superseded, .cancelled: "error"
+        }
+    }
+}

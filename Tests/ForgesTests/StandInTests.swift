@@ -1,0 +1,181 @@
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import Pipeline
+import Results
+import Testing
+
+@testable import Forges
+
+/// The services against servers that check every request against the forges' published API descriptions.
+///
+/// `script/forges` starts the servers and sets `PIPECTL_FORGE_SERVERS` to `github=URL gitlab=URL …`; without it these tests
+/// are left out.
+@Suite(.enabled(if: StandIn.isThere, "script/forges runs these"), .serialized)
+struct StandInTests {
+    @Test(.timeLimit(.minutes(2)), arguments: StandIn.all)
+    func `a change's whole way is shown without one request that the description forbids`(forge: StandIn) async throws {
+        let before = try await forge.comments()
+        try await forge.use { service in
+            let identity = try await service.identity()
+            #expect(!identity.permissions.contains { !$0.isGranted })
+
+            var check = CheckState(
+                workflow: "test", commit: StandIn.head, run: 1, phase: .queued, title: "queued as run 1")
+            var known = try await service.show(check, after: ForgePast())
+            check.phase = .running
+            check.startedAt = Date()
+            for step in 1...3 {
+                check.title = "\(step) of 7 steps done"
+                known = try await service.show(check, after: ForgePast(known: known))
+            }
+            check.phase = .ended
+            check.verdict = .failed
+            check.endedAt = Date()
+            check.title = "failed: " + String(repeating: "ünïcödé ", count: 60)
+            check.summary = String(repeating: "A line of the summary, with ünïcödé.\n", count: 4_000)
+            check.annotations = (1...120).map {
+                CheckState.Annotation(
+                    path: "Sources/Hello.swift", line: $0, severity: .error, title: "test \($0) failed",
+                    message: "Expectation failed: \($0)")
+            }
+            known = try await service.show(check, after: ForgePast(known: known))
+            // An answer that was lost: the same state once more.
+            known = try await service.show(check, after: ForgePast(known: known, isUncertain: true))
+
+            var comment = try await service.show(
+                CommentState(change: 1, body: "It failed.", isNews: true), after: ForgePast())
+            #expect(comment != nil)
+            // Made, but its number was never learned.
+            let again = try await service.show(
+                CommentState(change: 1, body: "It failed again.", isNews: true), after: ForgePast(isUncertain: true))
+            #expect(again == comment)
+            comment = try await service.show(
+                CommentState(change: 1, body: "- `test`: passed", isNews: false), after: ForgePast(known: comment))
+            #expect(again == comment)
+
+            // The next run of the same commit passes.
+            let second = CheckState(
+                workflow: "test", commit: StandIn.head, run: 2, phase: .ended, verdict: .passed, title: "passed",
+                startedAt: Date(), endedAt: Date())
+            _ = try await service.show(second, after: ForgePast(known: known))
+        }
+        let violations = try await forge.violations()
+        #expect(violations == [])
+        #expect(try await forge.comments() == before + 1)
+    }
+
+    @Test(.timeLimit(.minutes(2)), arguments: StandIn.all, Verdict.allCases)
+    func `every verdict can be shown`(forge: StandIn, verdict: Verdict) async throws {
+        try await forge.use { service in
+            let check = CheckState(
+                workflow: "verdict \(verdict.rawValue)", commit: StandIn.head, run: 9, phase: .ended, verdict: verdict,
+                title: verdict.title, endedAt: Date())
+            _ = try await service.show(check, after: ForgePast())
+        }
+        #expect(try await forge.violations() == [])
+    }
+
+    @Test(.timeLimit(.minutes(2)), arguments: StandIn.all)
+    func `a reader's token is told what is lacking`(forge: StandIn) async throws {
+        guard let reader = forge.reader else { return }
+        try await forge.use(reader) { service in
+            let identity = try await service.identity()
+            #expect(identity.permissions.contains { !$0.isGranted && $0.remedy != nil })
+        }
+    }
+}
+
+/// One server, with who may use it.
+struct StandIn: Sendable, CustomTestStringConvertible {
+    static let head = String(repeating: "2", count: 40)
+    var kind: ForgeKind
+    var url: String
+    var isApp = false
+    var testDescription: String { isApp ? "github app" : kind.rawValue }
+
+    static let servers: [(ForgeKind, String)] =
+        (ProcessInfo.processInfo.environment["PIPECTL_FORGE_SERVERS"] ?? "").split(separator: " ").compactMap { part in
+            let pair = part.split(separator: "=", maxSplits: 1)
+            guard pair.count == 2, let kind = ForgeKind(rawValue: String(pair[0])) else { return nil }
+            return (kind, String(pair[1]))
+        }
+    static var isThere: Bool { !servers.isEmpty }
+    static let all: [StandIn] = servers.flatMap { kind, url in
+        [StandIn(kind: kind, url: url)] + (kind == .github ? [StandIn(kind: kind, url: url, isApp: true)] : [])
+    }
+
+    var reader: ForgeCredential? {
+        switch kind {
+        case .github: isApp ? nil : .token("github_pat_reader")
+        case .gitlab: .token("glpat-reader")
+        case .gitea, .forgejo: .token("gitea-reader")
+        }
+    }
+
+    func use(_ credential: ForgeCredential? = nil, _ body: (any ForgeService) async throws -> Void) async throws {
+        let http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: ForgeLinks.configuration)
+        do {
+            let address = try ForgeAddress(
+                "\(url)/octo/hello", kind: kind, api: kind == .github ? url : nil)
+            let credential = if let credential { credential } else { try await usual() }
+            let session = try ForgeSession(address, credential, http: http)
+            try await body(session.service)
+        } catch {
+            try? await http.shutdown()
+            throw error
+        }
+        try await http.shutdown()
+    }
+
+    private func usual() async throws -> ForgeCredential {
+        switch kind {
+        case .github where isApp:
+            struct Keys: Decodable { var private_key: String }
+            return .app(id: "1001", privateKey: try await control("keys", Keys.self).private_key)
+        case .github: return .token("github_pat_dev")
+        case .gitlab: return .token("glpat-dev")
+        case .gitea, .forgejo: return .token("gitea-dev")
+        }
+    }
+
+    /// Requests that the description forbids, and answers of the server that it does.
+    func violations() async throws -> [String] {
+        struct Found: Decodable {
+            var violations: [Entry]
+            var defects: [Entry]
+            struct Entry: Decodable {
+                var path: String?
+                var violation: [Rule]?
+                struct Rule: Decodable {
+                    var rule: String?
+                    var message: String?
+                }
+            }
+        }
+        let found = try await control("violations", Found.self)
+        // Trying a permission that is lacking is no violation: the server can't know that it is a trial.
+        return (found.violations + found.defects).filter { $0.violation?.contains { $0.rule == "permission" } != true }
+            .map { entry in
+                "\(entry.path ?? ""): \((entry.violation ?? []).compactMap(\.message).joined(separator: "; "))"
+            }
+    }
+
+    /// Comments at change 1, with the one that was there before.
+    func comments() async throws -> Int {
+        let http = HTTPClient.shared
+        let request = HTTPClientRequest(url: "\(url)/_control/state")
+        let body = try await http.execute(request, timeout: .seconds(20)).body.collect(upTo: 32 << 20)
+        let state = try JSONSerialization.jsonObject(with: Data(body.readableBytesView)) as? [String: Any] ?? [:]
+        let all = (state["repos"] ?? state["projects"]) as? [String: Any]
+        let project = all?["octo/hello"] as? [String: Any]
+        return ((project?["comments"] ?? project?["notes"]) as? [String: Any])?.count ?? -1
+    }
+
+    private func control<Value: Decodable>(_ name: String, _ type: Value.Type) async throws -> Value {
+        let answer = try await HTTPClient.shared.execute(
+            HTTPClientRequest(url: "\(url)/_control/\(name)"), timeout: .seconds(20))
+        let body = try await answer.body.collect(upTo: 32 << 20)
+        return try JSONDecoder().decode(Value.self, from: Data(body.readableBytesView))
+    }
+}
