@@ -113,7 +113,7 @@ struct GitHubService: ForgeService {
 
     /// A run that follows another one at the same commit gets a check run of its own, as GitHub's re-runs do: annotations
     /// can be added to a check run but not taken away.
-    private func showCheckRun(_ state: CheckState, after past: ForgePast) async throws -> String? {
+    func showCheckRun(_ state: CheckState, after past: ForgePast) async throws -> String? {
         let external = "\(session.address.project) run \(state.run)"
         // RUN:ID of the check run that was made last.
         let parts = past.known?.split(separator: ":").map(String.init) ?? []
