@@ -46,6 +46,9 @@ extension Index {
             let known = try String.fetchOne(db, sql: "SELECT address FROM forge WHERE repository = ?", arguments: [id])
             if known == address { return }
             try db.execute(sql: "DELETE FROM forge WHERE repository = ?", arguments: [id])
+            // The new forge has seen none of the runs that go on.
+            try db.execute(
+                sql: "DELETE FROM forgeRun WHERE run IN (SELECT id FROM run WHERE repository = ?)", arguments: [id])
             try db.execute(
                 sql: """
                     INSERT INTO forge (repository, address, connectedAt, floor) VALUES (?, ?, ?, coalesce(
@@ -116,13 +119,10 @@ extension Index {
     /// Notes what the forge is to show, and that a run was looked at in `state`: one transaction.
     ///
     /// A state that is wanted already changes nothing. A new one is tried at once, whatever became of those before.
-    ///
-    /// - Parameter notBefore: When it may be sent at the earliest; nil for now.
     public func wantForgeItems(
-        _ items: [(thing: String, wanted: String)], of repository: String, run: RunID?, in state: RunState?,
-        notBefore: Date? = nil
+        _ items: [(thing: String, wanted: String)], of repository: String, run: RunID?, in state: RunState?
     ) async throws {
-        let due = max(notBefore ?? now(), now()).milliseconds
+        let due = now().milliseconds
         try await write { db in
             guard
                 let forge = try Int64.fetchOne(

@@ -57,14 +57,17 @@ import Testing
         }
         #expect(try await index.refusedForgeItems(of: "hello").isEmpty)
         let smallest = wanted.values.reduce(0) { $0 + max(($1.annotations.count + 49) / 50, 1) }
-        print("seed \(seed): \(forge.requests) requests, \(smallest) are the fewest possible, \(forge.faults) of them failed, \(kill) kills")
+        print(
+            "seed \(seed): \(forge.requests) requests, \(smallest) are the fewest possible, \(forge.faults) of them failed, \(kill) kills"
+        )
         try await double.close()
     }
 
     private static func state(_ number: Int, _ phase: CheckState.Phase, _ random: inout SplitMix64) -> CheckState {
         let verdicts: [Verdict] = [.passed, .failed, .flaky, .superseded, .cancelled, .infrastructure]
         var state = CheckState(
-            workflow: "w\(number)", commit: String(repeating: "2", count: 40), run: RunID(Int64(number + 1)), phase: phase,
+            workflow: "w\(number)", commit: String(repeating: "2", count: 40), run: RunID(Int64(number + 1)),
+            phase: phase,
             title: "\(phase)")
         guard phase == .ended else { return state }
         state.verdict = verdicts[Int(random.next() % UInt64(verdicts.count))]
@@ -164,7 +167,8 @@ private final class FaultyForge: Sendable {
         switch asked.method {
         case "POST":
             let id = state.runs.count + 1
-            var run = CheckRun(id: id, name: body["name"] as? String ?? "", external: body["external_id"] as? String ?? "")
+            var run = CheckRun(
+                id: id, name: body["name"] as? String ?? "", external: body["external_id"] as? String ?? "")
             apply(body, to: &run)
             state.runs[id] = run
             return .json(201, view(run))
@@ -179,7 +183,8 @@ private final class FaultyForge: Sendable {
             if let id = path.split(separator: "/").last.flatMap({ Int($0) }) {
                 return state.runs[id].map { .json(200, view($0)) } ?? .json(404, "{}")
             }
-            let name = asked.path.removingPercentEncoding?.split(separator: "check_name=").last?.split(separator: "&").first
+            let name = asked.path.removingPercentEncoding?.split(separator: "check_name=").last?.split(separator: "&")
+                .first
             let found = state.runs.values.filter { $0.name == name.map(String.init) }.map(view)
             return .json(200, #"{"check_runs": [\#(found.joined(separator: ","))]}"#)
         }

@@ -20,6 +20,8 @@ public struct ForgeNews: Sendable {
 public struct ForgeLinks: Sendable {
     /// How long it sleeps without news, in seconds.
     static let longestSleep = 60.0
+    /// The shortest time between two states of a run that goes on, in seconds.
+    static let progressPause = 5.0
 
     private let index: Store.Index
     private let credentials: ForgeCredentialStore
@@ -77,10 +79,16 @@ public struct ForgeLinks: Sendable {
     private func serve(_ record: ForgeRecord, _ http: HTTPClient) async {
         let listener = news()
         var courier: ForgeCourier?
+        var progressAt = Date.distantPast
         while !Task.isCancelled {
             var pause = Self.longestSleep
             do {
-                try await ForgeRecorder(repository: record.repository, index: index, facts: facts).record()
+                let recorder = ForgeRecorder(repository: record.repository, index: index, facts: facts)
+                try await recorder.record()
+                if abs(progressAt.timeIntervalSinceNow) >= Self.progressPause {
+                    progressAt = try await recorder.recordProgress() ? Date() : .distantPast
+                }
+                if progressAt != .distantPast { pause = Self.progressPause }
                 let now = try courier ?? self.courier(record, http)
                 courier = now
                 if let due = try await now.deliver() { pause = min(pause, max(due.timeIntervalSinceNow, 0.05)) }

@@ -5,14 +5,10 @@ import Store
 /// Turns what runs do into what the forge is to show. It reads the store after the fact: no run waits for it, and what
 /// happened while no daemon ran is found.
 struct ForgeRecorder: Sendable {
-    /// A run that goes on is shown at most once in so many seconds.
-    static let progressPause = 5.0
-
     let repository: String
     let index: Store.Index
     /// What is known of a run beside its row: progress, report, page.
     let facts: @Sendable (RunSummary) async throws -> ForgeRunFacts
-    var now: @Sendable () -> Date = { Date() }
 
     /// Notes what is to be shown of all runs that are in another state than the last time.
     func record() async throws {
@@ -23,15 +19,19 @@ struct ForgeRecorder: Sendable {
         }
     }
 
-    /// Notes how far a run is; its next state may be sent ``progressPause`` seconds later.
-    func recordProgress(of id: RunID) async throws {
-        guard let run = try await index.run(id), run.summary.state == .running, isShown(run),
-            try await index.newestRun(of: run.summary.workflow, at: run.summary.head, in: repository) == id
-        else { return }
-        let wanted = ForgeWanted.check(CheckRenderer.check(try await facts(run.summary)))
-        try await index.wantForgeItems(
-            [(wanted.thing, try wanted.json())], of: repository, run: nil, in: nil,
-            notBefore: now().addingTimeInterval(Self.progressPause))
+    /// Notes how far the runs are that go on.
+    ///
+    /// - Returns: Whether there are any.
+    func recordProgress() async throws -> Bool {
+        let running = try await index.runs(RunFilter(repository: repository, states: [.running]))
+        for summary in running {
+            guard let run = try await index.run(summary.id), run.summary.state == .running, isShown(run),
+                try await index.newestRun(of: summary.workflow, at: summary.head, in: repository) == run.id
+            else { continue }
+            let wanted = ForgeWanted.check(CheckRenderer.check(try await facts(run.summary)))
+            try await index.wantForgeItems([(wanted.thing, try wanted.json())], of: repository, run: nil, in: nil)
+        }
+        return !running.isEmpty
     }
 
     private func record(_ news: ForgeRunNews) async throws {

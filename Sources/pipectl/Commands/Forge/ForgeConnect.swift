@@ -1,0 +1,97 @@
+import ArgumentParser
+import Control
+import Foundation
+import Forges
+import SystemPackage
+import TerminalText
+
+struct ForgeConnect: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "connect", abstract: "Connects a repository with its forge, after trying each permission.",
+        discussion: """
+            The credential comes from the first of these that is there: --token-file, --app with --key-file, systemd's \
+            credential pipectl-forge-NAME, the environment variable PIPECTL_FORGE_TOKEN, the one that was stored before, \
+            standard input (typing is hidden on a terminal). It is never taken from the command line, because other users \
+            can see that. Examples:
+              pipectl forge connect https://github.com/octo/hello --app 1001 --key-file hello.pem
+              pipectl forge connect https://gitlab.com/octo/hello --token-file token
+              gh auth token | pipectl forge connect https://github.com/octo/hello
+            """)
+
+    @OptionGroup var state: StateOptions
+    @Argument(help: "The repository's page at the forge: https://HOST/OWNER/NAME.")
+    var url: String
+    @Option(help: "github, gitlab, gitea or forgejo, where the host's name does not tell.")
+    var kind: ForgeKind?
+    @Option(help: ArgumentHelp("The root of the forge's API, where it is not at its usual place.", valueName: "url"))
+    var api: String?
+    @OptionGroup var place: RepositoryOption
+    @Option(help: ArgumentHelp("A file that holds a token.", valueName: "file"))
+    var tokenFile: String?
+    @Option(help: ArgumentHelp("The id of a GitHub App; needs --key-file.", valueName: "id"))
+    var app: String?
+    @Option(help: ArgumentHelp("The App's private key, as GitHub gave it.", valueName: "file"))
+    var keyFile: String?
+
+    func validate() throws {
+        if (app == nil) != (keyFile == nil) { throw ValidationError("--app and --key-file go together") }
+        if app != nil, tokenFile != nil { throw ValidationError("--app and --token-file exclude each other") }
+    }
+
+    func run() async throws {
+        let address = try ForgeAddress(url, kind: kind, api: api)
+        let place = place.place
+        let facts = try await state.ask(.repository(place), "forge connect") {
+            if case .repository(let facts) = $0 { facts } else { nil }
+        }
+        let store = ForgeCredentialStore(folder: FilePath(try state.folder().forges))
+        let (credential, isNew) = try credential(for: facts.name, in: store)
+        let identity = try await ForgeConnector.identity(at: address, with: credential)
+        Terminal.say("\(address.project) at \(address.kind.title), as \(TerminalText.name(identity.login, limit: 100))")
+        for permission in identity.permissions {
+            Terminal.say("  \(permission.isGranted ? "✓" : "✗") \(permission.name): to \(permission.purpose)")
+        }
+        let lacking = identity.permissions.filter { !$0.isGranted }
+        if !lacking.isEmpty {
+            let remedies = lacking.compactMap(\.remedy).map { "  \($0)" }.joined(separator: "\n")
+            throw CommandEnd(
+                code: 2,
+                message:
+                    "not connected: \(lacking.count) of \(identity.permissions.count) permissions are lacking\n\(remedies)"
+            )
+        }
+        if isNew { try store.keep(credential, for: facts.name) }
+        let request = ForgeConnectRequest(repository: place, address: try address.json())
+        _ = try await state.ask(.connectForge(request), "forge connect") {
+            if case .completed = $0 { true } else { nil }
+        }
+        Terminal.say("connected: verdicts of \(facts.name) are shown at \(address.web) from the next run on")
+    }
+
+    /// The credential, and whether it is to be stored.
+    private func credential(
+        for repository: String, in store: ForgeCredentialStore
+    ) throws -> (ForgeCredential, isNew: Bool) {
+        if let app, let keyFile {
+            return (try ForgeCredential(text: "app \(app)\n\(try Self.text(of: keyFile))"), true)
+        }
+        if let tokenFile { return (try ForgeCredential(text: try Self.text(of: tokenFile)), true) }
+        if let (found, _) = try store.credential(for: repository) { return (found, false) }
+        let bytes = try HiddenInput.read(prompt: "Token: ", limit: 64 << 10)
+        return (try ForgeCredential(text: String(decoding: bytes, as: UTF8.self)), true)
+    }
+
+    private static func text(of path: String) throws -> String {
+        do {
+            let bytes = try Data(contentsOf: URL(filePath: path), options: .mappedIfSafe)
+            guard bytes.count <= 64 << 10 else {
+                throw CommandEnd(code: 2, message: "\(path) is too large to be a credential")
+            }
+            return String(decoding: bytes, as: UTF8.self)
+        } catch let error as CocoaError {
+            throw CommandEnd(code: 2, message: "\(path) can't be read: \(error.localizedDescription)")
+        }
+    }
+}
+
+extension ForgeKind: ExpressibleByArgument {}

@@ -1,0 +1,191 @@
+import Foundation
+import Pipeline
+import Reports
+import Results
+import Store
+import TestSupport
+import Testing
+
+@testable import Forges
+
+@Suite struct RecorderTests {
+    private func recorder(_ index: Store.Index) -> ForgeRecorder {
+        ForgeRecorder(repository: "alpha", index: index) { summary in
+            var report = Sample.report(summary.id)
+            report.verdict = summary.verdict ?? .passed
+            return ForgeRunFacts(
+                summary: summary, progress: summary.state == .running ? (2, 7) : nil,
+                document: summary.state == .ended ? ReportDocument(report: report, tests: Sample.tests) : nil)
+        }
+    }
+
+    private func connected() async throws -> Store.Index {
+        let index = try await Index.watching()
+        try await index.connectForge("alpha", address: "a", location: "/r")
+        return index
+    }
+
+    private func wanted(_ index: Store.Index) async throws -> [ForgeWanted] {
+        try await index.openForgeItems(of: "alpha").sorted { $0.thing < $1.thing }.map {
+            try ForgeWanted(json: $0.wanted)
+        }
+    }
+
+    @Test func `a run is shown queued, with its progress, and ended`() async throws {
+        let index = try await connected()
+        try await index.setChange(Sample.change("7", .open), of: "alpha")
+        let id = try await index.enqueue(Sample.request()).run.id
+        try await recorder(index).record()
+        guard case .check(let queued)? = try await wanted(index).first else { throw Missing() }
+        #expect(queued.phase == .queued && queued.run == id && queued.commit == Sample.request().head)
+        try await index.markRunning(id)
+        try await recorder(index).record()
+        #expect(try await recorder(index).recordProgress())
+        guard case .check(let running)? = try await wanted(index).first else { throw Missing() }
+        #expect(running.phase == .running && running.title == "2 of 7 steps done")
+        var report = Sample.report(id)
+        report.verdict = .failed
+        try await index.finish(report, tests: Sample.tests, archivedBytes: 1)
+        try await recorder(index).record()
+        #expect(try await !recorder(index).recordProgress())
+        let all = try await wanted(index)
+        guard case .check(let ended)? = all.first, case .comment(let comment)? = all.last else { throw Missing() }
+        #expect(all.count == 2)
+        #expect(ended.verdict == .failed)
+        #expect(comment.change == 7 && comment.isNews)
+        // Nothing is looked at twice.
+        #expect(try await index.forgeNews(of: "alpha").isEmpty)
+    }
+
+    @Test func `a run that was accepted before the connection, and ended, is not shown`() async throws {
+        let index = try await Index.watching()
+        _ = try await index.completed(Sample.request())
+        try await index.connectForge("alpha", address: "a", location: "/r")
+        try await recorder(index).record()
+        #expect(try await wanted(index).isEmpty)
+    }
+
+    @Test func `an older run of the same commit says nothing any more`() async throws {
+        let index = try await connected()
+        let old = try await index.enqueue(Sample.request(concurrency: .queue(max: 5))).run.id
+        let new = try await index.enqueue(Sample.request(concurrency: .queue(max: 5), nonce: "again")).run.id
+        #expect(new > old)
+        try await recorder(index).record()
+        guard case .check(let state)? = try await wanted(index).first else { throw Missing() }
+        #expect(state.run == new)
+        try await index.finish(Sample.report(old), tests: [], archivedBytes: 1)
+        try await recorder(index).record()
+        guard case .check(let still)? = try await wanted(index).first else { throw Missing() }
+        #expect(still.run == new && still.phase == .queued)
+    }
+
+    @Test func `what was to be shown at an older address is dropped`() async throws {
+        let index = try await connected()
+        _ = try await index.enqueue(Sample.request())
+        try await recorder(index).record()
+        #expect(try await wanted(index).count == 1)
+        try await index.connectForge("alpha", address: "b", location: "/r")
+        #expect(try await wanted(index).isEmpty)
+        // The run has not ended: the new forge is shown it.
+        try await recorder(index).record()
+        #expect(try await wanted(index).count == 1)
+        #expect(try await index.disconnectForge("alpha"))
+        #expect(try await !index.disconnectForge("alpha"))
+        #expect(try await index.forges().isEmpty)
+    }
+
+    private struct Missing: Error {}
+}
+
+@Suite struct RenderingTests {
+    private static let hostile = [
+        "@octo/everyone", "fixes #1", "![x](https://evil.example/p.png)", "</details><script>alert(1)</script>",
+        "```\n# heading\n```", "<!-- pipectl 7 0 -->", "[link](javascript:alert(1))", "a\u{202E}b\u{7}\u{1B}[31m",
+        "| a | b |\n|---|---|", "&lt;img src=x onerror=alert(1)&gt;", "octo/hello#12", "https://evil.example",
+        "commit 1111111111111111111111111111111111111111", "~~~\nx", "-->", "\r\n\r\n# x", "<details>", "$\\infty$",
+        ":warning:", "/label ~bug", "/close", "@octo\u{2069}", "GH-1", "`` ` @octo ` ``",
+    ]
+
+    @Test(arguments: hostile)
+    func `text of a change can't act as markup in a check or a comment`(text: String) throws {
+        var report = Sample.report(3)
+        report.verdict = .failed
+        report.reason = text
+        report.findings = [
+            Finding(
+                rule: text, severity: .error, message: text, file: "a.swift", line: 1, suggestion: text, excerpt: text)
+        ]
+        var test = Sample.tests[0]
+        (test.suite, test.name, test.status, test.message, test.details) = (text, text, .failed, text, text)
+        (test.file, test.line) = ("a.swift", 2)
+        var summary = RunSummary(
+            id: 3, repository: "r", workflow: text, event: .pullRequest, ref: "refs/heads/x", branch: "main",
+            head: String(repeating: "1", count: 40), state: .ended, verdict: .failed, reason: text, createdAt: Date())
+        summary.change = "7"
+        summary.title = text
+        let facts = ForgeRunFacts(summary: summary, document: ReportDocument(report: report, tests: [test]))
+        let check = CheckRenderer.check(facts)
+        let comment = try #require(CommentRenderer.comment(7, runs: [facts]))
+        for markdown in [check.summary, comment.body] {
+            let outside = Self.withoutCode(markdown)
+            for forbidden in [
+                "@octo", "#1", "<script", "<img", "<details", "](", "javascript:", "evil.example", "GH-1", "/close",
+                "/label",
+            ] {
+                #expect(!outside.contains(forbidden), "\(forbidden) in \(outside)")
+            }
+        }
+        for annotation in check.annotations {
+            #expect(
+                !annotation.message.unicodeScalars.contains { $0.value == 0x1B || $0.value == 7 || $0.value == 0x202E })
+        }
+        #expect(!check.title.contains("\n"))
+    }
+
+    /// What is left of Markdown without fenced blocks and code spans.
+    private static func withoutCode(_ markdown: String) -> String {
+        var lines: [String] = []
+        var fence: Substring?
+        for line in markdown.split(separator: "\n", omittingEmptySubsequences: false) {
+            let marks = line.prefix { $0 == "`" }
+            if let open = fence {
+                if marks.count >= open.count, line.dropFirst(marks.count).allSatisfy(\.isWhitespace) { fence = nil }
+            } else if marks.count >= 3 {
+                fence = marks
+            } else {
+                lines.append(String(line))
+            }
+        }
+        var text = lines.joined(separator: "\n")
+        var result = ""
+        while let start = text.firstIndex(of: "`") {
+            let marks = text[start...].prefix { $0 == "`" }
+            result += text[..<start]
+            let rest = text[text.index(start, offsetBy: marks.count)...]
+            guard
+                let end = rest.ranges(of: String(marks)).first(where: { range in
+                    (range.upperBound == rest.endIndex || rest[range.upperBound] != "`")
+                        && (range.lowerBound == rest.startIndex || rest[rest.index(before: range.lowerBound)] != "`")
+                })
+            else { return result + text[start...] }
+            text = String(rest[end.upperBound...])
+        }
+        return result + text
+    }
+
+    @Test(arguments: ["/etc/passwd", "../x", "a/../b", "./a", "a//b", "", "a\nb", "\u{7F}"])
+    func `an annotation names only files of the repository`(path: String) {
+        var report = Sample.report(3)
+        report.findings = [Finding(rule: "r", severity: .error, message: "m", file: path, line: 1)]
+        #expect(CheckRenderer.annotations(ReportDocument(report: report)).isEmpty)
+    }
+
+    @Test func `a change that passes gets no comment, or one line`() throws {
+        let summary = RunSummary(
+            id: 3, repository: "r", workflow: "test", event: .pullRequest, ref: "refs/heads/x", branch: "main",
+            head: String(repeating: "1", count: 40), state: .ended, verdict: .passed, reason: "all", createdAt: Date())
+        let comment = try #require(CommentRenderer.comment(7, runs: [ForgeRunFacts(summary: summary)]))
+        #expect(!comment.isNews)
+        #expect(comment.body.split(separator: "\n").count == 1)
+    }
+}
