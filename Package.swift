@@ -100,7 +100,7 @@ let package = Package(
             name: "BuildBox",
             dependencies: [
                 "Archive", "CAllocator", "CLinux", "Control", "Diagnostics", "Engine", "Git", "Masking", "Pipeline",
-                "Reports", "Results", "Store", "SystemCalls", "TerminalText", "TestIntegrity",
+                "Reports", "Results", "StateFiles", "Store", "SystemCalls", "TerminalText", "TestIntegrity",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
@@ -109,13 +109,17 @@ let package = Package(
             swiftSettings: settings),
         .target(name: "SystemCalls", swiftSettings: settings),
         .target(
+            name: "StateFiles",
+            dependencies: ["SystemCalls", .product(name: "SystemPackage", package: "swift-system")],
+            swiftSettings: settings),
+        .target(
             name: "Control", dependencies: ["Pipeline", "Results", "SystemCalls"], swiftSettings: settings),
         .target(name: "MCP", swiftSettings: settings),
         .executableTarget(
             name: "pipectl",
             dependencies: [
-                "Archive", "BuildBox", "Control", "Engine", "Git", "MCP", "Pipeline", "Reports", "Results", "Store",
-                "TerminalText", "TestIntegrity", "TestReports",
+                "Archive", "BuildBox", "Control", "Engine", "Git", "MCP", "Pipeline", "Reports", "Results",
+                "StateFiles", "Store", "TerminalText", "TestIntegrity", "TestReports",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -166,13 +170,19 @@ let package = Package(
             ],
             swiftSettings: settings),
         .testTarget(
+            name: "StateFilesTests",
+            dependencies: [
+                "StateFiles", "SystemCalls", "TestSupport", .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            swiftSettings: settings),
+        .testTarget(
             name: "ControlTests", dependencies: ["Control", "Results", "SystemCalls", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "BuildBoxTests",
             dependencies: [
                 "Archive", "BuildBox", "CLinux", "Control", "Engine", "Git", "Masking", "Pipeline", "Results",
-                "stepinit", "Store", "SystemCalls", "TestIntegrity", "TestSupport",
+                "StateFiles", "stepinit", "Store", "SystemCalls", "TestIntegrity", "TestSupport",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],

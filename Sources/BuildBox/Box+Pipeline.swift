@@ -1,3 +1,4 @@
+import StateFiles
 import Results
 import Store
 import Archive
@@ -31,7 +32,7 @@ extension Box {
                 monitor: monitor),
             evaluate: Evaluation(index: index, reports: store, bases: bases, log: log), record: recorder,
             release: ReleasePhase(
-                workspaces: workspaces, users: sandboxing.users, leftovers: leftovers, log: log),
+                workspaces: workspaces, users: sandboxing.users, reaper: reaper, log: log),
             monitor: monitor)
     }
 

@@ -1,3 +1,5 @@
+import StateFiles
+import SystemCalls
 import Archive
 import Engine
 import Results
@@ -30,8 +32,8 @@ extension Box {
             }
             await standbys?.endIdle()
             await kept.expire()
-            let ballast = ballast
-            if hasSpace, !ballast.isWhole { try? await offThread { ballast.renew() } }
+            let reserve = reserve
+            if hasSpace, !reserve.isWhole { try? await offThread { reserve.renew() } }
             // Once nothing has happened for a while, and then not again until something does; from time to time also
             // while somebody asks again and again how it goes.
             let isIdle = board.isEmpty
@@ -53,7 +55,7 @@ extension Box {
     /// - Returns: Whether there is space for a run.
     func makeSpace() async -> Bool {
         if hasSpace() { return true }
-        await leftovers?.removeAll()
+        await reaper?.removeAll()
         if hasSpace() { return true }
         let workspaces = await kept.removeAll()
         if workspaces > 0 {
@@ -80,8 +82,8 @@ extension Box {
 
     /// Notes what can't be done now, says it once, and shows it in the status until ``clearTrouble(_:)``.
     func noteTrouble(_ what: String, _ error: any Error) {
-        if BoxTools.isDiskFull(error), ballast.giveUp() {
-            log.error("the disk of \(state.path) is full: released the reserve of \(Ballast.bytes >> 20) MiB")
+        if BoxTools.isDiskFull(error), reserve.release() {
+            log.error("the disk of \(state.path) is full: released the reserve of \(ReservedDiskSpace.bytes >> 20) MiB")
         }
         let sentence = "\(what): \(error)"
         if troubles.updateValue(sentence, forKey: what) == nil {
@@ -171,7 +173,7 @@ extension Box {
     func backUpIfDue() async {
         guard BoxTools.isBackupDue(made: Store.Index.backupDate(of: state.index), now: Date()) else { return }
         let size = (try? FileManager.default.attributesOfItem(atPath: state.index)[.size] as? NSNumber)?.intValue ?? 0
-        guard hasSpace(), (BoxTools.freeBytes(at: state.path) ?? .max) > size + 4 * Ballast.bytes else { return }
+        guard hasSpace(), (DiskSpace.free(at: state.path) ?? .max) > size + 4 * ReservedDiskSpace.bytes else { return }
         do {
             let index = index
             try await offThread { try index.backUp() }
@@ -184,7 +186,7 @@ extension Box {
     }
 }
 
-extension BoxTools {
+enum BoxTools {
     /// Whether a copy of the index made at `made` is not of the last day; one from the future is none either.
     static func isBackupDue(made: Date?, now: Date) -> Bool {
         guard let made else { return true }
@@ -194,9 +196,6 @@ extension BoxTools {
 
     /// Whether an error, of whatever library, says that the disk is full.
     static func isDiskFull(_ error: any Error) -> Bool {
-        if let error = error as? ArchiveError, error.code == .diskFull { return true }
-        let text = "\(error)".lowercased()
-        // strerror(3) of ENOSPC and EDQUOT, and SQLite's own words.
-        return ["no space left", "disk quota exceeded", "disk is full"].contains { text.contains($0) }
+        (error as? ArchiveError)?.code == .diskFull || DiskSpace.isExhausted(error)
     }
 }

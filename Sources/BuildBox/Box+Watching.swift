@@ -1,3 +1,4 @@
+public import StateFiles
 import Control
 import Archive
 public import Results

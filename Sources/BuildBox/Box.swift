@@ -1,3 +1,4 @@
+public import StateFiles
 import Control
 public import Results
 public import Store
@@ -32,7 +33,7 @@ public actor Box {
     /// Made when the box begins to serve: a process that runs one thing and ends has no use for it.
     private(set) var standbys: Standbys?
     /// Nil unless ``keepSweeping()`` goes on, or has.
-    private(set) var leftovers: Leftovers?
+    private(set) var reaper: DirectoryReaper?
     let stepInit: String
     private let executable: String?
     private var cache: ProgramCache?
@@ -54,14 +55,14 @@ public actor Box {
     /// Runs that the daemon wants for itself.
     private(set) lazy var background = BackgroundWork(
         index: index, bases: bases, log: log,
-        freeBytes: { [state, options] in (BoxTools.freeBytes(at: state.path) ?? .max) - options.keptFreeBytes }
+        freeBytes: { [state, options] in (DiskSpace.free(at: state.path) ?? .max) - options.keptFreeBytes }
     ) { [weak self] request in
         guard let self else { throw CancellationError() }
         return try await self.accept(request)
     }
     /// What can't be done now for want of something of this machine: what it is, and the sentence about it.
     var troubles: [String: String] = [:]
-    let ballast: Ballast
+    let reserve: ReservedDiskSpace
     /// Counts what may have left memory behind: looks that saw something, questions.
     var activity = 0
 
@@ -78,16 +79,16 @@ public actor Box {
         self.options = options
         self.log = log
         try state.create()
-        let ballast = Ballast(path: state.ballast)
+        let reserve = ReservedDiskSpace(path: state.reserve)
         // Without room nothing can be begun, not even the lock's note.
-        if let free = BoxTools.freeBytes(at: state.path), free < 1 << 20 { _ = ballast.giveUp() }
+        if let free = DiskSpace.free(at: state.path), free < 1 << 20 { _ = reserve.release() }
         lock = try StateLock.acquire(state, purpose: purpose)
-        for path in DeadLeftovers.clear(state, olderThan: Date()) {
+        for path in StaleTemporaryFiles.remove(from: state, olderThan: Date()) {
             log.notice("removed \(path), left by a pipectl that was killed")
         }
-        stepInit = try BoxTools.stepInit(beside: executable)
+        stepInit = try Installation.stepInit(beside: executable)
         self.executable = executable
-        self.ballast = ballast
+        self.reserve = reserve
         store = try ArchiveStore(home: state.path)
         for id in try await store.recover() {
             log.notice("run \(id) was being archived at a power loss; its missing files were written again")
@@ -129,8 +130,8 @@ public actor Box {
 
     /// Removes what ended runs left, until the task is cancelled.
     func keepSweeping() async {
-        let made = Leftovers()
-        leftovers = made
+        let made = DirectoryReaper()
+        reaper = made
         await made.run()
     }
 
@@ -159,10 +160,10 @@ public actor Box {
         // Before the folders go: an interrupted run's report may still want what is in them.
         await archiveUnstarted()
         await settleAnswers()
-        let leftovers = [state.workspaces, state.live].flatMap { folder in
+        let reaper = [state.workspaces, state.live].flatMap { folder in
             ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).map { "\(folder)/\($0)" }
         }
-        for leftover in leftovers { try? await Workspace.remove(leftover) }
+        for leftover in reaper { try? await Workspace.remove(leftover) }
         await kept.clear()
     }
 
@@ -229,7 +230,7 @@ public actor Box {
         let reports = try await scheduler.events.deliver(to: listeners()) {
             try await scheduler.work(untilIdle: untilIdle, self, background)
         }
-        await leftovers?.close()
+        await reaper?.close()
         return reports
     }
 
@@ -251,7 +252,7 @@ public actor Box {
     /// Whether the state folder's disk has room for another run; says so once when it has not, and when it has again.
     func hasSpace() -> Bool {
         let wanted = options.keptFreeBytes
-        guard let free = BoxTools.freeBytes(at: state.path), free < wanted else {
+        guard let free = DiskSpace.free(at: state.path), free < wanted else {
             if spaceWarning {
                 log.notice("there is enough space at \(state.path) again: runs continue")
                 // Whoever asks finds out; it need not be the one that starts runs.

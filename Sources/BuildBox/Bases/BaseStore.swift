@@ -1,3 +1,5 @@
+import StateFiles
+import SystemCalls
 import Results
 import Store
 import Engine

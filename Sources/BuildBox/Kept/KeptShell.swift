@@ -1,3 +1,4 @@
+public import StateFiles
 import Control
 import SystemCalls
 import Results
@@ -86,7 +87,7 @@ public struct KeptShell: Sendable {
         self.kept = kept
         self.step = step
         self.folder = folder
-        let stepInit = try BoxTools.stepInit(beside: nil)
+        let stepInit = try Installation.stepInit()
         let toolchain = try? await Toolchain.find(memory: "\(state.programs)/toolchain.json")
         let sandboxing = await Sandboxing.find(
             stepInit: stepInit, toolchain: toolchain, options: options, state: state)

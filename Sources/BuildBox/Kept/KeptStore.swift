@@ -1,3 +1,4 @@
+import StateFiles
 import SystemCalls
 import Results
 import Engine

@@ -1,3 +1,4 @@
+import StateFiles
 import SystemCalls
 import Archive
 import Results

@@ -1,3 +1,5 @@
+import StateFiles
+import SystemCalls
 import Control
 import Results
 import Store

@@ -1,3 +1,4 @@
+import StateFiles
 public import Control
 import Archive
 import Results
@@ -87,7 +88,7 @@ extension Box {
             queued: try await index.runs(RunFilter(states: [.queued], limit: 200)).filter { $0.heldFor == nil }
                 .reversed(),
             held: try await held(),
-            obstacle: await obstacle(), settings: options.settings, freeBytes: BoxTools.freeBytes(at: state.path),
+            obstacle: await obstacle(), settings: options.settings, freeBytes: DiskSpace.free(at: state.path),
             state: state.path, machine: await sandboxing().machine)
     }
 

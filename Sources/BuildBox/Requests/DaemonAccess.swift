@@ -1,3 +1,4 @@
+public import StateFiles
 public import Control
 public import Logging
 

@@ -1,3 +1,4 @@
+import StateFiles
 public import Engine
 public import Foundation
 public import Git
@@ -15,8 +16,8 @@ public struct BoxOptions: Sendable {
     public var grace: Duration = .seconds(10)
     /// No run is started while fewer bytes are free on the state folder's disk.
     public var minimumFreeBytes = 1 << 30
-    /// As many as that, or more: below twice the ballast not even a checkout can be hoped for.
-    var keptFreeBytes: Int { max(minimumFreeBytes, 2 * Ballast.bytes) }
+    /// As many as that, or more: below twice the reserve not even a checkout can be hoped for.
+    var keptFreeBytes: Int { max(minimumFreeBytes, 2 * ReservedDiskSpace.bytes) }
     /// Whether a one-screen summary of each run is written to `refs/notes/pipectl` of the watched repository.
     public var writesNotes = false
     /// Which code is trusted, and what a person is asked about.

@@ -1,3 +1,5 @@
+import StateFiles
+import SystemCalls
 import Masking
 import Results
 import Store

@@ -1,3 +1,5 @@
+import StateFiles
+import SystemCalls
 import Results
 import Store
 import Archive
@@ -10,7 +12,7 @@ struct ReleasePhase: Sendable {
     let workspaces: WorkspaceProvider
     let users: StepUsers
     /// Removes folders when it disturbs no run; nil where each run removes its own.
-    let leftovers: Leftovers?
+    let reaper: DirectoryReaper?
     let log: Logger
 
     /// - Parameters:
@@ -20,7 +22,7 @@ struct ReleasePhase: Sendable {
         if let finished { await workspaces.release(finished, task, report: report) }
         await closeSandbox(of: task.place)
         await unpinMerge(of: task)
-        let isLeft = await leftovers?.take { await removeFolders(of: task) } ?? false
+        let isLeft = await reaper?.add { await removeFolders(of: task) } ?? false
         if !isLeft { await removeFolders(of: task) }
     }
 

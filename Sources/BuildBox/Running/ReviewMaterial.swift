@@ -1,3 +1,4 @@
+import SystemCalls
 import Archive
 import Reports
 import Results

@@ -1,3 +1,4 @@
+import StateFiles
 import Results
 import Store
 import Archive
@@ -14,7 +15,7 @@ struct RunRecorder: Sendable {
     let log: Logger
     /// Whether the box was told to cancel what runs, and to end.
     var isEnding: @Sendable () -> Bool = { false }
-    var ballast: Ballast { Ballast(path: state.ballast) }
+    var reserve: ReservedDiskSpace { ReservedDiskSpace(path: state.reserve) }
 
     /// Tries until it is recorded; false when that is not possible and the run has no report.
     ///
@@ -44,10 +45,10 @@ struct RunRecorder: Sendable {
             } catch {
                 let isFull =
                     BoxTools.isDiskFull(error)
-                    || (BoxTools.freeBytes(at: state.path) ?? .max) < options.keptFreeBytes
-                if isFull, ballast.giveUp() {
+                    || (DiskSpace.free(at: state.path) ?? .max) < options.keptFreeBytes
+                if isFull, reserve.release() {
                     log.error(
-                        "the disk of \(state.path) is full: released the reserve of \(Ballast.bytes >> 20) MiB for the report of run \(report.id)"
+                        "the disk of \(state.path) is full: released the reserve of \(ReservedDiskSpace.bytes >> 20) MiB for the report of run \(report.id)"
                     )
                     continue
                 }
@@ -119,13 +120,13 @@ struct RunRecorder: Sendable {
 
     /// Removes the run's logs when it is they that fill the disk: nobody else could make the space they wait for.
     private func dropsLogs(of report: inout Report, _ files: inout RunFiles) -> Bool {
-        guard let folder = files.logs, let free = BoxTools.freeBytes(at: state.path) else { return false }
+        guard let folder = files.logs, let free = DiskSpace.free(at: state.path) else { return false }
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         let bytes = names.reduce(0) { sum, name in
             let facts = try? FileManager.default.attributesOfItem(atPath: "\(folder)/\(name)")
             return sum + (facts?[.size] as? Int ?? 0)
         }
-        guard bytes > max(free, Ballast.bytes) else { return false }
+        guard bytes > max(free, ReservedDiskSpace.bytes) else { return false }
         try? FileManager.default.removeItem(atPath: folder)
         files.logs = nil
         for step in report.steps.indices {
@@ -145,7 +146,7 @@ struct RunRecorder: Sendable {
         } end: { [self] step, attempt in
             for pause in [Duration.milliseconds(100), .milliseconds(400), .seconds(1), .zero] {
                 do { return try await index.end(step: step, attempt, of: run.id, attempt: run.attempt) } catch {
-                    if BoxTools.isDiskFull(error) { _ = ballast.giveUp() }
+                    if BoxTools.isDiskFull(error) { _ = reserve.release() }
                     // Unrecorded, it is unknown should the box go down now: that asks for a person once too often, which
                     // is the right side to err on.
                     if pause == .zero {

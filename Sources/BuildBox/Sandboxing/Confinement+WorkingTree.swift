@@ -1,3 +1,4 @@
+public import StateFiles
 public import Engine
 
 #if canImport(Darwin)
@@ -13,7 +14,7 @@ extension Confinement {
     /// be is tried out before the first start; workflows that are in the cache need none.
     public static func workingTree(_ state: StateFolder, _ toolchain: Toolchain) -> Confinement {
         Confinement(found: {
-            guard let stepInit = try? BoxTools.stepInit(beside: nil),
+            guard let stepInit = try? Installation.stepInit(),
                 let sandbox = try? await Sandbox.find(stepInit: stepInit, toolchain: toolchain.swiftc)
             else { return .none }
             // Beside a daemon of the same folder, and others of these.

@@ -1,3 +1,5 @@
+import StateFiles
+import SystemCalls
 import Control
 import Engine
 import Foundation

@@ -1,3 +1,5 @@
+import StateFiles
+import SystemCalls
 import Results
 import Engine
 import Foundation

@@ -1,3 +1,4 @@
+public import StateFiles
 import Masking
 import TerminalText
 public import Engine

@@ -1,3 +1,5 @@
+public import StateFiles
+import SystemCalls
 import Store
 import Archive
 public import Foundation

@@ -1,3 +1,4 @@
+import StateFiles
 import Control
 import Results
 import Engine
@@ -31,7 +32,7 @@ public struct Mirror: Sendable {
     /// Brings the mirror up to date, or throws within the deadline.
     func fetch() async throws {
         let result = try await Tool(
-            BoxTools.executable, [Mirror.command, repository.gitDirectory, repository.location], deadline: deadline,
+            Installation.executable, [Mirror.command, repository.gitDirectory, repository.location], deadline: deadline,
             outputLimit: 16_384
         ).run()
         guard !result.succeeded else { return }

@@ -1,3 +1,4 @@
+import SystemCalls
 import Engine
 import Foundation
 import Git
@@ -85,12 +86,5 @@ public struct WatchedRepository: Sendable, Equatable {
             return clone.commonDirectory
         }
         return joined
-    }
-}
-
-/// Runs blocking file work on a thread of its own, off the cooperative pool.
-func offThread<T: Sendable>(_ body: @escaping @Sendable () throws -> T) async throws -> T {
-    try await withCheckedThrowingContinuation { continuation in
-        DispatchQueue.global().async { continuation.resume(with: Result { try body() }) }
     }
 }

@@ -1,3 +1,4 @@
+import StateFiles
 import Results
 import Engine
 import Foundation
@@ -45,7 +46,7 @@ public struct CheckoutProcess: Sendable, Codable {
     func run() async throws {
         let words = [CheckoutProcess.command, String(decoding: try JSONEncoder().encode(self), as: UTF8.self)]
         let result = try await Tool(
-            BoxTools.executable, words, deadline: CheckoutProcess.deadline, outputLimit: 16_384
+            Installation.executable, words, deadline: CheckoutProcess.deadline, outputLimit: 16_384
         ).run()
         switch result.ending {
         case .exited(0): return

@@ -1,3 +1,4 @@
+import SystemCalls
 import TerminalText
 import Engine
 import Foundation

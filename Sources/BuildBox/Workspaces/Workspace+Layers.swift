@@ -1,3 +1,4 @@
+import SystemCalls
 import Engine
 import Foundation
 import Git

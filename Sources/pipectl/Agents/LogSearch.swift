@@ -1,3 +1,4 @@
+import StateFiles
 import BuildBox
 import Engine
 import Foundation
@@ -46,7 +47,7 @@ struct LogSearch: Sendable {
         }
         defer { try? FileManager.default.removeItem(atPath: path) }
         let ended = try await Tool(
-            BoxTools.executable, [Self.command, pattern, path, "\(from)", "\(limit + 1)"], deadline: time,
+            Installation.executable, [Self.command, pattern, path, "\(from)", "\(limit + 1)"], deadline: time,
             grace: .milliseconds(50), outputLimit: 1 << 20
         ).run()
         if case .exited(2) = ended.ending {

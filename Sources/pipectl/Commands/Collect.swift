@@ -1,3 +1,4 @@
+import StateFiles
 import Results
 import Control
 import Archive

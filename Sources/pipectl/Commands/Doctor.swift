@@ -1,3 +1,4 @@
+import StateFiles
 import Control
 import Results
 import Store
@@ -76,7 +77,7 @@ struct Doctor: AsyncParsableCommand {
             return try await BoxDoctor.workspaces(state.folder())
         }
         await check("free space") {
-            guard let free = try BoxDoctor.freeBytes(state.folder().path) else {
+            guard let free = try DiskSpace.free(at: state.folder().path) else {
                 throw CommandEnd(code: 3, message: "it can't be determined")
             }
             guard free > 1 << 30 else {

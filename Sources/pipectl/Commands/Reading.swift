@@ -1,3 +1,4 @@
+import StateFiles
 import Control
 public import Reports
 public import Results

@@ -1,3 +1,4 @@
+import StateFiles
 import ArgumentParser
 import Engine
 import BuildBox

@@ -1,3 +1,4 @@
+import StateFiles
 public import Control
 public import ArgumentParser
 import BuildBox

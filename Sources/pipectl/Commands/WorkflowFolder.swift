@@ -1,3 +1,4 @@
+import StateFiles
 import BuildBox
 import Engine
 import Foundation

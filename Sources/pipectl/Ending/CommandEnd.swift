@@ -1,3 +1,4 @@
+import StateFiles
 import Control
 import Archive
 import BuildBox
@@ -19,7 +20,7 @@ struct CommandEnd: Error, CustomStringConvertible {
         case let error as RequestError: error.code == .missingTool || error.origin == .daemon ? 3 : 2
         case is DefinitionError, is GitError: 2
         case let error as ArchiveError: [.unknownRun, .badArtifact].contains(error.code) ? 2 : 3
-        case let error as StateError: error.code == .locked ? 3 : 2
+        case let error as StateError: [.locked, .missingProgram].contains(error.code) ? 3 : 2
         case let error as SecretError: [.name, .value, .notSet].contains(error.code) ? 2 : 3
         default: 3
         }

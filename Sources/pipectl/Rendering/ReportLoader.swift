@@ -1,3 +1,4 @@
+import StateFiles
 import Reports
 import Results
 import Archive

@@ -1,3 +1,4 @@
+import StateFiles
 import TerminalText
 import Reports
 import Store

@@ -1,3 +1,4 @@
+import StateFiles
 import Results
 import Foundation
 import Git

@@ -1,3 +1,4 @@
+import StateFiles
 import TestSupport
 import Results
 import Store
@@ -103,12 +104,12 @@ struct PhaseBench {
     func execute() throws -> ExecutePhase {
         ExecutePhase(
             pool: SlotPool(slots: 2), approval: approval, order: order,
-            settings: .init(stepInit: try BoxTools.stepInit(beside: nil), options: options), monitor: monitor)
+            settings: .init(stepInit: try Installation.stepInit(), options: options), monitor: monitor)
     }
 
     var release: ReleasePhase {
         ReleasePhase(
-            workspaces: workspaces, users: sandboxing.users, leftovers: nil, log: Self.log)
+            workspaces: workspaces, users: sandboxing.users, reaper: nil, log: Self.log)
     }
 
     /// All phases. No workflow can be compiled, so a run gets no further than its preparation.

@@ -1,3 +1,4 @@
+import StateFiles
 import TestSupport
 import Foundation
 @testable import Engine

@@ -1,3 +1,4 @@
+import StateFiles
 import TestSupport
 import Engine
 import Foundation
@@ -45,7 +46,7 @@ struct LayerGround: Sendable {
         // On a disk: what is in memory has other rules.
         let folder = FileManager.default.temporaryDirectory.path + "/layers-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: folder + spaces, withIntermediateDirectories: true)
-        let stepInit = try BoxTools.stepInit(beside: nil)
+        let stepInit = try Installation.stepInit()
         let sandbox = try await Sandbox.find(stepInit: stepInit, toolchain: try await Toolchain.find().swiftc)
         let users = StepUsers(seed: folder)
         let layering = try await Layering.find(

@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 
 #if canImport(Glibc)
     import Glibc
@@ -6,16 +6,16 @@ import Foundation
     import Darwin
 #endif
 
-/// What a pipectl that was killed has left in our own Git repositories, and nobody else ever removes.
+/// Temporary files that a killed pipectl left in its own Git repositories.
 ///
-/// libgit2 never clears a `.lock` file: the ref or file beside it could not be written for ever. A half-written pack
-/// is not removed by `git gc` either. The watched repositories are not ours: nothing is touched there.
-enum DeadLeftovers {
-    /// Removes them from every repository below the state folder; returns the paths of the locks.
+/// libgit2 never removes a `.lock` file, and the file beside it can't be written until that is done; `git gc` does not
+/// remove half-written packs. Nothing is touched in the watched repositories, which are not ours.
+package enum StaleTemporaryFiles {
+    /// Removes them from every repository in the state folder, and returns the paths of the removed locks. Blocks.
     ///
-    /// - Parameter start: When this process took the state's lock. What is younger may belong to a child that is
-    ///   alive; whatever is older belongs to nobody.
-    static func clear(_ state: StateFolder, olderThan start: Date) -> [String] {
+    /// - Parameter start: When this process took the lock of the state folder. A younger file may belong to a running
+    ///   child of this process; an older one belongs to nobody.
+    package static func remove(from state: StateFolder, olderThan start: Date) -> [String] {
         var locks: [String] = []
         for repository in repositories(of: state) {
             let files = FileManager.default.enumerator(atPath: repository)

@@ -2,7 +2,7 @@ import TestSupport
 import Foundation
 import Testing
 
-@testable import BuildBox
+@testable import StateFiles
 
 @Suite("State lock") struct StateLockTests {
     private func withFolder(_ body: (StateFolder) async throws -> Void) async throws {

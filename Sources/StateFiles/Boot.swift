@@ -4,10 +4,10 @@ import Foundation
     import Darwin
 #endif
 
-/// One start of the system, until the next: what was not flushed may be lost with its end.
-enum Boot {
-    /// Another one after each start of the system; where it can't be told, after each start of pipectl.
-    static let id = system ?? "unknown-\(UInt64.random(in: 0 ... .max))"
+/// The current start of the system. What was not flushed to the disk may be lost when the system stops.
+package enum Boot {
+    /// An id that changes with each start of the system, or with each start of pipectl where the system has no such id.
+    package static let id = system ?? "unknown-\(UInt64.random(in: 0 ... .max))"
 
     private static var system: String? {
         #if canImport(Darwin)

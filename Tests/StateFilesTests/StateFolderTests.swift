@@ -4,7 +4,7 @@ import Control
 import Foundation
 import Testing
 
-@testable import BuildBox
+@testable import StateFiles
 
 @Suite("State folder") struct StateFolderTests {
     private func mode(_ path: String) throws -> Int? {

@@ -2,7 +2,7 @@ import SystemCalls
 internal import Foundation
 internal import Synchronization
 
-/// The process that has the state folder, as it noted itself there.
+/// The process that owns the state folder, according to the lock file.
 public struct StateOwner: Sendable, Equatable {
     public var pid: Int32
     /// The command that it is: `watch`, `run test`.

@@ -1,7 +1,7 @@
 import SystemCalls
 internal import Foundation
 
-/// What is wrong with the folder that pipectl keeps its state in.
+/// What is wrong with pipectl's own files.
 public struct StateError: Error, Sendable, Equatable {
     /// What to switch on; open for those that later versions add.
     public struct Code: RawRepresentable, Hashable, Sendable {
@@ -18,6 +18,8 @@ public struct StateError: Error, Sendable, Equatable {
         public static let tooOpen = Code(rawValue: "too open")
         /// Another pipectl works in it.
         public static let locked = Code(rawValue: "locked")
+        /// A program that belongs to pipectl is not installed.
+        public static let missingProgram = Code(rawValue: "missing program")
     }
 
     public var code: Code
@@ -82,23 +84,23 @@ public struct StateFolder: Sendable, Hashable {
     /// Compiled workflows.
     public var programs: String { path + "/programs" }
     public var workspaces: String { path + "/workspaces" }
-    /// Workspaces of merged code that others begin from.
+    /// Snapshots: finished workspaces of merged code that later runs start from.
     public var bases: String { path + "/bases" }
-    /// Workspaces of failed runs, to go on with or to look into.
+    /// Workspaces that failed runs left for `rerun --failed` and `open`.
     public var kept: String { path + "/kept" }
-    /// Folders that steps keep from run to run, by repository and name.
+    /// Caches of steps, by repository and name.
     public var caches: String { path + "/caches" }
     /// What `pipectl landed` read of the repositories that it was last asked about.
     public var landed: String { path + "/landed" }
     /// Logs of running steps.
     public var live: String { path + "/live" }
-    /// The machine's settings as sandboxes show them.
-    var settings: String { path + "/settings" }
-    /// Given up when the disk is full.
-    var ballast: String { path + "/ballast" }
+    /// A copy of the machine's settings that sandboxes show.
+    package var settings: String { path + "/settings" }
+    /// Deleted when the disk is full: see ``ReservedDiskSpace``.
+    package var reserve: String { path + "/ballast" }
     /// The secrets that `pipectl secrets set` keeps; made with the first one.
     public var secrets: String { path + "/secrets" }
-    /// What ``StateLock`` locks.
+    /// The file that ``StateLock`` locks.
     public var lock: String { path + "/lock" }
 
     /// Creates what is missing, all of it for this user alone (mode 0700).
