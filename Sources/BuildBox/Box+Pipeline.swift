@@ -1,8 +1,8 @@
 import Results
 import Store
 import Archive
-import Engine
 import Foundation
+import WorkflowPrograms
 
 /// Puts the phases of a run together.
 extension Box {

@@ -1,6 +1,8 @@
 import Control
 import Engine
 import Foundation
+import Sandbox
+import WorkflowPrograms
 
 #if canImport(Glibc)
     import Glibc

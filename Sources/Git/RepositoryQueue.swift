@@ -1,3 +1,4 @@
+import Concurrency
 internal import Foundation
 
 /// Runs blocking libgit2 work off Swift's cooperative pool, with an open repository that no other call uses meanwhile.

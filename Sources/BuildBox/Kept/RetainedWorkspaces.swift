@@ -7,6 +7,8 @@ import Foundation
 import Git
 import Logging
 import Pipeline
+import Sandbox
+import WorkflowPrograms
 
 #if canImport(Glibc)
     import Glibc

@@ -10,6 +10,7 @@ import Git
 import TestIntegrity
 import Logging
 import Pipeline
+import Sandbox
 
 /// How the workspace was before the fixer began.
 struct FixBeginning: Sendable {

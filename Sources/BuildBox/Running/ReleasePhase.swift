@@ -1,9 +1,9 @@
 import Results
 import Store
 import Archive
-import Engine
 import Git
 import Logging
+import Sandbox
 
 /// The last phase: gives back what a run had, and removes its folders.
 struct ReleasePhase: Sendable {

@@ -1,4 +1,5 @@
-public import Engine
+import Sandbox
+public import WorkflowPrograms
 
 #if canImport(Darwin)
     import Darwin

@@ -3,6 +3,7 @@ import Engine
 import Foundation
 import Logging
 import Pipeline
+import Sandbox
 import SystemPackage
 
 #if canImport(Glibc)

@@ -1,6 +1,7 @@
 import TerminalText
 import Engine
 import Foundation
+import Sandbox
 
 #if canImport(Glibc)
     import Glibc

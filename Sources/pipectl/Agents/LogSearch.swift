@@ -1,7 +1,7 @@
 import BuildBox
-import Engine
 import Foundation
 import MCP
+import Sandbox
 
 #if canImport(Glibc)
     import Glibc

@@ -1,7 +1,7 @@
 import ArgumentParser
 import BuildBox
-import Engine
 import Foundation
+import WorkflowPrograms
 
 struct Init: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -4,6 +4,7 @@ import Engine
 import BuildBox
 import Foundation
 import Pipeline
+import WorkflowPrograms
 
 struct PlanCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

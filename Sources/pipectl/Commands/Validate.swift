@@ -1,8 +1,8 @@
 import ArgumentParser
-import Engine
 import BuildBox
 import Foundation
 import Pipeline
+import WorkflowPrograms
 
 struct Validate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

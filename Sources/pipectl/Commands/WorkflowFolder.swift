@@ -1,6 +1,6 @@
 import BuildBox
-import Engine
 import Foundation
+import WorkflowPrograms
 
 /// `workflows/` of a working tree, as it is now, committed or not.
 struct WorkflowFolder {
