@@ -54,7 +54,7 @@ struct TAPReading: ResultReading {
     mutating func read(_ source: ByteSource) -> TestResults {
         var source = source
         while !collector.isFull, let (bytes, _) = source.nextLine(limit: collector.limits.fieldBytes) {
-            take(ConsoleReading.plain(bytes))
+            take(String(uncoloured: bytes))
         }
         finish()
         return collector.finished()

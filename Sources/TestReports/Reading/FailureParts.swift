@@ -32,5 +32,5 @@ struct FailureParts {
 
 extension String {
     /// The text without terminal colour sequences: `ESC [ … letter`.
-    var withoutColours: String { utf8.contains(0x1B) ? ConsoleReading.plain(Array(utf8)) : self }
+    var withoutColours: String { utf8.contains(0x1B) ? String(uncoloured: Array(utf8)) : self }
 }

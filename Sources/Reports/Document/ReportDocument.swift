@@ -1,6 +1,6 @@
 public import Results
 
-/// A report with everything that is shown with it. Every format is rendered here.
+/// A report with everything that is shown with it. ``render(_:options:)`` renders it in a format.
 ///
 /// The change may have written any text of a test, a log, a name or a path. Each format makes it safe for its reader: a
 /// terminal, a forge's Markdown, a browser, an XML parser.
@@ -21,17 +21,6 @@ public struct ReportDocument: Sendable {
         self.report = report
         self.tests = tests
         self.logs = logs
-    }
-
-    /// The report in a format, with a line feed at its end.
-    public func render(_ format: ReportFormat, options: RenderOptions = RenderOptions()) -> String {
-        switch format {
-        case .text: TextReport(document: self, options: options).render()
-        case .markdown: MarkdownReport(document: self, options: options).render()
-        case .html: HTMLReport(document: self, options: options).render()
-        case .json: renderJSON()
-        case .junit: JUnitReport(document: self).render()
-        }
     }
 }
 
