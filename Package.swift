@@ -76,9 +76,10 @@ let package = Package(
         .target(
             name: "Concurrency", dependencies: [.product(name: "SystemPackage", package: "swift-system")],
             swiftSettings: settings),
-        .target(name: "TestReports", dependencies: ["Results"], swiftSettings: settings),
+        .target(name: "ForeignText", swiftSettings: settings),
+        .target(name: "TestReports", dependencies: ["ForeignText", "Results"], swiftSettings: settings),
         .target(
-            name: "Diagnostics", dependencies: ["CLinux", "Pipeline", "Results", "TerminalText", "TestReports"],
+            name: "Diagnostics", dependencies: ["CLinux", "ForeignText", "Pipeline", "Results", "TerminalText", "TestReports"],
             swiftSettings: settings),
         .target(name: "Reports", dependencies: ["Pipeline", "Results", "TerminalText"], swiftSettings: settings),
         .target(

@@ -1,3 +1,4 @@
+import ForeignText
 package import Results
 
 /// Completes results with facts from the step's output, for result files that lack them.

@@ -1,3 +1,4 @@
+import ForeignText
 import Results
 
 /// Reads the output of `swift test`, of XCTest and of Swift Testing.

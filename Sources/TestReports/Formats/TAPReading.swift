@@ -1,3 +1,4 @@
+import ForeignText
 import Results
 
 /// Reads TAP, the Test Anything Protocol, versions 12 to 14: `prove`, `node --test-reporter=tap`, bats, pytest-tap.

@@ -1,3 +1,4 @@
+import ForeignText
 import Results
 
 /// The facts about a failed test in a format, from which the message, the details and the location are made.

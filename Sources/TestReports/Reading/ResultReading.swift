@@ -1,3 +1,4 @@
+import ForeignText
 import Results
 
 /// Reads one format of test results.

@@ -1,14 +1,14 @@
 /// The bytes of a result file, read in chunks, with the current line's number.
-struct ByteSource {
+package struct ByteSource {
     private var buffer: [UInt8]
     private var index = 0
     private let pull: () -> [UInt8]
 
     /// The line of the next byte, from 1.
-    private(set) var line = 1
+    package private(set) var line = 1
 
     /// - Parameter pull: Returns the next chunk; an empty one means the end.
-    init(pull: @escaping () -> [UInt8]) {
+    package init(pull: @escaping () -> [UInt8]) {
         self.pull = pull
         buffer = []
     }
@@ -20,13 +20,13 @@ struct ByteSource {
     }
 
     /// The next byte, which is not consumed; nil at the end.
-    mutating func peek() -> UInt8? {
+    package mutating func peek() -> UInt8? {
         guard index < buffer.count || refill() else { return nil }
         return buffer[index]
     }
 
     /// The next byte; nil at the end.
-    mutating func next() -> UInt8? {
+    package mutating func next() -> UInt8? {
         guard let byte = peek() else { return nil }
         index += 1
         if byte == .newline { line += 1 }
@@ -34,7 +34,7 @@ struct ByteSource {
     }
 
     /// The bytes before `first` or `second`, as far as the current chunk has them; empty at either byte and at the end.
-    mutating func run(until first: UInt8, _ second: UInt8) -> ArraySlice<UInt8> {
+    package mutating func run(until first: UInt8, _ second: UInt8) -> ArraySlice<UInt8> {
         guard index < buffer.count || refill() else { return [] }
         let start = index
         var lines = 0
@@ -54,7 +54,7 @@ struct ByteSource {
     }
 
     /// The next line without its end: up to `limit` bytes of it, and its whole length; nil at the end.
-    mutating func nextLine(limit: Int) -> (bytes: [UInt8], length: Int)? {
+    package mutating func nextLine(limit: Int) -> (bytes: [UInt8], length: Int)? {
         guard peek() != nil else { return nil }
         var bytes: [UInt8] = []
         var length = 0
@@ -75,10 +75,10 @@ struct ByteSource {
 }
 
 extension UInt8 {
-    static let newline = UInt8(ascii: "\n")
-    static let carriageReturn = UInt8(ascii: "\r")
+    package static let newline = UInt8(ascii: "\n")
+    package static let carriageReturn = UInt8(ascii: "\r")
 
-    var isXMLSpace: Bool { self == 0x20 || (self >= 0x09 && self <= 0x0D) }
-    var isDigit: Bool { self >= UInt8(ascii: "0") && self <= UInt8(ascii: "9") }
-    var isLetter: Bool { (self | 0x20) >= UInt8(ascii: "a") && (self | 0x20) <= UInt8(ascii: "z") }
+    package var isXMLSpace: Bool { self == 0x20 || (self >= 0x09 && self <= 0x0D) }
+    package var isDigit: Bool { self >= UInt8(ascii: "0") && self <= UInt8(ascii: "9") }
+    package var isLetter: Bool { (self | 0x20) >= UInt8(ascii: "a") && (self | 0x20) <= UInt8(ascii: "z") }
 }

@@ -1,5 +1,5 @@
 /// A piece of a JSON text (RFC 8259).
-enum JSONToken {
+package enum JSONToken {
     case beginObject, endObject, beginArray, endArray
     case key(String)
     case string(String)
@@ -15,8 +15,8 @@ enum JSONToken {
 ///
 /// Foundation's decoder keeps the whole file and all its values in memory; a report may have 200 MB. Several values may
 /// follow each other, as in JSON lines. Missing commas are accepted, because some tools join reports badly.
-struct JSONTokenizer {
-    private(set) var source: ByteSource
+package struct JSONTokenizer {
+    package private(set) var source: ByteSource
     private let valueLimit: Int
     private let depth: Int
     /// The open objects and arrays; true for an array.
@@ -26,20 +26,20 @@ struct JSONTokenizer {
     /// - Parameters:
     ///   - valueLimit: The most bytes that are kept of one string.
     ///   - depth: The most objects and arrays that may be open at the same time.
-    init(_ source: ByteSource, valueLimit: Int, depth: Int) {
+    package init(_ source: ByteSource, valueLimit: Int, depth: Int) {
         self.source = source
         self.valueLimit = valueLimit
         self.depth = depth
     }
 
     /// Skips lines of text up to the next object: other programs' output before and after a document.
-    mutating func skipToObject() {
+    package mutating func skipToObject() {
         while let first = source.peek(), first != UInt8(ascii: "{") {
             if first.isXMLSpace { _ = source.next() } else { _ = source.nextLine(limit: 0) }
         }
     }
 
-    mutating func next() -> JSONToken {
+    package mutating func next() -> JSONToken {
         while let byte = source.peek(), byte.isXMLSpace || byte == UInt8(ascii: ",") { _ = source.next() }
         guard let byte = source.next() else { return open.isEmpty ? .finished : .broken("ends in the middle") }
         switch byte {

@@ -1,5 +1,5 @@
 /// How a result file's characters became bytes.
-enum TextEncoding: Equatable {
+package enum TextEncoding: Equatable {
     case utf8
     case utf16LittleEndian
     case utf16BigEndian
@@ -11,7 +11,7 @@ enum TextEncoding: Equatable {
     /// The encoding of a file that starts with `head`, and how many of those bytes are a byte order mark.
     ///
     /// The order is that of XML 1.0, appendix F: a mark, then the shape of `<`, then the declaration's label.
-    static func detect(_ head: some Collection<UInt8>) -> (encoding: TextEncoding, mark: Int) {
+    package static func detect(_ head: some Collection<UInt8>) -> (encoding: TextEncoding, mark: Int) {
         let start = Array(head.prefix(256))
         if start.starts(with: [0xEF, 0xBB, 0xBF]) { return (.utf8, 3) }
         if start.starts(with: [0xFF, 0xFE, 0, 0]) || start.starts(with: [0, 0, 0xFE, 0xFF]) {
@@ -50,16 +50,16 @@ enum TextEncoding: Equatable {
 /// Turns chunks of a file into chunks of UTF-8, whatever they were.
 ///
 /// UTF-8 passes as it is; what is invalid in it becomes U+FFFD where a `String` is made.
-struct TextDecoder {
+package struct TextDecoder {
     private let encoding: TextEncoding
     private var oddByte: UInt8?
     private var highSurrogate: UInt16?
 
-    init(_ encoding: TextEncoding) {
+    package init(_ encoding: TextEncoding) {
         self.encoding = encoding
     }
 
-    mutating func decode(_ chunk: [UInt8]) -> [UInt8] {
+    package mutating func decode(_ chunk: [UInt8]) -> [UInt8] {
         switch encoding {
         case .utf8, .unknown: return chunk
         case .windows1252:
@@ -102,7 +102,7 @@ struct TextDecoder {
         return result.isEmpty && !chunk.isEmpty ? [0x20] : result
     }
 
-    static func append(_ scalar: Unicode.Scalar, to bytes: inout [UInt8]) {
+    package static func append(_ scalar: Unicode.Scalar, to bytes: inout [UInt8]) {
         if scalar.value < 0x80 {
             bytes.append(UInt8(truncatingIfNeeded: scalar.value))
         } else {

@@ -1,18 +1,18 @@
 /// A text that grows up to a limit, and that counts what was left out.
-struct BoundedText {
-    private(set) var bytes: [UInt8] = []
-    private(set) var dropped = 0
-    let limit: Int
+package struct BoundedText {
+    package private(set) var bytes: [UInt8] = []
+    package private(set) var dropped = 0
+    package let limit: Int
 
-    init(limit: Int) {
+    package init(limit: Int) {
         self.limit = limit
     }
 
-    var isEmpty: Bool { bytes.isEmpty }
+    package var isEmpty: Bool { bytes.isEmpty }
 
     /// Appends as much as fits, and returns the number of bytes appended.
     @discardableResult
-    mutating func append(_ more: some Collection<UInt8>) -> Int {
+    package mutating func append(_ more: some Collection<UInt8>) -> Int {
         let room = max(0, limit - bytes.count)
         if more.count <= room {
             bytes.append(contentsOf: more)
@@ -25,7 +25,7 @@ struct BoundedText {
     }
 
     /// The text without blank lines and spaces around it. If something was left out, a last line says how much.
-    var string: String {
+    package var string: String {
         let text = trimmed
         return dropped == 0 ? text : text.cut(to: limit, missing: dropped)
     }
@@ -46,7 +46,7 @@ struct BoundedText {
 
 extension String {
     /// `bytes` as text: invalid UTF-8 and NUL become U+FFFD.
-    init(cleaning bytes: some Collection<UInt8>) {
+    package init(cleaning bytes: some Collection<UInt8>) {
         guard bytes.contains(0) else {
             self.init(decoding: bytes, as: UTF8.self)
             return
@@ -57,8 +57,29 @@ extension String {
         }
     }
 
+    /// One line as text, without its colours: `ESC [ … letter`.
+    package init(uncoloured bytes: [UInt8]) {
+        guard bytes.contains(0x1B) else {
+            self.init(cleaning: bytes)
+            return
+        }
+        var result: [UInt8] = []
+        var index = 0
+        while index < bytes.count {
+            if bytes[index] == 0x1B, index + 1 < bytes.count, bytes[index + 1] == UInt8(ascii: "[") {
+                index += 2
+                while index < bytes.count, !(0x40...0x7E ~= bytes[index]) { index += 1 }
+                index += 1
+            } else {
+                result.append(bytes[index])
+                index += 1
+            }
+        }
+        self.init(cleaning: result)
+    }
+
     /// The longest prefix of whole scalars with at most `limit` bytes.
-    func prefix(bytes limit: Int) -> Substring {
+    package func prefix(bytes limit: Int) -> Substring {
         let view = utf8
         guard view.count > limit else { return self[...] }
         var end = view.index(view.startIndex, offsetBy: max(0, limit))
@@ -68,7 +89,7 @@ extension String {
 
     /// The text within `limit` bytes. If it is cut, the end says how many bytes are missing, including `missing`
     /// others.
-    func cut(to limit: Int, missing: Int = 0) -> String {
+    package func cut(to limit: Int, missing: Int = 0) -> String {
         let length = utf8.count
         guard missing > 0 || length > limit else { return self }
         // The number has at most 20 digits. A fixed size avoids that its length changes the number.
@@ -77,7 +98,7 @@ extension String {
     }
 
     /// The text without white space around it.
-    var trimmed: String {
+    package var trimmed: String {
         let bytes = utf8
         guard let first = bytes.firstIndex(where: { !$0.isXMLSpace }),
             let last = bytes.lastIndex(where: { !$0.isXMLSpace })

@@ -1,5 +1,5 @@
 /// A piece of an XML document.
-enum XMLToken {
+package enum XMLToken {
     /// `<name …>` or `<name …/>`; names come without their namespace prefix.
     case start(name: String, attributes: XMLAttributes, isEmpty: Bool)
     case end(name: String)
@@ -13,10 +13,12 @@ enum XMLToken {
 }
 
 /// The attributes of one element, by local name.
-struct XMLAttributes {
+package struct XMLAttributes {
     fileprivate(set) var pairs: [(name: String, value: String)] = []
 
-    subscript(name: String) -> String? {
+    package init() {}
+
+    package subscript(name: String) -> String? {
         pairs.first { $0.name == name }?.value
     }
 }
@@ -25,8 +27,8 @@ struct XMLAttributes {
 ///
 /// libxml2 is not used: test reports contain what XML forbids (raw control characters, a bare `&`), and libxml2 stops
 /// there. And a reader that knows only XML's five predefined entities can't be made to expand or fetch others.
-struct XMLTokenizer {
-    private(set) var source: ByteSource
+package struct XMLTokenizer {
+    package private(set) var source: ByteSource
     private let valueLimit: Int
     private var inCharacterData = false
 
@@ -35,12 +37,12 @@ struct XMLTokenizer {
     private static let nameLimit = 256
 
     /// - Parameter valueLimit: The most bytes that are kept of one attribute's value.
-    init(_ source: ByteSource, valueLimit: Int) {
+    package init(_ source: ByteSource, valueLimit: Int) {
         self.source = source
         self.valueLimit = valueLimit
     }
 
-    mutating func next() -> XMLToken {
+    package mutating func next() -> XMLToken {
         while true {
             if inCharacterData {
                 guard let token = characterData() else { continue }

@@ -1,5 +1,5 @@
 /// A JSON value that was read as a whole.
-enum JSONValue {
+package enum JSONValue {
     case object([String: JSONValue])
     case array([JSONValue])
     case string(String)
@@ -7,25 +7,25 @@ enum JSONValue {
     case bool(Bool)
     case null
 
-    subscript(key: String) -> JSONValue? {
+    package subscript(key: String) -> JSONValue? {
         if case .object(let members) = self { members[key] } else { nil }
     }
 
     /// The text of a string that is not empty; nil for other values.
-    var text: String? { if case .string(let text) = self, !text.isEmpty { text } else { nil } }
+    package var text: String? { if case .string(let text) = self, !text.isEmpty { text } else { nil } }
 
-    var number: Double? { if case .number(let number) = self { number } else { nil } }
+    package var number: Double? { if case .number(let number) = self { number } else { nil } }
 
-    var int: Int? { number.flatMap { Int(exactly: $0.rounded()) } }
+    package var int: Int? { number.flatMap { Int(exactly: $0.rounded()) } }
 
     /// Whether it is `true`.
-    var isTrue: Bool { if case .bool(true) = self { true } else { false } }
+    package var isTrue: Bool { if case .bool(true) = self { true } else { false } }
 
     /// The elements of an array; empty for other values.
-    var elements: [JSONValue] { if case .array(let elements) = self { elements } else { [] } }
+    package var elements: [JSONValue] { if case .array(let elements) = self { elements } else { [] } }
 
     /// Whether it is an object or array that is not empty.
-    var hasContent: Bool {
+    package var hasContent: Bool {
         switch self {
         case .object(let members): !members.isEmpty
         case .array(let elements): !elements.isEmpty
@@ -34,7 +34,7 @@ enum JSONValue {
     }
 
     /// A string, number or boolean in its original spelling.
-    var shown: String? {
+    package var shown: String? {
         switch self {
         case .string(let text): text
         case .number(let number): number == number.rounded() && abs(number) < 1e15 ? "\(Int(number))" : "\(number)"
@@ -47,8 +47,8 @@ enum JSONValue {
 /// Walks through JSON values token by token, and knows the current path.
 ///
 /// The path of a value consists of the keys above it: `results.tests[].name`. The outermost value's path is empty.
-struct JSONWalk {
-    enum Step {
+package struct JSONWalk {
+    package enum Step {
         /// A value begins. Unless it is taken or skipped, the members of an object or array follow.
         case value(path: String, JSONToken)
         /// An object or array ends.
@@ -57,7 +57,7 @@ struct JSONWalk {
         case broken(String)
     }
 
-    private(set) var tokens: JSONTokenizer
+    package private(set) var tokens: JSONTokenizer
     private var open: [(path: String, isArray: Bool)] = []
     private var key = ""
 
@@ -65,12 +65,12 @@ struct JSONWalk {
     private static let nodeLimit = 50_000
     private static let byteLimit = 8 << 20
 
-    init(_ tokens: JSONTokenizer) { self.tokens = tokens }
+    package init(_ tokens: JSONTokenizer) { self.tokens = tokens }
 
     /// Skips text between two documents, up to the next object.
-    mutating func skipToObject() { tokens.skipToObject() }
+    package mutating func skipToObject() { tokens.skipToObject() }
 
-    mutating func next() -> Step {
+    package mutating func next() -> Step {
         while true {
             let token = tokens.next()
             switch token {
@@ -97,14 +97,14 @@ struct JSONWalk {
     }
 
     /// The whole value that began with `token`; of a huge one, as much as fits. Nil if the text ends within it.
-    mutating func take(_ token: JSONToken) -> JSONValue? {
+    package mutating func take(_ token: JSONToken) -> JSONValue? {
         var budget = (nodes: Self.nodeLimit, bytes: Self.byteLimit)
         defer { closeTaken(token) }
         return value(token, &budget)
     }
 
     /// Skips the value that began with `token`. Returns false if the text ends within it.
-    mutating func skip(_ token: JSONToken) -> Bool {
+    package mutating func skip(_ token: JSONToken) -> Bool {
         var budget = (nodes: 0, bytes: 0)
         defer { closeTaken(token) }
         return value(token, &budget) != nil
