@@ -46,7 +46,10 @@ let package = Package(
         .systemLibrary(name: "CLinux"),
         .target(name: "CLooseObjects", dependencies: ["CGit"], cSettings: [.treatAllWarnings(as: .error)]),
         .target(
-            name: "Git", dependencies: ["CGit", "CLooseObjects", .product(name: "Crypto", package: "swift-crypto")],
+            name: "Git",
+            dependencies: [
+                "CGit", "CLooseObjects", "Concurrency", .product(name: "Crypto", package: "swift-crypto"),
+            ],
             swiftSettings: settings),
         .target(
             name: "Pipeline",
@@ -70,23 +73,42 @@ let package = Package(
             swiftSettings: settings),
         .target(name: "TerminalText", swiftSettings: settings),
         .target(name: "Masking", swiftSettings: settings),
-        .target(name: "TestReports", dependencies: ["Results"], swiftSettings: settings),
         .target(
-            name: "Diagnostics", dependencies: ["CLinux", "Pipeline", "Results", "TerminalText", "TestReports"],
+            name: "Concurrency", dependencies: [.product(name: "SystemPackage", package: "swift-system")],
+            swiftSettings: settings),
+        .target(name: "ForeignText", swiftSettings: settings),
+        .target(name: "TestReports", dependencies: ["ForeignText", "Results"], swiftSettings: settings),
+        .target(
+            name: "Diagnostics", dependencies: ["CLinux", "ForeignText", "Pipeline", "Results", "TerminalText", "TestReports"],
             swiftSettings: settings),
         .target(name: "Reports", dependencies: ["Pipeline", "Results", "TerminalText"], swiftSettings: settings),
         .target(
-            name: "Engine",
+            name: "Sandbox",
             dependencies: [
-                "CLinux", "Diagnostics", "Masking", "Pipeline", "Results", "TerminalText", "TestReports",
+                "CLinux", "Concurrency", "Pipeline", "Results", "TerminalText",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),
         .target(
+            name: "WorkflowPrograms",
+            dependencies: [
+                "Concurrency", "Pipeline", "Sandbox", .product(name: "Crypto", package: "swift-crypto"),
+            ],
+            swiftSettings: settings),
+        .target(
+            name: "Engine",
+            dependencies: [
+                "Concurrency", "Diagnostics", "Masking", "Pipeline", "Results", "Sandbox", "TerminalText",
+                "TestReports",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            swiftSettings: settings),
+        .target(
             name: "Store",
-            dependencies: ["Git", "Pipeline", "Results", .product(name: "GRDB", package: "GRDB.swift")],
+            dependencies: ["Concurrency", "Git", "Pipeline", "Results", .product(name: "GRDB", package: "GRDB.swift")],
             swiftSettings: settings),
         .target(
             name: "Archive",
@@ -99,8 +121,9 @@ let package = Package(
         .target(
             name: "BuildBox",
             dependencies: [
-                "Archive", "CAllocator", "CLinux", "Control", "Diagnostics", "Engine", "Git", "Masking", "Pipeline",
-                "Reports", "Results", "StateFiles", "Store", "SystemCalls", "TerminalText", "TestIntegrity",
+                "Archive", "CAllocator", "CLinux", "Concurrency", "Control", "Diagnostics", "Engine", "Git",
+                "Masking", "Pipeline", "Reports", "Results", "Sandbox", "StateFiles", "Store", "SystemCalls",
+                "TerminalText", "TestIntegrity", "WorkflowPrograms",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
@@ -119,7 +142,7 @@ let package = Package(
             name: "pipectl",
             dependencies: [
                 "Archive", "BuildBox", "Control", "Engine", "Git", "MCP", "Pipeline", "Reports", "Results",
-                "StateFiles", "Store", "TerminalText", "TestIntegrity", "TestReports",
+                "Sandbox", "StateFiles", "Store", "TerminalText", "TestIntegrity", "TestReports", "WorkflowPrograms",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -131,6 +154,7 @@ let package = Package(
             name: "TestSupport",
             dependencies: [
                 "Git", "Pipeline", "Reports", "Results", "Store", .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "SystemPackage", package: "swift-system"),
             ],
             path: "Tests/Support", swiftSettings: settings),
         .testTarget(name: "MCPTests", dependencies: ["MCP"], swiftSettings: settings),
@@ -150,9 +174,20 @@ let package = Package(
             name: "ReportsTests", dependencies: ["Pipeline", "Reports", "Results", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
+            name: "SandboxTests",
+            dependencies: [
+                "Concurrency", "Pipeline", "Sandbox", "stepinit", "TestSupport",
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "WorkflowProgramsTests",
+            dependencies: ["Pipeline", "Sandbox", "WorkflowPrograms"],
+            swiftSettings: settings),
+        .testTarget(
             name: "EngineTests",
             dependencies: [
-                "Engine", "Masking", "Pipeline", "Results", "TestReports", "stepinit", "TestSupport",
+                "Concurrency", "Engine", "Masking", "Pipeline", "Results", "Sandbox", "stepinit", "TestSupport",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),
@@ -165,7 +200,7 @@ let package = Package(
         .testTarget(
             name: "ArchiveTests",
             dependencies: [
-                "Archive", "Engine", "Git", "Pipeline", "Results", "Store", "TestSupport",
+                "Archive", "Engine", "Git", "Pipeline", "Results", "Sandbox", "Store", "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: settings),
@@ -181,8 +216,9 @@ let package = Package(
         .testTarget(
             name: "BuildBoxTests",
             dependencies: [
-                "Archive", "BuildBox", "CLinux", "Control", "Engine", "Git", "Masking", "Pipeline", "Results",
-                "StateFiles", "stepinit", "Store", "SystemCalls", "TestIntegrity", "TestSupport",
+                "Archive", "BuildBox", "CLinux", "Concurrency", "Control", "Engine", "Git", "Masking", "Pipeline",
+                "Reports", "Results", "Sandbox", "StateFiles", "stepinit", "Store", "SystemCalls", "TestIntegrity",
+                "TestSupport", "WorkflowPrograms",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
@@ -191,8 +227,8 @@ let package = Package(
             name: "FuzzTests",
             dependencies: [
                 "Archive", "BuildBox", "Control", "Diagnostics", "Engine", "Git", "Masking", "MCP", "pipectl",
-                "Pipeline", "Reports", "Results", "stepinit", "Store", "TerminalText", "TestIntegrity", "TestReports",
-                "TestSupport",
+                "Pipeline", "Reports", "Results", "Sandbox", "stepinit", "Store", "TerminalText", "TestIntegrity",
+                "TestReports", "TestSupport", "WorkflowPrograms",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),

@@ -2,8 +2,8 @@ import StateFiles
 import Results
 import Store
 import Archive
-import Engine
 import Foundation
+import WorkflowPrograms
 
 /// Puts the phases of a run together.
 extension Box {

@@ -1,12 +1,12 @@
 import StateFiles
 import SystemCalls
 import Archive
-import Engine
 import Results
 import Store
 import Foundation
 import Git
 import Logging
+import Sandbox
 
 /// How the box gets over what passes: a full disk, no descriptors, an index that can't be written for a while.
 extension Box {

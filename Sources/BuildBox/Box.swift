@@ -3,12 +3,15 @@ import Control
 public import Results
 public import Store
 public import Archive
+import Concurrency
 public import Logging
 
 import Engine
 import Foundation
 import Git
 import Pipeline
+import Sandbox
+import WorkflowPrograms
 
 /// The build box: owns the state folder, watches repositories, queues runs and takes each to its verdict.
 public actor Box {

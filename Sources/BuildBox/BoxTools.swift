@@ -2,6 +2,8 @@ public import StateFiles
 import Control
 import Engine
 import Foundation
+import Sandbox
+import WorkflowPrograms
 
 #if canImport(Glibc)
     import Glibc

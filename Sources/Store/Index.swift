@@ -1,3 +1,4 @@
+import Concurrency
 public import Foundation
 internal import GRDB
 internal import Results

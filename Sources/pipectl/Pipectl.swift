@@ -3,9 +3,9 @@ import Store
 import TerminalText
 import ArgumentParser
 import BuildBox
-import Engine
 import Foundation
 import Git
+import Sandbox
 
 @main
 struct Pipectl: AsyncParsableCommand {

@@ -4,6 +4,7 @@
 @testable import Archive
 import Foundation
 import Git
+import Sandbox
 import TestSupport
 import Testing
 

@@ -8,6 +8,7 @@ import Pipeline
 import Testing
 
 @testable import BuildBox
+import WorkflowPrograms
 
 /// What is clear of a run before its first step: the commit that is tested, or the verdict.
 struct RunPreparationTests {

@@ -6,6 +6,7 @@ import Engine
 import Foundation
 import Git
 import Logging
+import Sandbox
 
 #if canImport(Glibc)
     import Glibc

@@ -1,7 +1,7 @@
 import Results
-import Engine
 import Foundation
 import Pipeline
+import Sandbox
 
 /// Why a run begins from nothing, for its report.
 enum ColdReason {

@@ -2,6 +2,7 @@ import Engine
 import Foundation
 import Git
 import Pipeline
+import Sandbox
 import SystemPackage
 
 #if canImport(Glibc)

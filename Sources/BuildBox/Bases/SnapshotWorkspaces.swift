@@ -3,11 +3,11 @@ import SystemCalls
 import Archive
 import Results
 import Store
-import Engine
 import Foundation
 import Git
 import Logging
 import Pipeline
+import Sandbox
 
 #if canImport(Glibc)
     import Glibc

@@ -1,9 +1,9 @@
 import Store
 import Results
-import Engine
 import Foundation
 import Git
 import Pipeline
+import WorkflowPrograms
 
 /// The runs with which the box uses its idle time: they keep bases new, and see that being warm changes no verdict.
 extension RunRequest {

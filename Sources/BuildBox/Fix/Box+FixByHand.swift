@@ -1,11 +1,11 @@
 import Control
 import Store
-import Engine
 import Archive
 import Results
 import Foundation
 import Git
 import Pipeline
+import WorkflowPrograms
 
 /// A person's wish that a run be mended.
 extension Box {

@@ -1,7 +1,7 @@
-import Engine
 import TerminalText
 import Foundation
 import Git
+import Sandbox
 
 /// Puts a fix on the change's own branch, where that is still at the commit that failed.
 struct FixPush: Sendable {

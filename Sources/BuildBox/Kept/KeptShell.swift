@@ -2,11 +2,13 @@ public import StateFiles
 import Control
 import SystemCalls
 import Results
-public import Engine
+import Engine
 public import Pipeline
 
 import Foundation
+public import Sandbox
 import SystemPackage
+import WorkflowPrograms
 
 #if canImport(Glibc)
     import Glibc

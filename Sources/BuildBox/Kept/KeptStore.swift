@@ -4,6 +4,7 @@ import Results
 import Engine
 import Foundation
 import Logging
+import Sandbox
 
 #if canImport(Glibc)
     import Glibc

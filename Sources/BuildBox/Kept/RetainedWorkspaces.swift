@@ -8,6 +8,8 @@ import Foundation
 import Git
 import Logging
 import Pipeline
+import Sandbox
+import WorkflowPrograms
 
 #if canImport(Glibc)
     import Glibc

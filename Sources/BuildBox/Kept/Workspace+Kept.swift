@@ -3,6 +3,7 @@ import TerminalText
 import Engine
 import Foundation
 import Git
+import Sandbox
 
 extension Workspace {
     /// A workspace that goes on where a kept one ended: a layer of its own above it, or a copy where nothing can be mounted.

@@ -1,8 +1,8 @@
 import Results
 import TerminalText
-import Engine
 import Foundation
 import Git
+import Sandbox
 
 /// One process of `git merge-tree`, which merges pairs of commits in a scratch repository.
 struct MergeTreeProcess: Sendable {

@@ -1,6 +1,7 @@
 import Control
 import Engine
 public import Foundation
+import Sandbox
 
 /// The installed Git, where it can merge commits without a work tree (`git merge-tree --write-tree`, Git 2.38).
 public struct MergingGit: Sendable, Equatable {

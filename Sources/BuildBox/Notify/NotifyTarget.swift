@@ -5,6 +5,7 @@ import Engine
 import TerminalText
 import Foundation
 import Pipeline
+import Sandbox
 
 /// Whom events are sent to.
 public struct NotifyOptions: Sendable, Equatable {

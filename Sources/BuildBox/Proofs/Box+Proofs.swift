@@ -1,9 +1,9 @@
 import Control
 import Foundation
-import Engine
 import Store
 import Git
 import Pipeline
+import WorkflowPrograms
 
 /// What commands ask about proofs.
 extension Box {

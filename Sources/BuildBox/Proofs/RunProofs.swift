@@ -6,6 +6,7 @@ import Foundation
 import Git
 import Logging
 import Pipeline
+import WorkflowPrograms
 
 /// What earlier runs have proved of a run, found out before its first step where it makes use of that.
 struct RunProofs: Sendable {

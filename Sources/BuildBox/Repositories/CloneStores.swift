@@ -6,8 +6,8 @@ import Store
 import Foundation
 
 import Archive
-import Engine
 import Git
+import Sandbox
 
 #if canImport(Glibc)
     import Glibc

@@ -6,6 +6,7 @@ import Engine
 import Foundation
 import Git
 import Pipeline
+import WorkflowPrograms
 
 /// What commands ask about a definition without a run.
 extension Box {

@@ -1,7 +1,7 @@
 import Store
 import Results
-import Engine
 import Pipeline
+import WorkflowPrograms
 
 extension RunRequest {
     /// Whether it leaves out some of what the workflow runs: what is missing in its report is not gone.

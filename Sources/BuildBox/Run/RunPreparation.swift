@@ -5,6 +5,7 @@ import Engine
 import Foundation
 import Git
 import Pipeline
+import WorkflowPrograms
 
 /// What must be known before the first step of a run: the tested commit, the workflow program and the plan.
 struct RunPreparation: Sendable {

@@ -3,7 +3,9 @@ import Store
 import Engine
 import Foundation
 import Pipeline
+import Sandbox
 import SystemPackage
+import WorkflowPrograms
 
 /// The phase that runs the plan's steps: it turns what the phases before found and provided into the engine's setting.
 struct ExecutePhase: Sendable {

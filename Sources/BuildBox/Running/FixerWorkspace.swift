@@ -11,6 +11,7 @@ import Git
 import TestIntegrity
 import Logging
 import Pipeline
+import Sandbox
 
 /// How the workspace was before the fixer began.
 struct FixBeginning: Sendable {

@@ -7,6 +7,8 @@ import Engine
 import Foundation
 import Logging
 import Pipeline
+import Sandbox
+import WorkflowPrograms
 
 /// The phase that provides what steps run in: sandbox, workspace, secrets, and what reviewers and fixers are handed.
 struct ProvidePhase: Sendable {

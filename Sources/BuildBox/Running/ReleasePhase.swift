@@ -3,9 +3,9 @@ import SystemCalls
 import Results
 import Store
 import Archive
-import Engine
 import Git
 import Logging
+import Sandbox
 
 /// The last phase: gives back what a run had, and removes its folders.
 struct ReleasePhase: Sendable {

@@ -1,6 +1,5 @@
 public import Results
 import Store
-import Engine
 import Foundation
 import Pipeline
 

@@ -1,4 +1,5 @@
 import Control
+import Concurrency
 import Results
 import Store
 import Engine

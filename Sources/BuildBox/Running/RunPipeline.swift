@@ -1,6 +1,7 @@
 import Results
 import Store
 import Archive
+import Concurrency
 import Engine
 import Foundation
 import Pipeline

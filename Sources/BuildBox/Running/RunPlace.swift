@@ -3,6 +3,7 @@ import Results
 import Store
 import Engine
 import Foundation
+import Sandbox
 import Synchronization
 
 /// The folders that a run has for itself, and with luck a sandbox that was started for them in advance.

@@ -1,3 +1,4 @@
+import Concurrency
 import Results
 import Store
 import Engine

@@ -1,5 +1,6 @@
 public import StateFiles
-public import Engine
+import Sandbox
+public import WorkflowPrograms
 
 #if canImport(Darwin)
     import Darwin

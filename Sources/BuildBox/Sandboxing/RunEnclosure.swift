@@ -4,6 +4,8 @@ import Store
 import Engine
 import Foundation
 import Pipeline
+import Sandbox
+import WorkflowPrograms
 
 /// What encloses the steps of one run; to be given back when the run has ended.
 struct RunEnclosure: Sendable {

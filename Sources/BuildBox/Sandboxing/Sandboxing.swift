@@ -4,7 +4,9 @@ import Control
 import Engine
 import Foundation
 import Pipeline
+import Sandbox
 import Synchronization
+import WorkflowPrograms
 
 /// Whether this box can enclose what it runs, and with what.
 struct Sandboxing: Sendable {

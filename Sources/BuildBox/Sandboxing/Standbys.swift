@@ -5,6 +5,7 @@ import Engine
 import Foundation
 import Logging
 import Pipeline
+import Sandbox
 import SystemPackage
 
 #if canImport(Glibc)

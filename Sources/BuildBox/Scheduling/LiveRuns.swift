@@ -1,6 +1,6 @@
+import Concurrency
 import Results
 import Store
-import Engine
 
 /// The runs that go on in this process, and how far each is; the only list that decides what may start. A value without
 /// clock or disk.

@@ -1,6 +1,6 @@
+import Concurrency
 import Results
 import Store
-import Engine
 import Pipeline
 import Synchronization
 

@@ -1,9 +1,9 @@
 import StateFiles
 import Control
 import Results
-import Engine
 import Foundation
 import Git
+import Sandbox
 
 /// Our copy of a remote, fetched by a child process: libgit2 has no time-out of its own.
 public struct Mirror: Sendable {

@@ -6,6 +6,7 @@ import Git
 import Logging
 import Pipeline
 import Synchronization
+import WorkflowPrograms
 
 /// How a repository is watched.
 public struct WatchOptions: Sendable {

@@ -3,6 +3,7 @@ import Results
 import Engine
 import Foundation
 import Git
+import Sandbox
 
 #if canImport(Glibc)
     import Glibc

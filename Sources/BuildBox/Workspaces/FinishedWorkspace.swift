@@ -1,6 +1,6 @@
 import Results
 import Store
-import Engine
+import Sandbox
 
 /// The snapshot that a run begins from, and the one that it leaves.
 struct SnapshotChoice: Sendable {

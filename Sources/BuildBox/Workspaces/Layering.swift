@@ -2,6 +2,7 @@ import SystemCalls
 import TerminalText
 import Engine
 import Foundation
+import Sandbox
 
 #if canImport(Glibc)
     import Glibc

@@ -2,6 +2,7 @@ import SystemCalls
 import Engine
 import Foundation
 import Git
+import Sandbox
 
 /// What a layered workspace is made of. In its folder are, all the box's own but for what is in `upper`:
 ///

@@ -3,6 +3,7 @@ import Engine
 import Foundation
 import Git
 import Pipeline
+import Sandbox
 import SystemPackage
 
 /// The files that one attempt of a run works on: a fresh checkout, or private changes over layers that it shares.

@@ -1,8 +1,8 @@
 import Results
 import Store
 import Archive
-import Engine
 import Logging
+import Sandbox
 
 /// Provides the workspace of a run: over the one that it goes on with, over a snapshot, or fresh.
 struct WorkspaceProvider: Sendable {

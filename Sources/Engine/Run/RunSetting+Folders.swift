@@ -1,5 +1,6 @@
 import Foundation
 import Pipeline
+import Sandbox
 import SystemPackage
 
 #if canImport(Glibc)
@@ -22,6 +23,17 @@ extension RunSetting {
         if enclosure?.user != nil {
             for folder in [shown, values, published] { chmod(folder.string, 0o755) }
         }
+    }
+
+    /// What the run and its steps may use.
+    ///
+    /// - Throws: Why the run's control group can't be made.
+    func makeQuota(for plan: Plan) throws -> RunQuota {
+        try RunQuota(
+            limits: plan.limits.within(runLimits), stepLimits: stepLimits, controlGroups: controlGroups,
+            groupName: groupName,
+            folders: [workspaceMount?.upper ?? workspace] + (enclosure == nil ? [] : [home, temporary, published])
+                + rooms.map(\.folder))
     }
 
     /// What the run's control group is called.

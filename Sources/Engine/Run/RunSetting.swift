@@ -1,6 +1,8 @@
+public import Concurrency
 public import Results
 import Foundation
 public import Pipeline
+public import Sandbox
 public import SystemPackage
 
 /// Where and with what a plan is run.

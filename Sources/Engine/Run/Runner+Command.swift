@@ -1,6 +1,7 @@
 import Results
 import Foundation
 import Pipeline
+import Sandbox
 import SystemPackage
 
 #if canImport(Glibc)

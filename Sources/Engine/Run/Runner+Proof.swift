@@ -1,7 +1,9 @@
+import Concurrency
 public import Results
 public import Pipeline
 
 import Foundation
+import Sandbox
 import SystemPackage
 
 #if canImport(Glibc)

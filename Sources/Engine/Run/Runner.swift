@@ -1,7 +1,9 @@
+public import Concurrency
 import Results
 public import Pipeline
 
 import Foundation
+import Sandbox
 import SystemPackage
 
 #if canImport(Glibc)
@@ -57,7 +59,7 @@ public struct Runner: Sendable {
                 try setting.makeFolders(for: plan)
                 try setting.prepareEnclosure(for: plan)
                 try setting.prepareRooms(for: plan)
-                return try RunQuota(setting: setting, plan: plan)
+                return try setting.makeQuota(for: plan)
             }
         } catch {
             return unstartable(records, "the run's folder can't be made: \(error)")

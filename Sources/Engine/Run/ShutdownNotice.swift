@@ -1,3 +1,4 @@
+import Sandbox
 import Synchronization
 
 #if canImport(Glibc)

@@ -9,6 +9,7 @@ import Engine
 import Foundation
 import Git
 import Pipeline
+import WorkflowPrograms
 
 struct Doctor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,8 +1,8 @@
 import StateFiles
 import ArgumentParser
 import BuildBox
-import Engine
 import Foundation
+import WorkflowPrograms
 
 struct Init: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -4,8 +4,8 @@ import Reports
 import Store
 import Results
 import BuildBox
-import Engine
 import Foundation
+import Sandbox
 
 /// The files in which `landed` keeps the commits that it read: one for each repository, of a few of them.
 struct LandedMemory: Sendable {

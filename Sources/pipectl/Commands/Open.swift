@@ -5,6 +5,7 @@ import TerminalText
 import Engine
 import Foundation
 import Pipeline
+import Sandbox
 
 struct Open: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

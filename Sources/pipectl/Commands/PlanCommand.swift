@@ -5,6 +5,7 @@ import Engine
 import BuildBox
 import Foundation
 import Pipeline
+import WorkflowPrograms
 
 struct PlanCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,9 +1,9 @@
 import StateFiles
 import ArgumentParser
-import Engine
 import BuildBox
 import Foundation
 import Pipeline
+import WorkflowPrograms
 
 struct Validate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,7 @@
 import Engine
 import Foundation
 import Git
+import WorkflowPrograms
 
 #if canImport(Darwin)
     import Darwin

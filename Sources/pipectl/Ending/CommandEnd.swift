@@ -6,6 +6,7 @@ import Engine
 import Git
 import Results
 import Store
+import WorkflowPrograms
 
 /// A command's end with an exit code of its own, and what to say.
 struct CommandEnd: Error, CustomStringConvertible {

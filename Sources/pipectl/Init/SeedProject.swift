@@ -1,5 +1,5 @@
-import Engine
 import Foundation
+import WorkflowPrograms
 
 /// A repository as `init` sees it: its name, its branch, and what can be built and tested in it.
 struct SeedProject {

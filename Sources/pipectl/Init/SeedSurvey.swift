@@ -1,4 +1,4 @@
-import Engine
+import WorkflowPrograms
 
 /// Everything in a repository that can be built and tested, and what could not be told.
 struct SeedSurvey {

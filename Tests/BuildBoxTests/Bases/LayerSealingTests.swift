@@ -1,4 +1,3 @@
-import Engine
 import Foundation
 import Git
 import Pipeline
@@ -12,6 +11,7 @@ import Testing
 #endif
 
 @testable import BuildBox
+import Sandbox
 
 /// What becomes of the files that steps wrote when their layer is sealed.
 struct LayerSealingTests {

@@ -5,6 +5,7 @@ import Foundation
 import Testing
 
 @testable import BuildBox
+import Engine
 
 @Suite(.timeLimit(.minutes(1))) struct LiveBoardTests {
     private let board = LiveBoard()

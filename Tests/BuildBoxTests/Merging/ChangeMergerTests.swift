@@ -1,4 +1,3 @@
-import Engine
 import Results
 import Foundation
 import Git
@@ -7,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import BuildBox
+import Sandbox
 
 /// The tested tree is the one that Git makes.
 @Suite(.timeLimit(.minutes(5))) struct ChangeMergerTests {

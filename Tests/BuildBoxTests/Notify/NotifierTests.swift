@@ -8,6 +8,7 @@ import Testing
 
 @testable import BuildBox
 @testable import Engine
+@testable import Sandbox
 
 @Suite struct NotifierTests {
     private func run(

@@ -10,6 +10,8 @@ import Testing
 @testable import Archive
 @testable import BuildBox
 @testable import Engine
+import Sandbox
+@testable import WorkflowPrograms
 
 /// Whose proofs a failed step costs: judged for whole runs, with real trees.
 ///

@@ -1,11 +1,11 @@
 import Results
 import Store
 import Archive
-import Engine
 import Foundation
 import Testing
 
 @testable import BuildBox
+import Concurrency
 
 /// Which runs may start beside those that go on.
 @Suite struct LiveRunsTests {

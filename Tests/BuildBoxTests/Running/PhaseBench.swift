@@ -11,6 +11,9 @@ import Pipeline
 import Testing
 
 @testable import BuildBox
+import Concurrency
+import Sandbox
+import WorkflowPrograms
 
 /// Phases over an index in memory, an archive and a repository in a scratch folder, and no sandbox.
 struct PhaseBench {

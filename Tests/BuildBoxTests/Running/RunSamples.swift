@@ -7,6 +7,7 @@ import Pipeline
 import Testing
 
 @testable import BuildBox
+@testable import WorkflowPrograms
 
 /// Runs that tests of phases start from; each test changes what it is about.
 enum RunSample {

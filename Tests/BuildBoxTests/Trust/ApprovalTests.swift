@@ -1,10 +1,10 @@
 import Results
-import Engine
 import Foundation
 import Pipeline
 import Testing
 
 @testable import BuildBox
+import Concurrency
 
 /// What waits for people: those who wait, what a shutdown makes of it, and what a changed definition is said to do.
 @Suite(.timeLimit(.minutes(1))) struct ApprovalTests {

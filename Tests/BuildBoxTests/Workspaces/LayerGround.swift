@@ -6,6 +6,8 @@ import Git
 import Testing
 
 @testable import BuildBox
+import Sandbox
+import WorkflowPrograms
 
 #if canImport(Glibc)
     import Glibc

@@ -7,6 +7,8 @@ import SystemPackage
 import Testing
 
 @testable import BuildBox
+import Concurrency
+import Sandbox
 
 #if canImport(Glibc)
     import Glibc

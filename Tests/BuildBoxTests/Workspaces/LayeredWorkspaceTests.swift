@@ -1,9 +1,9 @@
-import Engine
 import Foundation
 import Git
 import Testing
 
 @testable import BuildBox
+import Sandbox
 
 /// Workspaces over layers, with real mounts and steps in real sandboxes.
 @Suite(.enabled(if: LayerGround.isPossible, "nothing can be mounted here"), .timeLimit(.minutes(3)))

@@ -1,7 +1,9 @@
+import Concurrency
 import Synchronization
 import Testing
 
 @testable import Engine
+import Sandbox
 
 #if canImport(Glibc)
     import Glibc

@@ -1,8 +1,7 @@
 import Foundation
 import Pipeline
 import TestSupport
-
-@testable import Engine
+@testable import WorkflowPrograms
 
 extension FuzzTarget {
     static let processes: [FuzzTarget] = [answer, stepinit]

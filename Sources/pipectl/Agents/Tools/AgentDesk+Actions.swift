@@ -4,6 +4,7 @@ import Results
 import BuildBox
 import Foundation
 import MCP
+import WorkflowPrograms
 
 /// What an agent may start and end. Nothing here lets code that a person must see go on, or acts on the world.
 extension AgentDesk {

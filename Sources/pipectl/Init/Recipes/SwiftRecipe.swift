@@ -1,6 +1,6 @@
-import Engine
 import Foundation
 import Pipeline
+import WorkflowPrograms
 
 /// A Swift package.
 struct SwiftRecipe {
