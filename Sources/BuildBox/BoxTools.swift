@@ -1,5 +1,6 @@
 import Control
 import Engine
+import Store
 import Foundation
 
 #if canImport(Glibc)
@@ -40,6 +41,14 @@ package enum BoxTools {
         var info = statvfs()
         guard statvfs(path, &info) == 0 else { return nil }
         return Int(info.f_bavail) * Int(info.f_frsize)
+    }
+
+    /// Whether an error, of whatever library, says that the disk is full.
+    static func isDiskFull(_ error: any Error) -> Bool {
+        if let error = error as? ArchiveError, error.code == .diskFull { return true }
+        let text = "\(error)".lowercased()
+        // strerror(3) of ENOSPC and EDQUOT, and SQLite's own words.
+        return ["no space left", "disk quota exceeded", "disk is full"].contains { text.contains($0) }
     }
 }
 
