@@ -5,7 +5,7 @@ import Pipeline
 import Synchronization
 
 /// What a scheduler needs of the daemon around it.
-protocol SchedulerHost: Actor {
+protocol SchedulerHost: Sendable {
     /// Whether the disk has room for another run.
     func hasRoom() -> Bool
     /// Told how each attempt to claim a run went; nil for well.
@@ -15,7 +15,7 @@ protocol SchedulerHost: Actor {
     /// Told when nothing of a run is left.
     func noteEnd(of run: RunID)
     /// Sends away steps that wait for approval.
-    func stopWaiting() async
+    func stopWaiting()
 }
 
 /// Starts runs as they come, and holds the list of those that go on.
@@ -111,12 +111,12 @@ actor Scheduler {
                 if untilIdle, isQuiet, !isDraining, !isEmpty, isIdle {
                     // Nobody can reach this process to approve: the runs keep their place for the next one.
                     drain()
-                    await host.stopWaiting()
+                    host.stopWaiting()
                 }
                 guard let ended = try await group.next() else { break }
                 if let report = ended {
                     if untilIdle || mayStart != nil { reports.append(report) }
-                    await end(report, host)
+                    end(report, host)
                 } else {
                     if Task.isCancelled { isDraining = true } else { listen() }
                 }
@@ -135,10 +135,10 @@ actor Scheduler {
         return stop
     }
 
-    private func end(_ report: Report, _ host: some SchedulerHost) async {
+    private func end(_ report: Report, _ host: some SchedulerHost) {
         live.withLock { $0.end(report.id) }
         if mayStart != nil { ownReports[report.id] = report }
-        await host.noteEnd(of: report.id)
+        host.noteEnd(of: report.id)
     }
 
     /// The next run.
@@ -150,17 +150,17 @@ actor Scheduler {
         do {
             // At once: whoever cancels the run finds it.
             let begun = try await claim(host, background).map { ($0, begin($0)) }
-            await host.noteClaim(nil)
+            host.noteClaim(nil)
             return begun
         } catch {
             guard isPatient else { throw error }
-            await host.noteClaim(error)
+            host.noteClaim(error)
             return nil
         }
     }
 
     private func claim(_ host: some SchedulerHost, _ background: BackgroundWork) async throws -> QueuedRun? {
-        guard await host.hasRoom() else { return nil }
+        guard host.hasRoom() else { return nil }
         let running = live.withLock { $0.ids }
         if let mayStart {
             let waiting = try await index.queued().filter {
@@ -173,7 +173,7 @@ actor Scheduler {
         // A run that was just put back, and approved already, must have left its folders before it starts again.
         let run = try await index.claimNext(
             excluding: running, isIdle: live.withLock { $0.isIdle }, prefersMissed: background.mayMissSnapshots)
-        if run?.request.isMissed != true { background.mayMissSnapshots = false }
+        if run?.request.kind != .warmUp(isMissed: true) { background.mayMissSnapshots = false }
         return run
     }
 }
