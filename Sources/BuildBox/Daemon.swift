@@ -1,3 +1,4 @@
+public import StateFiles
 public import Control
 import Archive
 import Engine

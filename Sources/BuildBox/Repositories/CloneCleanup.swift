@@ -1,3 +1,4 @@
+import SystemCalls
 import Control
 import Engine
 import Foundation

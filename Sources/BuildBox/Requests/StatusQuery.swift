@@ -1,3 +1,4 @@
+import StateFiles
 import Control
 import Foundation
 import Results

@@ -1,3 +1,6 @@
+import Sandbox
+import WorkflowPrograms
+import StateFiles
 import Control
 import Engine
 import Foundation

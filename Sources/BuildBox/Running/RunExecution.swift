@@ -1,3 +1,4 @@
+import Concurrency
 import Engine
 import Foundation
 import Logging

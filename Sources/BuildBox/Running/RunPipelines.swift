@@ -1,3 +1,5 @@
+import StateFiles
+import WorkflowPrograms
 import Archive
 import Engine
 import Foundation

@@ -1,3 +1,4 @@
+import StateFiles
 import Control
 import Logging
 import Results

@@ -1,3 +1,4 @@
+import Concurrency
 import Control
 import Engine
 import Results

@@ -1,3 +1,4 @@
+import Sandbox
 import Archive
 import Engine
 import Foundation

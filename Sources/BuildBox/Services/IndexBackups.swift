@@ -1,3 +1,5 @@
+import SystemCalls
+import StateFiles
 import Foundation
 import Logging
 import Results

@@ -1,3 +1,5 @@
+import StateFiles
+import SystemCalls
 import Foundation
 import Git
 import Logging

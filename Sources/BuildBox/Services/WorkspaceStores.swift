@@ -1,3 +1,4 @@
+import StateFiles
 import Logging
 import Synchronization
 

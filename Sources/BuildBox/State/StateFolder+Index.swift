@@ -1,3 +1,4 @@
+public import StateFiles
 import Foundation
 
 extension StateFolder {
