@@ -183,6 +183,7 @@ let package = Package(
             dependencies: [
                 "Archive", "BuildBox", "CLinux", "Control", "Engine", "Git", "Masking", "Pipeline", "Results",
                 "StateFiles", "stepinit", "Store", "SystemCalls", "TestIntegrity", "TestSupport",
+                .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
