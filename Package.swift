@@ -219,6 +219,7 @@ let package = Package(
                 "Archive", "BuildBox", "CLinux", "Concurrency", "Control", "Engine", "Git", "Masking", "Pipeline",
                 "Reports", "Results", "Sandbox", "StateFiles", "stepinit", "Store", "SystemCalls", "TestIntegrity",
                 "TestSupport", "WorkflowPrograms",
+                .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],

@@ -50,16 +50,14 @@ extension Daemon {
         work.background.settings = .init(
             makesSnapshots: options.refreshesBases && options.baseBytes > 0 && sandboxing.layering != nil,
             runsTargets: options.refreshesBases)
-        state.archive.beginJournal()
-        let archive = ArchiveUpkeep(store: state.archive, log: log)
         let backups = IndexBackups(
             index: state.index, folder: state.folder, health: health, archive: archive, log: log)
         var services: [any Service] = [
-            UntilShutdown { await archive.keepFlushing() },
+            UntilShutdown { [archive] in await archive.run() },
             UntilShutdown { try await server.run(whenListening: whenReady) },
             UntilShutdown { await backups.run() },
         ]
-        services += watching() + maintenance(archive)
+        services += watching() + maintenance()
         let all =
             services.map {
                 ServiceGroupConfiguration.ServiceConfiguration(service: $0, successTerminationBehavior: .ignore)
@@ -67,6 +65,7 @@ extension Daemon {
             // The end of the runs is the daemon's end. It is the last one, so that it shuts down before the others.
             + [.init(service: RunService(work: work), successTerminationBehavior: .gracefullyShutdownGroup)]
         try await ServiceGroup(configuration: ServiceGroupConfiguration(services: all, logger: log)).run()
+        await archive.export()
         await backups.backUpIfDue()
         await backups.checkpoint()
     }
@@ -89,14 +88,14 @@ extension Daemon {
     }
 
     /// Services that keep this machine ready for runs.
-    private func maintenance(_ archive: ArchiveUpkeep) -> [any Service] {
+    private func maintenance() -> [any Service] {
         let machine = MachineWatch(
             health: health, queue: queue, watchers: watchers, workspaces: workspaces,
             memory: IdleMemory(index: state.index, health: health, board: board))
         let standbys = Standbys(state: state.folder, options: options, log: log) { [tools] in await tools.sandboxing() }
         var services = [
             UntilShutdown { await machine.run() },
-            UntilShutdown { [fixes = work.fixes] in
+            UntilShutdown { [fixes = work.fixes, archive] in
                 while !Task.isCancelled {
                     await fixes.sweep()
                     await archive.pack()
@@ -128,10 +127,9 @@ extension Daemon {
     /// One look at each repository; runs what it started, to the end.
     public func lookOnce() async throws -> LookOutcome {
         for watcher in watchers.all { try await watcher.look() }
-        state.archive.beginJournal()
         _ = await workspaces.makeSpace(health)
         let reports = try await work.work(untilIdle: true)
-        await ArchiveUpkeep(store: state.archive, log: log).flush()
+        await archive.export()
         // What has ended is said also where this can't be found out.
         let waiting = ((try? await state.index.queued()) ?? []).filter { $0.waitsFor == nil }.map(\.id)
         return LookOutcome(reports: reports, waiting: waiting, obstacle: waiting.isEmpty ? nil : await obstacle())

@@ -19,6 +19,8 @@ public final class Daemon: Sendable {
     let workspaces: WorkspaceStores
     let health: Health
     let work: RunWork
+    /// Brings ended runs into `archive.git`.
+    let archive: ArchiveService
     let requests: RequestHandler
     let redTests: AsyncStream<BisectRequest>
     let log: Logger
@@ -67,6 +69,7 @@ public final class Daemon: Sendable {
                 accept: { try await queue.accept($0) }),
             fixes: fixes, redTests: redTests, writesNotes: options.writesNotes, log: log)
         requests = RequestHandler(pipelines, queue, fixes, repositories, tests, health)
+        archive = ArchiveService(store: state.archive, index: state.index, log: log)
         (self.state, self.options, self.log) = (state, options, log)
         try await settle()
     }

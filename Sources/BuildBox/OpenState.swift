@@ -26,11 +26,9 @@ struct OpenState: Sendable {
         for path in StaleTemporaryFiles.remove(from: folder, olderThan: Date()) {
             log.notice("removed \(path), left by a pipectl that was killed")
         }
-        archive = try ArchiveStore(home: folder.path)
-        for id in try await archive.recover() {
-            log.notice("run \(id) was being archived at a power loss; its missing files were written again")
-        }
-        index = try await Self.openIndex(folder, archive)
+        let stored = try ArchiveStore(home: folder.path)
+        index = try await Self.openIndex(folder, stored)
+        archive = stored.reading(index)
         self.folder = folder
         self.reserve = reserve
     }

@@ -100,12 +100,8 @@ actor FixCoordinator {
             series.state = .working
             series.reason = "attempt \(role.attempt) of \(role.last) is being \(what)"
         }
-        if series != report.fixes { try await record(series, of: id) }
-    }
-
-    private func record(_ series: FixSeries, of id: RunID) async throws {
-        let bytes = try await store.amend(id, fixes: series)
-        try await index.setFixState(series.state, of: id, archivedBytes: bytes)
+        guard series != report.fixes else { return }
+        try await store.amend(id, fixes: series, in: index)
         log.notice("run \(id): fix \(series.state.title): \(TerminalText.name(series.reason, limit: 500))")
         queue.board.wake(id)
     }

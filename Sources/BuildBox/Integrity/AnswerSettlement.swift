@@ -34,7 +34,7 @@ struct AnswerSettlement: Sendable {
             report.verdict = .failed
             report.reason = "its changes were rejected by \(answer.by ?? "?")\(comment): \(answer.why)"
         }
-        try await index.amend(report, archivedBytes: store.amend(report))
+        try await store.amend(report, in: index)
         // What waited for the answer continues now.
         if let role = report.fix?.role { try await fixes.advanceIfMine(role.of) }
         guard let repository = await notes?.all[report.repository] else { return }

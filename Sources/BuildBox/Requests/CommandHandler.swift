@@ -35,6 +35,7 @@ struct CommandHandler: Sendable {
         case .trustProofs(let step, let repository):
             return .completed(try await proofs.trustProofs(of: step, in: repository))
         case .pushArchive(let remote):
+            try await store.export(from: index)
             let count = try await store.push(to: remote)
             return .completed(.pushed(refs: count, remote: remote))
         default: return nil

@@ -32,8 +32,7 @@ struct UnstartedRuns: Sendable {
                         unstarted: run, findings: intents.map(\.finding), reproduce: run.request.reproduction,
                         box: .current)
                 else { continue }
-                let archived = try await store.write(report, request: run.request)
-                try await index.finish(report, tests: [], archivedBytes: archived.bytes)
+                try await store.record(report, request: run.request, in: index)
             }
         } catch {
             log.warning("reports of runs that never started can't be archived yet: \(error)")

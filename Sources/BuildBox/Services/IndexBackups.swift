@@ -10,7 +10,7 @@ struct IndexBackups: Sendable {
     let index: Store.Index
     let folder: StateFolder
     let health: Health
-    let archive: ArchiveUpkeep
+    let archive: ArchiveService
     let log: Logger
 
     func run() async {
@@ -26,7 +26,7 @@ struct IndexBackups: Sendable {
         do { try await index.checkpoint() } catch {
             log.debug("the index's log could not be written into it: \(error)")
         }
-        await archive.flush()
+        await archive.export()
     }
 
     /// Makes a copy of the index if there is none of the last day; says why if it can't.
