@@ -126,7 +126,9 @@ let package = Package(
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             swiftSettings: settings, linkerSettings: release),
-        // What tests share: a repository, a state folder and a daemon of the built binary, numbers that come again.
+        // What tests of any room share; it knows no room.
+        .target(name: "TestBasics", path: "Tests/TestBasics", swiftSettings: settings),
+        // What tests share that know the rooms: a repository, a state folder and a daemon of the built binary, samples.
         .target(
             name: "TestSupport",
             dependencies: [
@@ -134,12 +136,12 @@ let package = Package(
             ],
             path: "Tests/Support", swiftSettings: settings),
         .testTarget(name: "MCPTests", dependencies: ["MCP"], swiftSettings: settings),
-        .testTarget(name: "GitTests", dependencies: ["Git", "TestSupport"], swiftSettings: settings),
-        .testTarget(name: "PipelineTests", dependencies: ["Pipeline", "TestSupport"], swiftSettings: settings),
+        .testTarget(name: "GitTests", dependencies: ["Git", "TestBasics"], swiftSettings: settings),
+        .testTarget(name: "PipelineTests", dependencies: ["Pipeline", "TestBasics"], swiftSettings: settings),
         .testTarget(name: "TestIntegrityTests", dependencies: ["Pipeline", "TestIntegrity"], swiftSettings: settings),
         .testTarget(name: "ResultsTests", dependencies: ["Pipeline", "Results"], swiftSettings: settings),
-        .testTarget(name: "TerminalTextTests", dependencies: ["TerminalText", "TestSupport"], swiftSettings: settings),
-        .testTarget(name: "MaskingTests", dependencies: ["Masking", "TestSupport"], swiftSettings: settings),
+        .testTarget(name: "TerminalTextTests", dependencies: ["TerminalText", "TestBasics"], swiftSettings: settings),
+        .testTarget(name: "MaskingTests", dependencies: ["Masking", "TestBasics"], swiftSettings: settings),
         .testTarget(
             name: "TestReportsTests", dependencies: ["Diagnostics", "Results", "TestReports"], exclude: ["Fixtures"],
             swiftSettings: settings),
@@ -152,7 +154,7 @@ let package = Package(
         .testTarget(
             name: "EngineTests",
             dependencies: [
-                "Engine", "Masking", "Pipeline", "Results", "TestReports", "stepinit", "TestSupport",
+                "Engine", "Masking", "Pipeline", "Results", "TestBasics", "TestReports", "stepinit", "TestSupport",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),
@@ -176,13 +178,13 @@ let package = Package(
             ],
             swiftSettings: settings),
         .testTarget(
-            name: "ControlTests", dependencies: ["Control", "Results", "SystemCalls", "TestSupport"],
+            name: "ControlTests", dependencies: ["Control", "Results", "SystemCalls", "TestBasics", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "BuildBoxTests",
             dependencies: [
                 "Archive", "BuildBox", "CLinux", "Control", "Engine", "Git", "Masking", "Pipeline", "Results",
-                "StateFiles", "stepinit", "Store", "SystemCalls", "TestIntegrity", "TestSupport",
+                "StateFiles", "stepinit", "Store", "SystemCalls", "TestBasics", "TestIntegrity", "TestSupport",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
@@ -191,8 +193,8 @@ let package = Package(
             name: "FuzzTests",
             dependencies: [
                 "Archive", "BuildBox", "Control", "Diagnostics", "Engine", "Git", "Masking", "MCP", "pipectl",
-                "Pipeline", "Reports", "Results", "stepinit", "Store", "TerminalText", "TestIntegrity", "TestReports",
-                "TestSupport",
+                "Pipeline", "Reports", "Results", "stepinit", "Store", "TerminalText", "TestBasics", "TestIntegrity",
+                "TestReports", "TestSupport",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),
@@ -210,9 +212,24 @@ let package = Package(
         .testTarget(
             name: "FaultTests",
             dependencies: [
-                "pipectl", "Reports", "Results", "stepinit", "TestSupport",
+                "pipectl", "Reports", "Results", "stepinit", "TestBasics", "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             exclude: ["Shims"], swiftSettings: settings),
     ]
 )
+
+// `script/test AREA` names the test targets that it wants. Then the package has only these and what they need: all tests
+// are linked into one program, and a build must not compile the others for it.
+if let wanted = Context.environment["PIPECTL_TESTS"]?.split(separator: " ").map(String.init) {
+    var needed: Set<String> = []
+    var left = wanted
+    while let name = left.popLast() {
+        guard needed.insert(name).inserted else { continue }
+        for target in package.targets where target.name == name {
+            for case .byNameItem(let other, _) in target.dependencies { left.append(other) }
+        }
+    }
+    package.targets.removeAll { !needed.contains($0.name) }
+    package.products.removeAll { !needed.contains($0.name) }
+}
