@@ -62,6 +62,11 @@ struct Pipectl: AsyncParsableCommand {
             let code = exitCode(for: error)
             if code == .validationFailure {
                 // The parser would end with 64 (sysexits.h); here 2 means wrong usage everywhere.
+                let words = Array(CommandLine.arguments.dropFirst())
+                if let sentence = CommandSuggestion.sentence(for: words, below: Self.self) {
+                    Terminal.say("pipectl: \(TerminalText.lines(sentence))")
+                    Foundation.exit(2)
+                }
                 let text = fullMessage(for: error)
                 Terminal.say(text.hasPrefix("Error: ") ? "pipectl: \(text.dropFirst("Error: ".count))" : text)
                 Foundation.exit(2)

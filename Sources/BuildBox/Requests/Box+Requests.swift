@@ -30,7 +30,7 @@ extension Box {
             case .rerun(let wanted):
                 let outcome = try await rerun(wanted)
                 try await reply(.accepted(outcome.run.id, isNew: outcome.isNew))
-            case .runs(let query): try await reply(.runs(index.runs(filter(query))))
+            case .runs(let query): try await reply(.runs(index.runs(filter(query)).map(board.withQuestion)))
             case .run(let id): try await reply(.run(detail(id)))
             case .find(let question): try await reply(.found(find(question)))
             case .bundle(let wanted): try await reply(.bundle(bundle(wanted)))
@@ -117,6 +117,7 @@ extension Box {
     public func start(_ start: StartRequest) async throws -> EnqueueOutcome {
         let (request, repository) = try await request(start)
         try await checkLimits(of: request, in: repository)
+        try await checkParts(of: request, in: repository)
         return try await accept(request)
     }
 
@@ -228,7 +229,10 @@ extension Box {
                 request.resumes = id
             }
         }
-        if !wanted.steps.isEmpty { request.onlySteps = wanted.steps }
+        if !wanted.steps.isEmpty {
+            request.onlySteps = wanted.steps
+            try await checkParts(of: request, in: try await self.repository(of: request))
+        }
         if wanted.isForAgent {
             try await checkLimits(
                 of: request, in: try await repository(named: request.repository), earlier: run.summary.trust)

@@ -58,6 +58,17 @@ extension Box {
         }
     }
 
+    /// Refuses a run of some steps or tests where the plan has none of that name, before anything is started.
+    ///
+    /// - Throws: ``EarlyVerdict`` with ``Verdict/definitionError``. A run that would end early for another reason, such as
+    ///   a conflict, is accepted: its report says so.
+    func checkParts(of request: RunRequest, in repository: WatchedRepository) async throws {
+        guard request.isPartial else { return }
+        do { _ = try await planned(request, in: repository) } catch let early as EarlyVerdict {
+            if early.verdict == .definitionError { throw early }
+        }
+    }
+
     /// The preparation of a run that is not started; as if everything that it asks a person were approved.
     func planned(_ request: RunRequest, in repository: WatchedRepository) async throws -> RunPreparation {
         let run = QueuedRun(id: 0, request: request, createdAt: Date())

@@ -49,7 +49,7 @@ public struct RunSummary: Sendable, Equatable, Codable, Identifiable {
     public var isArchived: Bool
     /// How far the code is trusted; nil until that is decided.
     public var trust: Trust?
-    /// Why the run waits for an approval before its first step; nil if it does not.
+    /// Why the run waits for an approval, before its first step or between its steps; nil if it does not.
     public var heldFor: String?
     /// The kind of background run; nil for other runs.
     public var upkeep: RunRequest.Upkeep?

@@ -46,7 +46,7 @@ struct Following {
         try await QuietTerminal.during(view.isLive) {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { await view.animate() }
-                group.addTask { await cancelWhenInterrupted(id, outcome) }
+                group.addTask { await cancelWhenInterrupted(id, outcome, view) }
                 try await access.ask(.follow(id)) { reply in
                     guard case .progress(let progress) = reply else { return }
                     await view.take(progress)
@@ -57,16 +57,16 @@ struct Following {
         }
     }
 
-    private func cancelWhenInterrupted(_ id: RunID, _ outcome: VerdictBox) async {
+    private func cancelWhenInterrupted(_ id: RunID, _ outcome: VerdictBox, _ view: RunView) async {
         await withTaskGroup(of: Void.self) { group in
             for await _ in await UnixSignalsSequence(trapping: .sigint, .sigterm) {
                 guard await outcome.interrupt() else { Foundation.exit(130) }
-                Terminal.say("interrupted: run \(id) is being cancelled; a second signal ends this command at once")
+                await view.say("interrupted: run \(id) is being cancelled; a second signal ends this command at once")
                 group.addTask {
                     do {
                         try await access.ask(.cancel(id, reason: "interrupted where it was started")) { _ in }
                     } catch {
-                        Terminal.say("run \(id) could not be cancelled: \(error); `pipectl cancel \(id)` tries again")
+                        await view.say("run \(id) could not be cancelled: \(error); `pipectl cancel \(id)` tries again")
                     }
                 }
             }

@@ -56,6 +56,13 @@ actor RunView {
         }
     }
 
+    /// Prints a line that stays, above the tree. Written past the view, it would leave a row of the tree behind.
+    func say(_ text: String) {
+        line(text)
+        draw()
+        flush()
+    }
+
     /// A permanent line above the tree.
     private func line(_ text: String) { pending += text + "\n" }
 

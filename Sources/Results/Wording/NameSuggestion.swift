@@ -1,14 +1,18 @@
-/// Which name was probably meant.
-enum NameSuggestion {
+/// Which name was probably meant by a misspelt one.
+public enum NameSuggestion {
     /// `No workflow is named "cii". Did you mean "ci"? There are: ci, release.`
-    static func sentence(for name: String, among names: [String]) -> String {
-        let guess = nearest(to: name, among: names).map { " Did you mean \"\($0)\"?" } ?? ""
+    public static func sentence(for name: String, among names: [String]) -> String {
         let list = names.isEmpty ? "There is none." : "There are: \(names.joined(separator: ", "))."
-        return "No workflow is named \"\(name.prefix(100))\".\(guess) \(list)"
+        return "No workflow is named \"\(name.prefix(100))\".\(question(for: name, among: names)) \(list)"
     }
 
-    /// The name with the fewest edits, when they are few for its length.
-    static func nearest(to name: String, among names: [String]) -> String? {
+    /// ` Did you mean "ci"?`, with the space before it; empty where no name is near.
+    public static func question(for name: String, among names: [String]) -> String {
+        nearest(to: name, among: names).map { " Did you mean \"\($0)\"?" } ?? ""
+    }
+
+    /// The name with the fewest edits; nil where even that is far for its length.
+    public static func nearest(to name: String, among names: [String]) -> String? {
         let wanted = Array(name.lowercased().prefix(200))
         let ranked = names.map { (name: $0, distance: distance(wanted, Array($0.lowercased()))) }
         guard let best = ranked.min(by: { $0.distance < $1.distance }) else { return nil }
