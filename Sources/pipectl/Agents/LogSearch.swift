@@ -1,8 +1,8 @@
-import StateFiles
 import BuildBox
 import Engine
 import Foundation
 import MCP
+import StateFiles
 
 #if canImport(Glibc)
     import Glibc

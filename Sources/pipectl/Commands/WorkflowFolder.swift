@@ -1,7 +1,7 @@
-import StateFiles
 import BuildBox
 import Engine
 import Foundation
+import StateFiles
 
 /// `workflows/` of a working tree, as it is now, committed or not.
 struct WorkflowFolder {

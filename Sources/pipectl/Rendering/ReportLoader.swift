@@ -1,10 +1,10 @@
-import StateFiles
-import Reports
-import Results
 import Archive
 import BuildBox
 import Engine
 import Foundation
+import Reports
+import Results
+import StateFiles
 
 /// Reads a finished run out of the archive: report, tests and logs, ready to render.
 struct ReportLoader {

@@ -1,9 +1,9 @@
+import BuildBox
 import Control
+import Foundation
 import Reports
 import Results
 import TerminalText
-import BuildBox
-import Foundation
 
 /// Shows a run while it goes on: a tree that redraws itself on a terminal, one line for each event elsewhere.
 actor RunView {

@@ -1,9 +1,9 @@
+import BuildBox
 import Control
 import Engine
-import Results
-import BuildBox
 import Foundation
 import MCP
+import Results
 
 /// What an agent may start and end. Nothing here lets code that a person must see go on, or acts on the world.
 extension AgentDesk {
