@@ -149,7 +149,9 @@ let package = Package(
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             swiftSettings: settings, linkerSettings: release),
-        // What tests share: a repository, a state folder and a daemon of the built binary, numbers that come again.
+        // What tests of any room share; it knows no room.
+        .target(name: "TestBasics", path: "Tests/TestBasics", swiftSettings: settings),
+        // What tests share that know the rooms: a repository, a state folder and a daemon of the built binary, samples.
         .target(
             name: "TestSupport",
             dependencies: [
@@ -158,12 +160,12 @@ let package = Package(
             ],
             path: "Tests/Support", swiftSettings: settings),
         .testTarget(name: "MCPTests", dependencies: ["MCP"], swiftSettings: settings),
-        .testTarget(name: "GitTests", dependencies: ["Git", "TestSupport"], swiftSettings: settings),
-        .testTarget(name: "PipelineTests", dependencies: ["Pipeline", "TestSupport"], swiftSettings: settings),
+        .testTarget(name: "GitTests", dependencies: ["Git", "TestBasics"], swiftSettings: settings),
+        .testTarget(name: "PipelineTests", dependencies: ["Pipeline", "TestBasics"], swiftSettings: settings),
         .testTarget(name: "TestIntegrityTests", dependencies: ["Pipeline", "TestIntegrity"], swiftSettings: settings),
         .testTarget(name: "ResultsTests", dependencies: ["Pipeline", "Results"], swiftSettings: settings),
-        .testTarget(name: "TerminalTextTests", dependencies: ["TerminalText", "TestSupport"], swiftSettings: settings),
-        .testTarget(name: "MaskingTests", dependencies: ["Masking", "TestSupport"], swiftSettings: settings),
+        .testTarget(name: "TerminalTextTests", dependencies: ["TerminalText", "TestBasics"], swiftSettings: settings),
+        .testTarget(name: "MaskingTests", dependencies: ["Masking", "TestBasics"], swiftSettings: settings),
         .testTarget(
             name: "TestReportsTests", dependencies: ["Diagnostics", "Results", "TestReports"], exclude: ["Fixtures"],
             swiftSettings: settings),
@@ -187,7 +189,8 @@ let package = Package(
         .testTarget(
             name: "EngineTests",
             dependencies: [
-                "Concurrency", "Engine", "Masking", "Pipeline", "Results", "Sandbox", "stepinit", "TestSupport",
+                "Concurrency", "Engine", "Masking", "Pipeline", "Results", "Sandbox", "stepinit", "TestBasics",
+                "TestReports", "TestSupport",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),
@@ -211,14 +214,14 @@ let package = Package(
             ],
             swiftSettings: settings),
         .testTarget(
-            name: "ControlTests", dependencies: ["Control", "Results", "SystemCalls", "TestSupport"],
+            name: "ControlTests", dependencies: ["Control", "Results", "SystemCalls", "TestBasics", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "BuildBoxTests",
             dependencies: [
                 "Archive", "BuildBox", "CLinux", "Concurrency", "Control", "Engine", "Git", "Masking", "Pipeline",
-                "Reports", "Results", "Sandbox", "StateFiles", "stepinit", "Store", "SystemCalls", "TestIntegrity",
-                "TestSupport", "WorkflowPrograms",
+                "Reports", "Results", "Sandbox", "StateFiles", "stepinit", "Store", "SystemCalls", "TestBasics",
+                "TestIntegrity", "TestSupport", "WorkflowPrograms",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
@@ -228,8 +231,8 @@ let package = Package(
             name: "FuzzTests",
             dependencies: [
                 "Archive", "BuildBox", "Control", "Diagnostics", "Engine", "Git", "Masking", "MCP", "pipectl",
-                "Pipeline", "Reports", "Results", "Sandbox", "stepinit", "Store", "TerminalText", "TestIntegrity",
-                "TestReports", "TestSupport", "WorkflowPrograms",
+                "Pipeline", "Reports", "Results", "Sandbox", "stepinit", "Store", "TerminalText", "TestBasics",
+                "TestIntegrity", "TestReports", "TestSupport", "WorkflowPrograms",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),
@@ -247,9 +250,24 @@ let package = Package(
         .testTarget(
             name: "FaultTests",
             dependencies: [
-                "pipectl", "Reports", "Results", "stepinit", "TestSupport",
+                "pipectl", "Reports", "Results", "stepinit", "TestBasics", "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             exclude: ["Shims"], swiftSettings: settings),
     ]
 )
+
+// `script/test AREA` names the test targets that it wants. Then the package has only these and what they need: all tests
+// are linked into one program, and a build must not compile the others for it.
+if let wanted = Context.environment["PIPECTL_TESTS"]?.split(separator: " ").map(String.init) {
+    var needed: Set<String> = []
+    var left = wanted
+    while let name = left.popLast() {
+        guard needed.insert(name).inserted else { continue }
+        for target in package.targets where target.name == name {
+            for case .byNameItem(let other, _) in target.dependencies { left.append(other) }
+        }
+    }
+    package.targets.removeAll { !needed.contains($0.name) }
+    package.products.removeAll { !needed.contains($0.name) }
+}

@@ -47,6 +47,8 @@ public struct Confinement: Sendable {
     private let release: @Sendable (StepUser?) -> Void
     /// Stands for all of the above where it is looked for when it is first needed.
     private let later: LazyConfinement?
+    /// Called with each end before anything is concluded from it; a shutdown of the machine may have caused it.
+    public var afterEnd: (@Sendable (ToolResult) async -> Void)?
 
     /// The one that `find` returns, asked for before the first start.
     public init(found find: @escaping @Sendable () async -> Confinement) {
@@ -87,9 +89,19 @@ public struct Confinement: Sendable {
     func run(
         _ launch: ProgramLaunch, environment: [String: String], deadline: Duration
     ) async throws -> ToolResult {
-        if let later {
-            return try await later.confinement.run(launch, environment: environment, deadline: deadline)
-        }
+        let result =
+            if let later {
+                try await later.confinement.run(launch, environment: environment, deadline: deadline)
+            } else {
+                try await enclosed(launch, environment: environment, deadline: deadline)
+            }
+        await afterEnd?(result)
+        return result
+    }
+
+    private func enclosed(
+        _ launch: ProgramLaunch, environment: [String: String], deadline: Duration
+    ) async throws -> ToolResult {
         let (command, user) = try enclose(launch)
         defer { release(user) }
         guard let executable = command.first else { throw CancellationError() }

@@ -1,5 +1,6 @@
 public import Foundation
 public import Pipeline
+import Results
 
 /// The compiled workflows of one commit: says which there are, plans them, and runs their closure steps.
 public struct WorkflowProgram: Sendable {

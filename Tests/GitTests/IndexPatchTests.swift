@@ -1,6 +1,6 @@
 import Foundation
 import Git
-import TestSupport
+import TestBasics
 import Testing
 
 /// An index that is patched again and again must be what Git makes of each tree.

@@ -1,6 +1,6 @@
 import Foundation
 import Git
-import TestSupport
+import TestBasics
 import Testing
 
 /// A checkout over another one must be what a checkout into nothing is, byte for byte.

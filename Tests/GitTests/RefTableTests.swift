@@ -1,6 +1,6 @@
 import CGit
 import Foundation
-import TestSupport
+import TestBasics
 import Testing
 
 @testable import Git

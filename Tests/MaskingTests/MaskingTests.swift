@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import TestBasics
 import Testing
 
 @testable import Masking

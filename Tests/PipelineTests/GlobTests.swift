@@ -1,5 +1,5 @@
 @testable import Pipeline
-import TestSupport
+import TestBasics
 import Testing
 
 @Suite struct GlobTests {

@@ -16,6 +16,7 @@ struct ManualRuns: Sendable {
     func start(_ start: StartRequest) async throws -> EnqueueOutcome {
         let (request, repository) = try await requests.request(start)
         try await planner.checkLimits(of: request, in: repository)
+        try await planner.checkParts(of: request, in: repository)
         return try await accept(request)
     }
 
@@ -64,11 +65,10 @@ struct ManualRuns: Sendable {
         }
         if !wanted.steps.isEmpty { request.onlySteps = wanted.steps }
         request.kind = .rerun(rerun)
-        if wanted.isForAgent {
-            try await planner.checkLimits(
-                of: request,
-                in: try await planner.repositories.repository(
-                    named: request.repository), earlier: run.summary.trust)
+        if wanted.isForAgent || !wanted.steps.isEmpty {
+            let repository = try await planner.repositories.repository(named: request.repository)
+            if !wanted.steps.isEmpty { try await planner.checkParts(of: request, in: repository) }
+            try await planner.checkLimits(of: request, in: repository, earlier: run.summary.trust)
         }
         return try await accept(request)
     }

@@ -29,9 +29,10 @@ actor BuildTools {
         if let cache { return cache }
         let library = try PipelineLibrary.find(beside: executable)
         let toolchain = try await toolchain()
+        var confinement = await sandboxing().confinement
+        if let shutdown = options.shutdown { confinement.afterEnd = { await shutdown.leaveIfTold(after: $0) } }
         let made = ProgramCache(
-            directory: folder.programs, library: library, toolchain: toolchain,
-            confinement: await sandboxing().confinement)
+            directory: folder.programs, library: library, toolchain: toolchain, confinement: confinement)
         // Another caller may have been faster; all must share one, which compiles a program once.
         let kept = cache ?? made
         cache = kept

@@ -30,6 +30,17 @@ struct RunPlanner: Sendable {
         return prepared
     }
 
+    /// Refuses a run of some steps or tests where the plan has none of that name, before anything is started.
+    ///
+    /// - Throws: ``EarlyVerdict`` with ``Verdict/definitionError``. A run that would end early for another reason, such as
+    ///   a conflict, is accepted: its report says so.
+    func checkParts(of request: RunRequest, in repository: WatchedRepository) async throws {
+        guard request.isPartial else { return }
+        do { _ = try await planned(request, in: repository) } catch let early as EarlyVerdict {
+            if early.verdict == .definitionError { throw early }
+        }
+    }
+
     /// Refuses a request of an agent that only a person may make; anything else that is wrong, its run says.
     ///
     /// - Parameter earlier: How far the run was trusted that is repeated.

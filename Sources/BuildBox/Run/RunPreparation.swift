@@ -228,9 +228,12 @@ extension Plan {
         var waiting = names
         while let name = waiting.popLast() {
             guard let step = byName[name] else {
+                let known = steps.map(\.name)
                 throw DefinitionError(
                     .invalid,
-                    "workflow \"\(workflow)\" has no step \"\(name)\"; it has \(steps.map(\.name).joined(separator: ", "))"
+                    "workflow \"\(workflow)\" has no step \"\(name)\"."
+                        + NameSuggestion.question(for: name, among: known)
+                        + " It has: \(known.joined(separator: ", "))."
                 )
             }
             if kept.insert(name).inserted { waiting += step.needs }

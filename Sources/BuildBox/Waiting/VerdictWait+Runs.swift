@@ -160,15 +160,19 @@ extension VerdictWait {
 
 extension WaitConclusion {
     /// What the runs come to, or nil while something is open that may change it.
-    init?(of runs: [WaitedRun], end: WaitRequest.End) {
+    ///
+    /// - Parameter own: The runs of the subject itself. Where several runs have the worst verdict, one of these decides.
+    init?(of runs: [WaitedRun], end: WaitRequest.End, own: Set<RunID> = []) {
         func verdict(_ run: WaitedRun) -> Verdict? { run.state == .needsApproval ? .needsApproval : run.verdict }
+        func worst(of runs: [WaitedRun]) -> WaitedRun? {
+            let ranked = runs.filter { own.contains($0.id) } + runs.filter { !own.contains($0.id) }
+            return ranked.max { (verdict($0)?.severity ?? 0) < (verdict($1)?.severity ?? 0) }
+        }
         if end == .failure {
             let failures = runs.filter { run in
                 run.verdict.map { [.failed, .conflict, .definitionError].contains($0) } ?? false
             }
-            if let worst = failures.max(by: { ($0.verdict?.severity ?? 0) < ($1.verdict?.severity ?? 0) }),
-                let verdict = worst.verdict
-            {
+            if let worst = worst(of: failures), let verdict = worst.verdict {
                 self.init(verdict: verdict, reason: worst.reason ?? verdict.title, run: worst.id)
                 return
             }
@@ -183,9 +187,7 @@ extension WaitConclusion {
                 return
             }
         }
-        guard runs.allSatisfy({ verdict($0) != nil }),
-            let worst = runs.max(by: { (verdict($0)?.severity ?? 0) < (verdict($1)?.severity ?? 0) }),
-            let decision = verdict(worst)
+        guard runs.allSatisfy({ verdict($0) != nil }), let worst = worst(of: runs), let decision = verdict(worst)
         else { return nil }
         let reason = worst.reason ?? worst.detail ?? decision.title
         let others = runs.count - 1

@@ -8,21 +8,35 @@ public struct GitError: Error, Sendable, Equatable {
         public let rawValue: Int32
         public init(rawValue: Int32) { self.rawValue = rawValue }
 
+        /// Any failure without a code of its own.
         public static let failed = Code(rawValue: -1)
+        /// There is no such object, ref, file or repository.
         public static let notFound = Code(rawValue: -3)
+        /// The object exists already.
         public static let exists = Code(rawValue: -4)
+        /// An abbreviated id matches several objects.
         public static let ambiguous = Code(rawValue: -5)
+        /// A callback of ours stopped the call.
         public static let user = Code(rawValue: -7)
+        /// The call needs a work tree, and the repository is bare.
         public static let bareRepository = Code(rawValue: -8)
+        /// `HEAD` names a branch without commits.
         public static let unbornBranch = Code(rawValue: -9)
+        /// A push would lose commits of the remote branch.
         public static let nonFastForward = Code(rawValue: -11)
+        /// A name of a ref or a path is not allowed.
         public static let invalidName = Code(rawValue: -12)
+        /// A conflict prevents the call.
         public static let conflict = Code(rawValue: -13)
+        /// Another process holds the lock file.
         public static let locked = Code(rawValue: -14)
         /// A ref no longer has the value that the caller expected.
         public static let modified = Code(rawValue: -15)
+        /// The server accepted none of the credentials.
         public static let auth = Code(rawValue: -16)
+        /// The server's certificate is not valid.
         public static let certificate = Code(rawValue: -17)
+        /// The input has an invalid form.
         public static let invalid = Code(rawValue: -21)
         /// The repository belongs to another user.
         public static let owner = Code(rawValue: -36)
@@ -34,6 +48,7 @@ public struct GitError: Error, Sendable, Equatable {
 
     /// The libgit2 function, or the method of this module, that failed.
     public var call: String
+    /// The kind of failure.
     public var code: Code
     /// A sentence for people: what is wrong and, if known, what to do next.
     public var message: String?

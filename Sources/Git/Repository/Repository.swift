@@ -74,6 +74,7 @@ public final class Repository {
     /// The folder with the checked-out files, absolute; nil for a bare repository.
     public var workDirectory: String? { Self.trimmed(git_repository_workdir(pointer)) }
 
+    /// Whether the repository has no work tree.
     public var isBare: Bool { git_repository_is_bare(pointer) == 1 }
 
     static func initialise(_ path: String, bare: Bool) throws(GitError) -> OpaquePointer {

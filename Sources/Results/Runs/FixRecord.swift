@@ -42,7 +42,9 @@ public struct FixRecord: Sendable, Equatable, Codable {
     public var patch: String?
     /// The paths that the commit changes.
     public var files: [String]?
+    /// The number of lines that the commit adds.
     public var additions: Int?
+    /// The number of lines that the commit removes.
     public var deletions: Int?
     /// How many files in the workspace differ but are not in the commit: ignored files, files that steps left, sockets.
     public var leftOut: Int?
@@ -111,6 +113,7 @@ public struct FixSeries: Sendable, Equatable, Codable {
     /// target's definition.
     public var wanted: Int
     public var mayPush: Bool
+    /// In order.
     public var attempts: [FixAttempt]
 
     public init(state: State, reason: String, wanted: Int, mayPush: Bool, attempts: [FixAttempt] = []) {
@@ -134,6 +137,7 @@ public struct FixAttempt: Sendable, Equatable, Codable {
     public var number: Int
     /// The fixer's run, and the run that checks its commit; nil if there is none.
     public var run: RunID
+    /// The run that checks the fixer's commit; nil if there is none yet.
     public var check: RunID?
     /// How the fixer ended; nil while it is at work.
     public var outcome: FixOutcome?

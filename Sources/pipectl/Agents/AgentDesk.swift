@@ -1,10 +1,10 @@
-import StateFiles
-import Control
-import Reports
-import Results
 import BuildBox
+import Control
 import Foundation
 import MCP
+import Reports
+import Results
+import StateFiles
 
 /// What an agent may ask and do here; each tool is one call into the library, bounded in its answer.
 struct AgentDesk: Sendable {

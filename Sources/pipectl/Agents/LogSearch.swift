@@ -1,8 +1,8 @@
-import StateFiles
 import BuildBox
 import Foundation
 import MCP
 import Sandbox
+import StateFiles
 
 #if canImport(Glibc)
     import Glibc

@@ -1,10 +1,10 @@
+import BuildBox
 import Control
+import Foundation
+import MCP
 import Reports
 import Results
 import Store
-import BuildBox
-import Foundation
-import MCP
 
 /// Reports of runs, and the schemas of what is answered, as resources.
 struct ReportResources: ResourceProvider {

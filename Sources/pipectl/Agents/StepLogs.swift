@@ -1,10 +1,10 @@
-import Control
 import Archive
-import Results
-import TerminalText
 import BuildBox
+import Control
 import Foundation
 import MCP
+import Results
+import TerminalText
 
 /// What one attempt of a step printed, from the archive or while it grows; bounded by the box's log limit.
 struct StepLog: Sendable {

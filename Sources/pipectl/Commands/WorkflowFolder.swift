@@ -1,7 +1,7 @@
-import StateFiles
 import BuildBox
 import Foundation
 import WorkflowPrograms
+import StateFiles
 
 /// `workflows/` of a working tree, as it is now, committed or not.
 struct WorkflowFolder {

@@ -1,10 +1,10 @@
-import StateFiles
-import Control
 import Archive
 import BuildBox
+import Control
 import Engine
 import Git
 import Results
+import StateFiles
 import Store
 import WorkflowPrograms
 

@@ -1,5 +1,5 @@
-import Control
 import BuildBox
+import Control
 
 /// Options that only a daemon decides about: while one runs, those of a single command would change nothing.
 enum DaemonSettings {

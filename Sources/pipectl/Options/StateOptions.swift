@@ -1,10 +1,10 @@
-import StateFiles
-import Control
 import ArgumentParser
 import BuildBox
-import TerminalText
+import Control
 import Foundation
 import Logging
+import StateFiles
+import TerminalText
 
 /// Where the state is; shared by all commands that look at runs.
 struct StateOptions: ParsableArguments {

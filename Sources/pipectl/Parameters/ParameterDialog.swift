@@ -1,11 +1,11 @@
-import Control
-import TerminalText
-import Reports
-import Store
-import Results
 import BuildBox
+import Control
 import Foundation
 import Pipeline
+import Reports
+import Results
+import Store
+import TerminalText
 
 #if canImport(Glibc)
     import Glibc

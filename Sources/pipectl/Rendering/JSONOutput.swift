@@ -1,5 +1,5 @@
-import TerminalText
 import Foundation
+import TerminalText
 
 /// JSON on standard output: sorted keys, ISO 8601 times in UTC.
 enum JSONOutput {

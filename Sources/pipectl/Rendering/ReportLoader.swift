@@ -1,11 +1,11 @@
-import StateFiles
-import Reports
-import Results
 import Archive
 import Store
 import BuildBox
 import Engine
 import Foundation
+import Reports
+import Results
+import StateFiles
 
 /// Reads a finished run, from the archive or from the index where it waits for that: report, tests and logs, ready to
 /// render.

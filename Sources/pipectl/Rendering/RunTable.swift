@@ -1,6 +1,6 @@
+import Foundation
 import Reports
 import Results
-import Foundation
 
 /// Runs as aligned columns.
 enum RunTable {

@@ -1,9 +1,9 @@
+import BuildBox
 import Control
+import Foundation
 import Reports
 import Results
 import TerminalText
-import BuildBox
-import Foundation
 
 /// Shows a run while it goes on: a tree that redraws itself on a terminal, one line for each event elsewhere.
 actor RunView {
@@ -54,6 +54,13 @@ actor RunView {
             ticks += 1
             draw()
         }
+    }
+
+    /// Prints a line that stays, above the tree. Written past the view, it would leave a row of the tree behind.
+    func say(_ text: String) {
+        line(text)
+        draw()
+        flush()
     }
 
     /// A permanent line above the tree.

@@ -1,6 +1,6 @@
+import Foundation
 import Results
 import TerminalText
-import Foundation
 
 /// Tests across runs as lines for people.
 enum TestTables {

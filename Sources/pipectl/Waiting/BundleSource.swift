@@ -1,8 +1,8 @@
-import StateFiles
+import BuildBox
 import Control
 import Reports
 import Results
-import BuildBox
+import StateFiles
 
 /// The bounded document about one run that an agent can act on, from the daemon or, without one, from the state.
 struct BundleSource {

@@ -1,7 +1,7 @@
-import StateFiles
-import Control
 import BuildBox
+import Control
 import Foundation
+import StateFiles
 
 /// Waits for a verdict at the daemon, and survives that one's end: it asks the next daemon, which knows from the index.
 struct VerdictClient {

@@ -1,9 +1,9 @@
-import StateFiles
+import BuildBox
 import Control
+import Foundation
 import Reports
 import Results
-import BuildBox
-import Foundation
+import StateFiles
 
 /// What a wait prints: the verdict, the runs that count, and the bundle of the one that decided.
 struct VerdictDocument {

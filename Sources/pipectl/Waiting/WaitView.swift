@@ -1,7 +1,7 @@
-import Control
 import BuildBox
-import TerminalText
+import Control
 import Foundation
+import TerminalText
 
 /// Shows on standard error how far a wait is: a few lines that are drawn again on a terminal, else a line for each
 /// thing that happens.

@@ -3,6 +3,7 @@ import Foundation
 import Pipeline
 import Synchronization
 import SystemPackage
+import TestBasics
 import TestSupport
 import Testing
 

@@ -1,6 +1,7 @@
 import Foundation
 import TestIntegrity
 import Pipeline
+import TestBasics
 import TestSupport
 
 /// The sources of a change, held against the target's.

@@ -1,5 +1,6 @@
 import Foundation
 import Git
+import TestBasics
 import TestSupport
 
 extension FuzzTarget {

@@ -1,10 +1,10 @@
+import BuildBox
 import Control
 import Engine
-import Results
-import BuildBox
 import Foundation
 import MCP
 import WorkflowPrograms
+import Results
 
 /// What an agent may start and end. Nothing here lets code that a person must see go on, or acts on the world.
 extension AgentDesk {

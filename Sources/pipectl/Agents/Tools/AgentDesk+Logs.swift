@@ -1,6 +1,6 @@
 import Foundation
-import Results
 import MCP
+import Results
 
 /// What steps printed.
 extension AgentDesk {

@@ -1,9 +1,9 @@
-import Control
 import Archive
-import Results
 import BuildBox
+import Control
 import Foundation
 import MCP
+import Results
 
 /// Runs: which there are, and what one is about.
 extension AgentDesk {

@@ -1,9 +1,9 @@
-import Control
 import Archive
-import Results
 import BuildBox
+import Control
 import Foundation
 import MCP
+import Results
 
 /// Tests: of one run, over time, and against the target.
 extension AgentDesk {

@@ -1,9 +1,9 @@
-import Control
-import Reports
-import Results
 import BuildBox
+import Control
 import Foundation
 import MCP
+import Reports
+import Results
 
 /// Waiting for a verdict, and the bundle.
 extension AgentDesk {

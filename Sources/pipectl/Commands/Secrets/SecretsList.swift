@@ -1,7 +1,7 @@
-import StateFiles
 import ArgumentParser
 import BuildBox
 import Foundation
+import StateFiles
 
 struct SecretsList: ParsableCommand {
     static let configuration = CommandConfiguration(

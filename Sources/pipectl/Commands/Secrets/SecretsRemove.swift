@@ -1,6 +1,6 @@
-import StateFiles
 import ArgumentParser
 import BuildBox
+import StateFiles
 
 struct SecretsRemove: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "remove", abstract: "Removes a secret.")

@@ -1,8 +1,8 @@
-import StateFiles
-import Control
-import Results
 import ArgumentParser
 import BuildBox
+import Control
+import Results
+import StateFiles
 
 struct Flaky: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,0 +1,88 @@
+// `script/rooms --areas workflows/Areas.swift` writes this file, and `script/rooms` checks it.
+
+/// The areas of the tests, each with the files that decide its result besides Package.swift.
+let areas = [
+    Area(
+        "archive", "Sources/Archive", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Diagnostics",
+        "Sources/Engine", "Sources/Git", "Sources/Masking", "Sources/Pipeline", "Sources/Reports", "Sources/Results",
+        "Sources/Store", "Sources/TerminalText", "Sources/TestReports", "Tests/ArchiveTests", "Tests/Support"
+    ),
+    Area(
+        "build-box", "Sources/Archive", "Sources/BuildBox", "Sources/CAllocator", "Sources/CGit", "Sources/CLinux",
+        "Sources/CLooseObjects", "Sources/Control", "Sources/Diagnostics", "Sources/Engine", "Sources/Git",
+        "Sources/Masking", "Sources/Pipeline", "Sources/Reports", "Sources/Results", "Sources/StateFiles",
+        "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
+        "Sources/stepinit", "Tests/BuildBoxTests", "Tests/Support", "Tests/TestBasics"
+    ),
+    Area(
+        "control", "Sources/CGit", "Sources/CLooseObjects", "Sources/Control", "Sources/Git", "Sources/Pipeline",
+        "Sources/Reports", "Sources/Results", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText",
+        "Tests/ControlTests", "Tests/Support", "Tests/TestBasics"
+    ),
+    Area(
+        "diagnostics", "Sources/CLinux", "Sources/Diagnostics", "Sources/Pipeline", "Sources/Results",
+        "Sources/TerminalText", "Sources/TestReports", "Tests/DiagnosticsTests"
+    ),
+    Area(
+        "end-to-end", "Sources/Archive", "Sources/BuildBox", "Sources/CAllocator", "Sources/CGit", "Sources/CLinux",
+        "Sources/CLooseObjects", "Sources/Control", "Sources/Diagnostics", "Sources/Engine", "Sources/Git",
+        "Sources/MCP", "Sources/Masking", "Sources/Pipeline", "Sources/Reports", "Sources/Results",
+        "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity",
+        "Sources/TestReports", "Sources/pipectl", "Sources/stepinit", "Tests/EndToEndTests", "Tests/Support", "script",
+        "workflows"
+    ),
+    Area(
+        "engine", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Diagnostics", "Sources/Engine",
+        "Sources/Git", "Sources/Masking", "Sources/Pipeline", "Sources/Reports", "Sources/Results", "Sources/Store",
+        "Sources/TerminalText", "Sources/TestReports", "Sources/stepinit", "Tests/EngineTests", "Tests/Support",
+        "Tests/TestBasics", "docs", "workflows"
+    ),
+    Area(
+        "fault", "Sources/Archive", "Sources/BuildBox", "Sources/CAllocator", "Sources/CGit", "Sources/CLinux",
+        "Sources/CLooseObjects", "Sources/Control", "Sources/Diagnostics", "Sources/Engine", "Sources/Git",
+        "Sources/MCP", "Sources/Masking", "Sources/Pipeline", "Sources/Reports", "Sources/Results",
+        "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity",
+        "Sources/TestReports", "Sources/pipectl", "Sources/stepinit", "Tests/FaultTests", "Tests/Support",
+        "Tests/TestBasics"
+    ),
+    Area(
+        "fuzz", "Sources/Archive", "Sources/BuildBox", "Sources/CAllocator", "Sources/CGit", "Sources/CLinux",
+        "Sources/CLooseObjects", "Sources/Control", "Sources/Diagnostics", "Sources/Engine", "Sources/Git",
+        "Sources/MCP", "Sources/Masking", "Sources/Pipeline", "Sources/Reports", "Sources/Results",
+        "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity",
+        "Sources/TestReports", "Sources/pipectl", "Sources/stepinit", "Tests/DiagnosticsTests", "Tests/FuzzTests",
+        "Tests/MCPTests", "Tests/PipelineTests", "Tests/Support", "Tests/TestBasics", "Tests/TestIntegrityTests",
+        "Tests/TestReportsTests"
+    ),
+    Area("git", "Sources/CGit", "Sources/CLooseObjects", "Sources/Git", "Tests/GitTests", "Tests/TestBasics"),
+    Area("masking", "Sources/Masking", "Tests/MaskingTests", "Tests/TestBasics"),
+    Area("mcp", "Sources/MCP", "Tests/MCPTests"),
+    Area(
+        "pipectl", "Sources/Archive", "Sources/BuildBox", "Sources/CAllocator", "Sources/CGit", "Sources/CLinux",
+        "Sources/CLooseObjects", "Sources/Control", "Sources/Diagnostics", "Sources/Engine", "Sources/Git",
+        "Sources/MCP", "Sources/Masking", "Sources/Pipeline", "Sources/Reports", "Sources/Results",
+        "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity",
+        "Sources/TestReports", "Sources/pipectl", "Tests/pipectlTests"
+    ),
+    Area("pipeline", "Sources/Pipeline", "Tests/PipelineTests", "Tests/TestBasics"),
+    Area(
+        "reports", "Sources/CGit", "Sources/CLooseObjects", "Sources/Git", "Sources/Pipeline", "Sources/Reports",
+        "Sources/Results", "Sources/Store", "Sources/TerminalText", "Tests/ReportsTests", "Tests/Support", "docs"
+    ),
+    Area("results", "Sources/Pipeline", "Sources/Results", "Tests/ResultsTests"),
+    Area(
+        "state-files", "Sources/CGit", "Sources/CLooseObjects", "Sources/Git", "Sources/Pipeline", "Sources/Reports",
+        "Sources/Results", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText",
+        "Tests/StateFilesTests", "Tests/Support"
+    ),
+    Area(
+        "store", "Sources/CGit", "Sources/CLooseObjects", "Sources/Git", "Sources/Pipeline", "Sources/Reports",
+        "Sources/Results", "Sources/Store", "Sources/TerminalText", "Tests/StoreTests", "Tests/Support"
+    ),
+    Area("terminal-text", "Sources/TerminalText", "Tests/TerminalTextTests", "Tests/TestBasics"),
+    Area("test-integrity", "Sources/Pipeline", "Sources/TestIntegrity", "Tests/TestIntegrityTests", "docs"),
+    Area(
+        "test-reports", "Sources/CLinux", "Sources/Diagnostics", "Sources/Pipeline", "Sources/Results",
+        "Sources/TerminalText", "Sources/TestReports", "Tests/TestReportsTests"
+    ),
+]
