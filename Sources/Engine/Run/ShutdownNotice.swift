@@ -1,4 +1,4 @@
-import Sandbox
+public import Sandbox
 import Synchronization
 
 #if canImport(Glibc)
