@@ -33,6 +33,8 @@ let package = Package(
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        // Without traits it is layers of values and names of variables; the file is read by the room Settings itself.
+        .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: []),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
@@ -122,8 +124,8 @@ let package = Package(
             name: "BuildBox",
             dependencies: [
                 "Archive", "CAllocator", "CLinux", "Concurrency", "Control", "Diagnostics", "Engine", "Git",
-                "Masking", "Pipeline", "Reports", "Results", "Sandbox", "StateFiles", "Store", "SystemCalls",
-                "TerminalText", "TestIntegrity", "WorkflowPrograms",
+                "Masking", "Pipeline", "Reports", "Results", "Sandbox", "Settings", "StateFiles", "Store",
+                "SystemCalls", "TerminalText", "TestIntegrity", "WorkflowPrograms",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
@@ -136,13 +138,21 @@ let package = Package(
             dependencies: ["SystemCalls", .product(name: "SystemPackage", package: "swift-system")],
             swiftSettings: settings),
         .target(
-            name: "Control", dependencies: ["Pipeline", "Results", "SystemCalls"], swiftSettings: settings),
+            name: "Control", dependencies: ["Pipeline", "Results", "Settings", "SystemCalls"], swiftSettings: settings),
+        .target(
+            name: "Settings",
+            dependencies: [
+                "Results", .product(name: "Configuration", package: "swift-configuration"),
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            swiftSettings: settings),
         .target(name: "MCP", swiftSettings: settings),
         .executableTarget(
             name: "pipectl",
             dependencies: [
                 "Archive", "BuildBox", "Control", "Engine", "Git", "MCP", "Pipeline", "Reports", "Results",
-                "Sandbox", "StateFiles", "Store", "TerminalText", "TestIntegrity", "TestReports", "WorkflowPrograms",
+                "Sandbox", "Settings", "StateFiles", "Store", "TerminalText", "TestIntegrity", "TestReports",
+                "WorkflowPrograms",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -160,6 +170,7 @@ let package = Package(
             ],
             path: "Tests/Support", swiftSettings: settings),
         .testTarget(name: "MCPTests", dependencies: ["MCP"], swiftSettings: settings),
+        .testTarget(name: "SettingsTests", dependencies: ["Settings", "TestSupport"], swiftSettings: settings),
         .testTarget(name: "GitTests", dependencies: ["Git", "TestBasics"], swiftSettings: settings),
         .testTarget(name: "PipelineTests", dependencies: ["Pipeline", "TestBasics"], swiftSettings: settings),
         .testTarget(name: "TestIntegrityTests", dependencies: ["Pipeline", "TestIntegrity"], swiftSettings: settings),
@@ -231,21 +242,23 @@ let package = Package(
             name: "FuzzTests",
             dependencies: [
                 "Archive", "BuildBox", "Control", "Diagnostics", "Engine", "Git", "Masking", "MCP", "pipectl",
-                "Pipeline", "Reports", "Results", "Sandbox", "stepinit", "Store", "TerminalText", "TestBasics",
-                "TestIntegrity", "TestReports", "TestSupport", "WorkflowPrograms",
+                "Pipeline", "Reports", "Results", "Sandbox", "Settings", "stepinit", "Store", "TerminalText",
+                "TestBasics", "TestIntegrity", "TestReports", "TestSupport", "WorkflowPrograms",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),
         .testTarget(
             name: "pipectlTests",
             dependencies: [
-                "BuildBox", "Control", "Pipeline", "pipectl",
+                "BuildBox", "Control", "Git", "Pipeline", "pipectl", "Settings", "StateFiles", "TestSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),
         .testTarget(
             name: "EndToEndTests",
-            dependencies: ["Pipeline", "pipectl", "Reports", "Results", "stepinit", "Store", "TestSupport"],
+            dependencies: [
+                "Pipeline", "pipectl", "Reports", "Results", "Settings", "stepinit", "Store", "TestSupport",
+            ],
             exclude: ["Escape/probe.c"], swiftSettings: settings),
         .testTarget(
             name: "FaultTests",

@@ -10,14 +10,14 @@ let areas = [
     Area(
         "build-box", "Sources/Archive", "Sources/BuildBox", "Sources/CAllocator", "Sources/CGit", "Sources/CLinux",
         "Sources/CLooseObjects", "Sources/Control", "Sources/Diagnostics", "Sources/Engine", "Sources/Git",
-        "Sources/Masking", "Sources/Pipeline", "Sources/Reports", "Sources/Results", "Sources/StateFiles",
-        "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
-        "Sources/stepinit", "Tests/BuildBoxTests", "Tests/Support", "Tests/TestBasics"
+        "Sources/Masking", "Sources/Pipeline", "Sources/Reports", "Sources/Results", "Sources/Settings",
+        "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity",
+        "Sources/TestReports", "Sources/stepinit", "Tests/BuildBoxTests", "Tests/Support", "Tests/TestBasics"
     ),
     Area(
         "control", "Sources/CGit", "Sources/CLooseObjects", "Sources/Control", "Sources/Git", "Sources/Pipeline",
-        "Sources/Reports", "Sources/Results", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText",
-        "Tests/ControlTests", "Tests/Support", "Tests/TestBasics"
+        "Sources/Reports", "Sources/Results", "Sources/Settings", "Sources/Store", "Sources/SystemCalls",
+        "Sources/TerminalText", "Tests/ControlTests", "Tests/Support", "Tests/TestBasics"
     ),
     Area(
         "diagnostics", "Sources/CLinux", "Sources/Diagnostics", "Sources/Pipeline", "Sources/Results",
@@ -26,7 +26,7 @@ let areas = [
     Area(
         "end-to-end", "Sources/Archive", "Sources/BuildBox", "Sources/CAllocator", "Sources/CGit", "Sources/CLinux",
         "Sources/CLooseObjects", "Sources/Control", "Sources/Diagnostics", "Sources/Engine", "Sources/Git",
-        "Sources/MCP", "Sources/Masking", "Sources/Pipeline", "Sources/Reports", "Sources/Results",
+        "Sources/MCP", "Sources/Masking", "Sources/Pipeline", "Sources/Reports", "Sources/Results", "Sources/Settings",
         "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity",
         "Sources/TestReports", "Sources/pipectl", "Sources/stepinit", "Tests/EndToEndTests", "Tests/Support", "script",
         "workflows"
@@ -40,7 +40,7 @@ let areas = [
     Area(
         "fault", "Sources/Archive", "Sources/BuildBox", "Sources/CAllocator", "Sources/CGit", "Sources/CLinux",
         "Sources/CLooseObjects", "Sources/Control", "Sources/Diagnostics", "Sources/Engine", "Sources/Git",
-        "Sources/MCP", "Sources/Masking", "Sources/Pipeline", "Sources/Reports", "Sources/Results",
+        "Sources/MCP", "Sources/Masking", "Sources/Pipeline", "Sources/Reports", "Sources/Results", "Sources/Settings",
         "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity",
         "Sources/TestReports", "Sources/pipectl", "Sources/stepinit", "Tests/FaultTests", "Tests/Support",
         "Tests/TestBasics"
@@ -48,7 +48,7 @@ let areas = [
     Area(
         "fuzz", "Sources/Archive", "Sources/BuildBox", "Sources/CAllocator", "Sources/CGit", "Sources/CLinux",
         "Sources/CLooseObjects", "Sources/Control", "Sources/Diagnostics", "Sources/Engine", "Sources/Git",
-        "Sources/MCP", "Sources/Masking", "Sources/Pipeline", "Sources/Reports", "Sources/Results",
+        "Sources/MCP", "Sources/Masking", "Sources/Pipeline", "Sources/Reports", "Sources/Results", "Sources/Settings",
         "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity",
         "Sources/TestReports", "Sources/pipectl", "Sources/stepinit", "Tests/DiagnosticsTests", "Tests/FuzzTests",
         "Tests/MCPTests", "Tests/PipelineTests", "Tests/Support", "Tests/TestBasics", "Tests/TestIntegrityTests",
@@ -60,9 +60,9 @@ let areas = [
     Area(
         "pipectl", "Sources/Archive", "Sources/BuildBox", "Sources/CAllocator", "Sources/CGit", "Sources/CLinux",
         "Sources/CLooseObjects", "Sources/Control", "Sources/Diagnostics", "Sources/Engine", "Sources/Git",
-        "Sources/MCP", "Sources/Masking", "Sources/Pipeline", "Sources/Reports", "Sources/Results",
+        "Sources/MCP", "Sources/Masking", "Sources/Pipeline", "Sources/Reports", "Sources/Results", "Sources/Settings",
         "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity",
-        "Sources/TestReports", "Sources/pipectl", "Tests/pipectlTests"
+        "Sources/TestReports", "Sources/pipectl", "Tests/Support", "Tests/pipectlTests", "docs"
     ),
     Area("pipeline", "Sources/Pipeline", "Tests/PipelineTests", "Tests/TestBasics"),
     Area(
@@ -70,6 +70,11 @@ let areas = [
         "Sources/Results", "Sources/Store", "Sources/TerminalText", "Tests/ReportsTests", "Tests/Support", "docs"
     ),
     Area("results", "Sources/Pipeline", "Sources/Results", "Tests/ResultsTests"),
+    Area(
+        "settings", "Sources/CGit", "Sources/CLooseObjects", "Sources/Git", "Sources/Pipeline", "Sources/Reports",
+        "Sources/Results", "Sources/Settings", "Sources/Store", "Sources/TerminalText", "Tests/SettingsTests",
+        "Tests/Support"
+    ),
     Area(
         "state-files", "Sources/CGit", "Sources/CLooseObjects", "Sources/Git", "Sources/Pipeline", "Sources/Reports",
         "Sources/Results", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText",

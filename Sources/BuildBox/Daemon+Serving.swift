@@ -13,19 +13,20 @@ extension Daemon {
     /// Gets ready to watch: opens each location and checks that it can be served.
     ///
     /// - Throws: What is wrong with the first one that can't be, with the remedy.
-    public func prepareToWatch(_ locations: [String], options: WatchOptions) async throws {
+    public func prepareToWatch(_ requests: [WatchRequest]) async throws {
         let host = DaemonWatchHost(
             tools: tools, health: health, queue: queue, fixes: work.fixes, background: work.background)
-        for location in locations {
+        for request in requests {
             let repository: WatchedRepository
             do {
-                repository = try await repositories.open(location)
+                repository = try await repositories.open(request.location, preferring: request.name)
             } catch let error as GitError {
-                throw RequestError(.unknownRepository, "\(location) can't be watched: \(error.description)")
+                throw RequestError(.unknownRepository, "\(request.location) can't be watched: \(error.description)")
             }
             watchers.add(
                 try RepositoryWatcher(
-                    repository, host: host, index: state.index, trust: self.options.trust, options: options, log: log))
+                    repository, host: host, index: state.index, trust: options.trust, options: request.options,
+                    log: log))
         }
     }
 

@@ -15,8 +15,10 @@ struct KnownRepositories: Sendable {
     let trust: TrustPolicy
 
     /// Makes a repository known; a second call for the same location returns the same one.
-    func open(_ location: String, named name: String? = nil) async throws -> WatchedRepository {
-        try await registry.open(location, named: name)
+    func open(
+        _ location: String, named name: String? = nil, preferring wish: String? = nil
+    ) async throws -> WatchedRepository {
+        try await registry.open(location, named: name, preferring: wish)
     }
 
     /// The repositories that the index knows.

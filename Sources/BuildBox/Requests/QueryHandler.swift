@@ -19,6 +19,7 @@ struct QueryHandler: Sendable {
     func reply(to request: DaemonRequest) async throws -> DaemonReply? {
         switch request {
         case .status: .status(try await status.status())
+        case .settings: .settings(status.options.settings)
         case .runs(let query): .runs(try await index.runs(repositories.filter(query)).map(runs.board.withQuestion))
         case .run(let id): .run(try await runs.detail(id))
         case .find(let question): .found(try await repositories.run(question))

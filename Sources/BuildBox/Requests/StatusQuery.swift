@@ -32,7 +32,7 @@ struct StatusQuery: Sendable {
             queued: try await index.runs(RunFilter(states: [.queued], limit: 200)).filter { $0.heldFor == nil }
                 .reversed(),
             held: try await approvals.held(),
-            obstacle: await obstacle(), settings: options.settings, freeBytes: DiskSpace.free(at: folder.path),
+            obstacle: await obstacle(), freeBytes: DiskSpace.free(at: folder.path),
             state: folder.path, machine: await tools.sandboxing().machine)
     }
 }

@@ -86,7 +86,7 @@ struct PythonRecipe {
     /// The extra that brings what tests need: `[project.optional-dependencies]`, `extras_require`.
     private var extra: String? {
         var keys = table("project.optional-dependencies").keys + table("tool.poetry.extras").keys
-        keys += SettingsTable("options.extras_require", in: folder.text("setup.cfg") ?? "").keys
+        keys += ManifestTable("options.extras_require", in: folder.text("setup.cfg") ?? "").keys
         if let start = setup.range(of: "extras_require")?.upperBound {
             keys += setup[start...].matches(of: /['"](\w+)['"]\s*:/).map { String($0.1) }
         }
@@ -103,7 +103,7 @@ struct PythonRecipe {
         return tables.flatMap { table($0).keys }.filter { $0 != "python" && PythonRecipe.isPlainRequirement($0) }
     }
 
-    private func table(_ name: String) -> SettingsTable { SettingsTable(name, in: manifest) }
+    private func table(_ name: String) -> ManifestTable { ManifestTable(name, in: manifest) }
 
     private static func isPlainRequirement(_ text: String) -> Bool {
         text.wholeMatch(of: /[A-Za-z0-9][A-Za-z0-9._-]*(\[[A-Za-z0-9,_-]+\])?\s*([<>=!~]=?\s*[0-9][0-9.*,<>=!~ ]*)?/)
@@ -122,7 +122,7 @@ struct PythonRecipe {
 
     /// Requirements in the `deps` of tox's own environment, as far as they are plain.
     private var toxRequirements: [String] {
-        SettingsTable("testenv", in: folder.text("tox.ini") ?? "").lines(of: "deps").filter(
+        ManifestTable("testenv", in: folder.text("tox.ini") ?? "").lines(of: "deps").filter(
             PythonRecipe.isPlainRequirement)
     }
 

@@ -1,5 +1,5 @@
 /// One table of a TOML or INI file, as far as its keys and plain values can be seen line by line.
-struct SettingsTable {
+struct ManifestTable {
     private let lines: [Substring]
 
     init(_ name: String, in text: String) {
