@@ -115,11 +115,14 @@ let package = Package(
         .target(
             name: "Control", dependencies: ["Pipeline", "Results", "SystemCalls"], swiftSettings: settings),
         .target(name: "MCP", swiftSettings: settings),
+        .target(
+            name: "ProjectSetup", dependencies: ["Engine", "Git", "Pipeline", "Results", "TerminalText"],
+            swiftSettings: settings),
         .executableTarget(
             name: "pipectl",
             dependencies: [
-                "Archive", "BuildBox", "Control", "Engine", "Git", "MCP", "Pipeline", "Reports", "Results",
-                "StateFiles", "Store", "TerminalText", "TestIntegrity", "TestReports",
+                "Archive", "BuildBox", "Control", "Engine", "Git", "MCP", "Pipeline", "ProjectSetup", "Reports",
+                "Results", "StateFiles", "Store", "TerminalText", "TestIntegrity", "TestReports",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -154,7 +157,8 @@ let package = Package(
         .testTarget(
             name: "EngineTests",
             dependencies: [
-                "Engine", "Masking", "Pipeline", "Results", "TestBasics", "TestReports", "stepinit", "TestSupport",
+                "Engine", "Masking", "Pipeline", "ProjectSetup", "Results", "TestBasics", "TestReports", "stepinit",
+                "TestSupport",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),
@@ -193,11 +197,13 @@ let package = Package(
             name: "FuzzTests",
             dependencies: [
                 "Archive", "BuildBox", "Control", "Diagnostics", "Engine", "Git", "Masking", "MCP", "pipectl",
-                "Pipeline", "Reports", "Results", "stepinit", "Store", "TerminalText", "TestBasics", "TestIntegrity",
+                "Pipeline", "ProjectSetup", "Reports", "Results", "stepinit", "Store", "TerminalText", "TestBasics",
+                "TestIntegrity",
                 "TestReports", "TestSupport",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),
+        .testTarget(name: "ProjectSetupTests", dependencies: ["ProjectSetup", "TestSupport"], swiftSettings: settings),
         .testTarget(
             name: "pipectlTests",
             dependencies: [

@@ -3,7 +3,9 @@ import Foundation
 import Pipeline
 import Testing
 
-/// `pipectl init`. `Seeds` beside this file is a link to `Sources/pipectl/Init`: tests can't import a program.
+@testable import ProjectSetup
+
+/// The workflows that `pipectl init` writes, compiled and planned.
 @Suite(.programRoom, .timeLimit(.minutes(3))) struct SeedWorkflowsTests {
     private let room = ProgramRoom.current
 

@@ -2,6 +2,7 @@ import ArgumentParser
 import BuildBox
 import Engine
 import Foundation
+import ProjectSetup
 import StateFiles
 
 struct Init: AsyncParsableCommand {

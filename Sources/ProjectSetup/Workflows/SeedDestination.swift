@@ -61,12 +61,12 @@ struct SeedDestination: ~Copyable {
 }
 
 /// A file or folder that `init` can't write.
-struct SeedObstacle: Error, Sendable, Equatable, CustomStringConvertible {
+package struct SeedObstacle: Error, Sendable, Equatable, CustomStringConvertible {
     let path: String
     /// What the system says; nil where it is a link, which is not followed.
     let reason: String?
 
-    var description: String {
+    package var description: String {
         guard let reason else {
             return
                 "\(path) is a symbolic link, and pipectl does not follow it; replace it by a folder. Nothing was written."

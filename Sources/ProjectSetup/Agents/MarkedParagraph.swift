@@ -1,5 +1,3 @@
-import Store
-
 /// A paragraph of ours in a file that people write, between two lines that mark it.
 enum MarkedParagraph {
     static let begin = "<!-- pipectl: begin -->"

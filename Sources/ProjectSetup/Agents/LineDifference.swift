@@ -1,10 +1,10 @@
 import TerminalText
 
 /// What a file gains and loses, as `diff -u` shows it; the edits of one file lie together, so there is one hunk.
-enum LineDifference {
+package enum LineDifference {
     private static let context = 3
 
-    static func text(_ path: String, from old: String?, to new: String) -> String {
+    package static func text(_ path: String, from old: String?, to new: String) -> String {
         let before = old.map(lines) ?? []
         let after = lines(new)
         var start = 0

@@ -1,6 +1,6 @@
 /// Why `init` has written nothing.
-struct SeedError: Error, Sendable, Equatable, CustomStringConvertible {
-    struct Code: Sendable, Hashable {
+package struct SeedError: Error, Sendable, Equatable, CustomStringConvertible {
+    package struct Code: Sendable, Hashable {
         let rawValue: String
 
         static let exists = Code(rawValue: "exists")
@@ -8,8 +8,8 @@ struct SeedError: Error, Sendable, Equatable, CustomStringConvertible {
         static let untestable = Code(rawValue: "nothing-to-test")
     }
 
-    let code: Code
-    let description: String
+    package let code: Code
+    package let description: String
 
     private init(_ code: Code, _ description: String) { (self.code, self.description) = (code, description) }
 
@@ -21,7 +21,7 @@ struct SeedError: Error, Sendable, Equatable, CustomStringConvertible {
                 + "`pipectl validate` checks what is there.")
     }
 
-    static func notRepository(_ folder: String, top: String?) -> SeedError {
+    package static func notRepository(_ folder: String, top: String?) -> SeedError {
         if let top {
             return SeedError(
                 .notRepository, "\(folder) is not the top folder of its repository; run `pipectl init \(top)`")

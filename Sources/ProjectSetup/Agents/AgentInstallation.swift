@@ -1,27 +1,27 @@
 import Foundation
 
 /// What is to be written for the agents of a repository, found out without writing anything.
-struct AgentInstallation {
+package struct AgentInstallation {
     /// A file larger than this is nobody's configuration.
     private static let most = 1 << 20
 
-    struct Change {
-        var path: String
-        var old: String?
-        var new: String
+    package struct Change {
+        package var path: String
+        package var old: String?
+        package var new: String
         /// Where it is written: the file itself, or what a link in the repository leads to.
         fileprivate var target: URL
     }
 
     /// Files that gain something.
-    private(set) var changes: [Change] = []
+    package private(set) var changes: [Change] = []
     /// Files that have it already.
-    private(set) var upToDate: [String] = []
+    package private(set) var upToDate: [String] = []
     /// Files that are left alone, and why.
-    private(set) var skipped: [(path: String, why: String)] = []
+    package private(set) var skipped: [(path: String, why: String)] = []
 
     /// - Parameter top: The top folder of the repository; nothing outside of it is written.
-    init(_ hosts: [AgentHost], command: String, top: String) {
+    package init(_ hosts: [AgentHost], command: String, top: String) {
         let root = URL(fileURLWithPath: top).resolvingSymlinksInPath().standardizedFileURL
         for file in hosts.flatMap({ $0.edits(command: command) }) {
             let url = root.appendingPathComponent(file.path)
@@ -45,13 +45,13 @@ struct AgentInstallation {
     }
 
     /// Writes what is to change, each file as a whole or not at all.
-    func write() throws {
+    package func write() throws {
         for change in changes {
             try FileManager.default.createDirectory(
                 at: change.target.deletingLastPathComponent(), withIntermediateDirectories: true)
             let known = try Self.read(change.target)
             guard known == change.old else {
-                throw CommandEnd(code: 3, message: "\(change.path) was changed in the meantime; run the command again")
+                throw FileChanged(path: change.path)
             }
             let mode = try? FileManager.default.attributesOfItem(atPath: change.target.path)[.posixPermissions]
             try Data(change.new.utf8).write(to: change.target, options: .atomic)
@@ -85,4 +85,12 @@ struct AgentInstallation {
         }
         return text
     }
+}
+
+/// A file of the repository was changed between the reading and the writing; nothing of it was overwritten.
+package struct FileChanged: Error, Sendable, CustomStringConvertible {
+    /// From the top of the repository.
+    package let path: String
+
+    package var description: String { "\(path) was changed in the meantime; run the command again" }
 }

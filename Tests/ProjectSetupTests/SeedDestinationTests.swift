@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import pipectl
+@testable import ProjectSetup
 
 /// `init` writes into the repository, never where a link of it leads.
 @Suite struct SeedDestinationTests {
@@ -97,10 +97,5 @@ import Testing
             try SeedDestination(named: "workflows", in: top).write(seeds)
             #expect(try String(contentsOfFile: "\(top)/workflows/b.swift", encoding: .utf8) == "b")
         }
-    }
-
-    @Test func aLineOfTheLogShowsWhatWouldActOnATerminal() {
-        let line = DaemonLogHandler.line("12:00:00 warning:", "change agent/\u{9b}31m\u{202e}x\n12:00:01 forged")
-        #expect(line == "12:00:00 warning: change agent/<U+009B>31m<U+202E>x\n  12:00:01 forged")
     }
 }

@@ -1,5 +1,5 @@
 /// A program that runs agents, or a file that several of them read.
-enum AgentHost: String, CaseIterable {
+package enum AgentHost: String, CaseIterable {
     case claude, cursor, vscode, codex, gemini
     /// A skill folder that several hosts read.
     case skills

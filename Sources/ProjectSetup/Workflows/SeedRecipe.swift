@@ -1,7 +1,7 @@
 import Pipeline
 
 /// How one project of a repository is built and tested, as steps of the first workflows.
-struct SeedRecipe: Sendable {
+package struct SeedRecipe: Sendable {
     /// A step as it is written into a workflow. Paths and globs are from the project's folder.
     struct SeedStep: Sendable {
         var name: String
@@ -23,10 +23,10 @@ struct SeedRecipe: Sendable {
     }
 
     /// What a folder holds that can't be turned into steps: where, and why not.
-    struct Doubt: Sendable, Equatable, CustomStringConvertible {
+    package struct Doubt: Sendable, Equatable, CustomStringConvertible {
         var file: String
         var reason: String
-        var description: String { "\(file): \(reason)" }
+        package var description: String { "\(file): \(reason)" }
     }
 
     /// Shell lines that make `dist/$name.tar.gz`, and what they say of themselves.
@@ -36,9 +36,9 @@ struct SeedRecipe: Sendable {
     }
 
     /// The tool's name, which begins the names of steps where a repository has several projects.
-    var tool: String
+    package var tool: String
     /// The project's folder, from the top of the repository; empty for the top itself.
-    var folder = ""
+    package var folder = ""
     /// In order, each after what it needs; the tests are among them.
     var steps: [SeedStep]
     /// What runs beside them, on changes only.
@@ -47,7 +47,7 @@ struct SeedRecipe: Sendable {
     var releaseSteps: [SeedStep]
     var archive: Archive?
     /// Programs that must be installed on the machine.
-    var programs: [String] = []
+    package var programs: [String] = []
 
     /// A chain of steps: what fetches, builds and tests, and for releases builds once more.
     init(

@@ -12,7 +12,7 @@ import Git
 ///
 /// The file holds the path of this pipectl's module, which is another one on each machine, so Git is told to leave it
 /// out: by the repository's own `info/exclude`, which is not committed.
-struct EditorFiles {
+package struct EditorFiles {
     /// The repository's top folder.
     let directory: String
     /// The folder of `Pipeline.swiftmodule`.
@@ -21,7 +21,7 @@ struct EditorFiles {
     /// The file's path, from the top of the repository.
     ///
     /// A package of workflows is built by SwiftPM, which is told in another place than a plain folder is.
-    var path: String {
+    package var path: String {
         isPackage ? "workflows/.sourcekit-lsp/config.json" : "workflows/compile_flags.txt"
     }
 
@@ -40,7 +40,7 @@ struct EditorFiles {
     /// Finds the module of this pipectl.
     ///
     /// - Throws: `PipelineLibraryError`.
-    init(directory: String) throws {
+    package init(directory: String) throws {
         self.directory = directory
         modules = URL(fileURLWithPath: try PipelineLibrary.find().module).deletingLastPathComponent().path
     }
@@ -48,7 +48,7 @@ struct EditorFiles {
     /// Writes the file, and the line that keeps Git from it.
     ///
     /// - Throws: ``EditorFileProblem`` where a file there belongs to somebody else, or Git's list can't be read or written.
-    func write() throws {
+    package func write() throws {
         // The repository's own files may be links that lead anywhere: none is written through.
         let folder = try SeedDestination(named: "workflows", in: directory)
         let project = SeedProject(directory: directory)
@@ -120,12 +120,12 @@ struct EditorFiles {
 }
 
 /// Why the file for the editor was not written.
-struct EditorFileProblem: Error, Sendable, Equatable, CustomStringConvertible {
+package struct EditorFileProblem: Error, Sendable, Equatable, CustomStringConvertible {
     let path: String
     /// As the end of a sentence about the path.
     let reason: String
     /// What a person can do.
     let remedy: String
 
-    var description: String { "\(path) was not changed: \(reason). Next: \(remedy)" }
+    package var description: String { "\(path) was not changed: \(reason). Next: \(remedy)" }
 }

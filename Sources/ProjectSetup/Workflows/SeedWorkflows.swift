@@ -9,9 +9,9 @@ struct SeedFile: Sendable, Equatable {
 }
 
 /// The first workflows of a repository: a test on pull request and a release on merge.
-struct SeedWorkflows {
+package struct SeedWorkflows {
     /// How the steps are found.
-    enum Source: Sendable {
+    package enum Source: Sendable {
         /// By what is in the repository.
         case survey
         /// A line for the shell, as somebody gave it.
@@ -21,13 +21,13 @@ struct SeedWorkflows {
     }
 
     let files: [SeedFile]
-    let recipes: [SeedRecipe]
+    package let recipes: [SeedRecipe]
     /// What is in the repository and is not tested by these workflows, and why.
-    let doubts: [SeedRecipe.Doubt]
+    package let doubts: [SeedRecipe.Doubt]
 
     /// - Parameter branch: What changes go into; nil: what the repository's refs say.
     /// - Throws: ``SeedError`` where nothing is found that tests.
-    init(for project: SeedProject, branch: String? = nil, source: Source = .survey) throws(SeedError) {
+    package init(for project: SeedProject, branch: String? = nil, source: Source = .survey) throws(SeedError) {
         let survey = SeedSurvey(of: project.directory, manifest: project.manifest)
         let top = SeedFolder(top: project.directory)
         doubts = survey.doubts
@@ -54,7 +54,7 @@ struct SeedWorkflows {
     ///
     /// - Returns: The paths that were written, from the top of the repository.
     @discardableResult
-    func write(to directory: String) throws -> [String] {
+    package func write(to directory: String) throws -> [String] {
         let folder = "\(directory)/workflows"
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         let existing = names.filter { $0.hasSuffix(".swift") }.sorted().map { "workflows/\($0)" }
@@ -111,7 +111,7 @@ struct SeedWorkflows {
 
 extension Error {
     /// What the system said, without Foundation's own frame around it.
-    var plainReason: String {
+    package var plainReason: String {
         let error = self as NSError
         let cause = error.userInfo[NSUnderlyingErrorKey] as? NSError ?? error
         if cause.domain == NSPOSIXErrorDomain {

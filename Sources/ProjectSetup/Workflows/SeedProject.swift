@@ -1,12 +1,15 @@
-import Engine
+package import Engine
 import Foundation
 
 /// A repository as `init` sees it: its name, its branch, and what can be built and tested in it.
-struct SeedProject {
+package struct SeedProject {
     /// The repository's top folder.
-    let directory: String
+    package let directory: String
     /// What the manifest of a Swift package at the top says; nil where there is none, or it can't be asked.
-    var manifest: PackageManifest?
+    package var manifest: PackageManifest?
+
+    /// - Parameter directory: The repository's top folder.
+    package init(directory: String) { self.directory = directory }
 
     /// The name for archives: the package's, else the folder's, in characters that need no quoting anywhere.
     var name: String {
@@ -39,10 +42,10 @@ struct SeedProject {
     }
 
     /// Whether the folder is the top of a working tree of Git.
-    var isRepository: Bool { gitFolders != nil }
+    package var isRepository: Bool { gitFolders != nil }
 
     /// The top of the working tree that the folder is in, where that is another one.
-    var enclosingRepository: String? {
+    package var enclosingRepository: String? {
         var folder = URL(fileURLWithPath: directory).standardizedFileURL
         while folder.pathComponents.count > 1 {
             folder = folder.deletingLastPathComponent()
