@@ -39,6 +39,7 @@ let package = Package(
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2"),
+        .package(url: "https://github.com/swiftlang/swift-syntax", from: "603.0.1"),
     ],
     targets: [
         .systemLibrary(
@@ -58,6 +59,15 @@ let package = Package(
                 .unsafeFlags(["-Xlinker", "--strip-debug"], .when(platforms: [.linux], configuration: .release))
             ]),
         .target(name: "TestIntegrity", dependencies: ["Pipeline"], swiftSettings: settings),
+        // The only target that links swift-syntax: what it reads is foreign, so it runs in a process of its own.
+        .executableTarget(
+            name: "swift-reader",
+            dependencies: [
+                "TestIntegrity",
+                .product(name: "SwiftParser", package: "swift-syntax"),
+                .product(name: "SwiftSyntax", package: "swift-syntax"),
+            ],
+            swiftSettings: settings, linkerSettings: release),
         .executableTarget(
             name: "stepinit", cSettings: [.treatAllWarnings(as: .error)],
             // It is C: with the Swift runtime, which a linker of Swift adds, starting it takes three times as long, and
@@ -141,7 +151,9 @@ let package = Package(
         .testTarget(name: "MCPTests", dependencies: ["MCP"], swiftSettings: settings),
         .testTarget(name: "GitTests", dependencies: ["Git", "TestBasics"], swiftSettings: settings),
         .testTarget(name: "PipelineTests", dependencies: ["Pipeline", "TestBasics"], swiftSettings: settings),
-        .testTarget(name: "TestIntegrityTests", dependencies: ["Pipeline", "TestIntegrity"], swiftSettings: settings),
+        .testTarget(
+            name: "TestIntegrityTests", dependencies: ["Pipeline", "swift-reader", "TestIntegrity"],
+            swiftSettings: settings),
         .testTarget(name: "ResultsTests", dependencies: ["Pipeline", "Results"], swiftSettings: settings),
         .testTarget(name: "TerminalTextTests", dependencies: ["TerminalText", "TestBasics"], swiftSettings: settings),
         .testTarget(name: "MaskingTests", dependencies: ["Masking", "TestBasics"], swiftSettings: settings),
@@ -188,7 +200,8 @@ let package = Package(
             name: "BuildBoxTests",
             dependencies: [
                 "Archive", "BuildBox", "CLinux", "Control", "Engine", "Git", "Masking", "Pipeline", "Results",
-                "StateFiles", "stepinit", "Store", "SystemCalls", "TestBasics", "TestIntegrity", "TestSupport",
+                "StateFiles", "stepinit", "Store", "swift-reader", "SystemCalls", "TestBasics", "TestIntegrity",
+                "TestSupport",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
@@ -197,7 +210,8 @@ let package = Package(
             name: "FuzzTests",
             dependencies: [
                 "Archive", "BuildBox", "Control", "Diagnostics", "Engine", "Git", "Masking", "MCP", "pipectl",
-                "Pipeline", "ProjectSetup", "Reports", "Results", "stepinit", "Store", "TerminalText", "TestBasics",
+                "Pipeline", "ProjectSetup", "Reports", "Results", "stepinit", "Store", "swift-reader", "TerminalText",
+                "TestBasics",
                 "TestIntegrity",
                 "TestReports", "TestSupport",
                 .product(name: "SystemPackage", package: "swift-system"),
@@ -213,7 +227,9 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "EndToEndTests",
-            dependencies: ["Pipeline", "pipectl", "Reports", "Results", "stepinit", "Store", "TestSupport"],
+            dependencies: [
+                "Pipeline", "pipectl", "Reports", "Results", "stepinit", "Store", "swift-reader", "TestSupport",
+            ],
             exclude: ["Escape/probe.c"], swiftSettings: settings),
         .testTarget(
             name: "FaultTests",

@@ -11,6 +11,7 @@ extension Box {
         let workspaces = workspaces(tools: programs.tools, sandboxing)
         let approval = ApprovalPhase(index: index, waiters: waiters, log: log)
         let order = RunOrder(index: index, log: log)
+        let reader = SwiftReaderProcess(beside: executable, sandboxing.confinement)
         let monitor = RunMonitor(live: board, events: scheduler.events, scheduler: scheduler)
         return RunPipeline(
             prepare: PreparePhase(
@@ -23,14 +24,15 @@ extension Box {
             provide: ProvidePhase(
                 sandbox: SandboxSource(sandboxing: sandboxing, state: state, options: options),
                 workspaces: workspaces, reviews: ReviewMaterial(index: index, reports: store),
-                fixer: FixerWorkspace(index: index, store: store, bundle: { try await self.bundle($0) }), log: log),
+                fixer: FixerWorkspace(index: index, store: store, bundle: { try await self.bundle($0) }, reader: reader),
+                log: log),
             execute: ExecutePhase(
                 pool: pool, approval: approval, order: order,
                 settings: .init(
                     stepInit: stepInit, options: options, controlGroups: sandboxing.controlGroups,
                     standbys: standbys),
                 monitor: monitor),
-            evaluate: Evaluation(index: index, reports: store, bases: bases, log: log), record: recorder,
+            evaluate: Evaluation(index: index, reports: store, bases: bases, log: log), reader: reader, record: recorder,
             release: ReleasePhase(
                 workspaces: workspaces, users: sandboxing.users, reaper: reaper, log: log),
             monitor: monitor)

@@ -35,7 +35,7 @@ public actor Box {
     /// Nil unless ``keepSweeping()`` goes on, or has.
     private(set) var reaper: DirectoryReaper?
     let stepInit: String
-    private let executable: String?
+    let executable: String?
     private var cache: ProgramCache?
     private(set) var found: Sandboxing?
     private let lock: StateLock

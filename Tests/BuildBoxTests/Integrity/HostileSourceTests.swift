@@ -1,11 +1,23 @@
+import Engine
 import Pipeline
+import TestIntegrity
 import Testing
 
-@testable import TestIntegrity
+@testable import BuildBox
 
 /// Files that were written to be hard to read end in a question to a person, soon.
 @Suite struct HostileSourceTests {
-    private static let good = Weakening.suite("@Test func sums() { #expect(sum(1, 2) == 3) }")
+    private static let good = """
+        import Testing
+
+        @Suite struct SumTests {
+        @Test func sums() { #expect(sum(1, 2) == 3) }
+        @Test func differs() { #expect(difference(7, 2) == 5) }
+        }
+        """
+
+    /// The program itself, with its limits: what is slow or deep ends it, and nothing else.
+    private static let check = IntegrityCheck(rules: [.standard], reader: SwiftReaderProcess(beside: nil, .none))
 
     static let hostile: [(name: String, bytes: [UInt8])] = [
         ("open string", Array("\(good)\nlet a = \"".utf8)),
@@ -34,11 +46,11 @@ import Testing
     ]
 
     @Test(.timeLimit(.minutes(1)), arguments: hostile.map(\.name))
-    func isAskedAbout(_ name: String) throws {
+    func isAskedAbout(_ name: String) async throws {
         let bytes = try #require(Self.hostile.first { $0.name == name }?.bytes)
         let file = ChangedSource(path: "Tests/A/a.swift", old: .bytes(Array(Self.good.utf8)), new: .bytes(bytes))
         let start = ContinuousClock.now
-        let breaches = IntegrityCheck(rules: [.standard]).breaches(of: [file])
+        let breaches = await Self.check.breaches(of: [file])
         #expect(breaches.map(\.kind) == [.unreadable])
         #expect(ContinuousClock.now - start < .seconds(30))
     }
@@ -78,27 +90,27 @@ import Testing
     ]
 
     @Test(.timeLimit(.minutes(2)), arguments: long.map(\.name))
-    func isReadInTime(_ name: String) throws {
+    func isReadInTime(_ name: String) async throws {
         let text = try #require(Self.long.first { $0.name == name }?.text)
         let start = ContinuousClock.now
         for (old, new) in [(text, ""), (Self.good, text), (text, text + "\n")] {
             let file = ChangedSource(
                 path: "Tests/A/a.swift", old: .bytes(Array(old.utf8)), new: .bytes(Array(new.utf8)))
-            _ = IntegrityCheck(rules: [.standard]).breaches(of: [file])
+            _ = await Self.check.breaches(of: [file])
         }
         // Debug builds take some seconds; what grows with the square of the length would take hours.
         #expect(ContinuousClock.now - start < .seconds(60))
     }
 
-    @Test func tooLargeToBeRead() {
+    @Test func tooLargeToBeRead() async {
         let file = ChangedSource(
             path: "Tests/A/a.swift", old: .bytes(Array(Self.good.utf8)), new: .tooLarge(50 << 20))
-        #expect(IntegrityCheck(rules: [.standard]).breaches(of: [file]).map(\.kind) == [.unreadable])
+        #expect(await Self.check.breaches(of: [file]).map(\.kind) == [.unreadable])
     }
 
     /// Any bytes: some are Swift, none may end the process, all come to an end.
     @Test(.timeLimit(.minutes(2)), arguments: 0..<300)
-    func anyBytes(_ seed: UInt64) {
+    func anyBytes(_ seed: UInt64) async {
         var state = seed &* 0x9E37_79B9_7F4A_7C15 &+ 1
         func next(_ bound: Int) -> Int {
             state ^= state << 13
@@ -118,13 +130,13 @@ import Testing
         for _ in 0..<next(400) { text += pieces[next(pieces.count)] }
         let file = ChangedSource(
             path: "Tests/A/a.swift", old: .bytes(Array(text.utf8)), new: .bytes(Array(String(text.dropFirst(3)).utf8)))
-        _ = IntegrityCheck(rules: [.standard]).breaches(of: [file])
+        _ = await Self.check.breaches(of: [file])
         let manifest = ChangedSource(
             path: "Package.swift", old: .bytes(Array(text.utf8)), new: .bytes(Array(String(text.dropLast(3)).utf8)))
-        _ = IntegrityCheck(rules: [.standard]).breaches(of: [manifest])
+        _ = await Self.check.breaches(of: [manifest])
         for path in ["test_a.py", "tests/a.rs", "a_test.go", "a.test.ts", "tests/a.cc"] {
             let other = ChangedSource(path: path, old: .bytes(Array(text.utf8)), new: .bytes([]))
-            _ = IntegrityCheck(rules: [.standard]).breaches(of: [other])
+            _ = await Self.check.breaches(of: [other])
         }
     }
 }

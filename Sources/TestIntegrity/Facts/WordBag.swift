@@ -1,5 +1,5 @@
 /// The words of a piece of source with how often each occurs: order does not matter, which renames and moves survive.
-struct WordBag: Sendable, Equatable {
+package struct WordBag: Sendable, Equatable, Codable {
     private(set) var counts: [String: Int] = [:]
     private(set) var total = 0
 
@@ -12,12 +12,26 @@ struct WordBag: Sendable, Equatable {
         "Test", "test", "XCTAssertNil", "XCTAssertNotNil", "XCTUnwrap", "nil", "true", "false", "!", "in",
     ]
 
-    init(_ words: some Sequence<String>) {
+    package init(_ words: some Sequence<String>) {
         for word in words where !Self.common.contains(word) {
             counts[word, default: 0] += 1
             total += 1
         }
     }
+
+    package init(from decoder: any Decoder) throws {
+        counts = try decoder.singleValueContainer().decode([String: Int].self)
+        // Of a foreign answer: whether the sum is one is asked afterwards.
+        total = counts.values.reduce(0, &+)
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(counts)
+    }
+
+    /// Whether no count is larger than a file.
+    var isPlausible: Bool { counts.values.allSatisfy { (1...ChangedSource.byteLimit).contains($0) } }
 
     func shared(with other: WordBag) -> Int {
         let (small, large) = counts.count < other.counts.count ? (self, other) : (other, self)
