@@ -24,7 +24,8 @@ extension Box {
             provide: ProvidePhase(
                 sandbox: SandboxSource(sandboxing: sandboxing, state: state, options: options),
                 workspaces: workspaces, reviews: ReviewMaterial(index: index, reports: store),
-                fixer: FixerWorkspace(index: index, store: store, bundle: { try await self.bundle($0) }, reader: reader),
+                fixer: FixerWorkspace(
+                    index: index, store: store, bundle: { try await self.bundle($0) }, reader: reader),
                 log: log),
             execute: ExecutePhase(
                 pool: pool, approval: approval, order: order,
@@ -32,7 +33,8 @@ extension Box {
                     stepInit: stepInit, options: options, controlGroups: sandboxing.controlGroups,
                     standbys: standbys),
                 monitor: monitor),
-            evaluate: Evaluation(index: index, reports: store, bases: bases, log: log), reader: reader, record: recorder,
+            evaluate: Evaluation(index: index, reports: store, bases: bases, log: log), reader: reader,
+            record: recorder,
             release: ReleasePhase(
                 workspaces: workspaces, users: sandboxing.users, reaper: reaper, log: log),
             monitor: monitor)

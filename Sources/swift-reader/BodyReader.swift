@@ -2,6 +2,8 @@ import SwiftSyntax
 import TestIntegrity
 
 /// Reads what a body asserts: which assertions, how often, and which of them a test can end without.
+///
+/// It goes through the body in the order of its text, with the blocks around each place.
 final class BodyReader: ConditionalVisitor {
     private(set) var shape = BodyShape()
     /// Calls of `XCTSkip` and its like, with their arguments.
@@ -27,13 +29,14 @@ final class BodyReader: ConditionalVisitor {
     private var blocks: [Block] = []
     /// Assertions whose arguments are being read.
     private var assertions = 0
-    /// What stands before it is never reached.
+    /// What stands before this place of the file is never reached.
     private var deadUntil = -1
+    /// Whether the test may have ended before, without a word.
     private var exitsBefore = false
     /// How often each name is there.
     private let mentions: [String: Int]
     /// Functions inside the body: what they assert is counted where it stands, not where they are called.
-    private var own: Set<String>
+    private let own: Set<String>
     private let silence = SilentBlocks()
 
     init(_ file: ParsedFile, _ literals: LiteralCounts, body: CodeBlockSyntax) {
@@ -218,7 +221,9 @@ final class BodyReader: ConditionalVisitor {
             let name = binding.pattern.as(IdentifierPatternSyntax.self)?.identifier.plainText
             return name.map { mentions[$0] == 1 } ?? false
         }
-        guard let sequence = node.parent?.as(ExprListSyntax.self)?.parent?.as(SequenceExprSyntax.self) else { return false }
+        guard let sequence = node.parent?.as(ExprListSyntax.self)?.parent?.as(SequenceExprSyntax.self) else {
+            return false
+        }
         return sequence.elements.count == 3 && sequence.elements.first?.is(DiscardAssignmentExprSyntax.self) == true
             && sequence.elements.last?.id == node.id
     }
@@ -226,12 +231,11 @@ final class BodyReader: ConditionalVisitor {
     /// Whether failures in it are known issues.
     private func isExcused(_ node: ClosureExprSyntax) -> Bool {
         var at = node.parent
-        while let parent = at, parent.is(LabeledExprSyntax.self) || parent.is(LabeledExprListSyntax.self)
-            || parent.is(MultipleTrailingClosureElementSyntax.self)
-            || parent.is(MultipleTrailingClosureElementListSyntax.self)
-        {
-            at = parent.parent
-        }
+        let between: [any SyntaxProtocol.Type] = [
+            LabeledExprSyntax.self, LabeledExprListSyntax.self, MultipleTrailingClosureElementSyntax.self,
+            MultipleTrailingClosureElementListSyntax.self,
+        ]
+        while let parent = at, between.contains(where: { parent.is($0) }) { at = parent.parent }
         let name = at?.as(FunctionCallExprSyntax.self)?.calleeName
         return name == "withKnownIssue" || name == "XCTExpectFailure"
     }
@@ -390,7 +394,9 @@ final class BodyReader: ConditionalVisitor {
     /// Whether its result is taken: `let x = try #require(…)`.
     private static func isUsed(_ node: Syntax) -> Bool {
         var inner = node
-        while let parent = inner.parent, parent.is(AwaitExprSyntax.self) || parent.is(TryExprSyntax.self) { inner = parent }
+        while let parent = inner.parent, parent.is(AwaitExprSyntax.self) || parent.is(TryExprSyntax.self) {
+            inner = parent
+        }
         guard let parent = inner.parent else { return false }
         if let list = parent.as(ExprListSyntax.self) { return list.first?.id != inner.id }
         return parent.is(InitializerClauseSyntax.self) || parent.is(LabeledExprSyntax.self)

@@ -37,7 +37,8 @@ class ConditionalVisitor: SyntaxVisitor {
         var others: (condition: String, value: Bool?) = ("", true)
         return node.clauses.enumerated().map { place, clause in
             let own = clause.condition.map { ($0.trimmedDescription, Condition.value($0)) }
-            let parts = [place > 0 ? own.map { "(\($0.0))" } : own?.0, others.condition.isEmpty ? nil : others.condition]
+            let written = place > 0 ? own.map { "(\($0.0))" } : own?.0
+            let parts = [written, others.condition.isEmpty ? nil : others.condition]
             let branch = Branch(
                 condition: parts.compactMap { $0 }.joined(separator: "&&"),
                 value: Condition.both(own.map(\.1) ?? true, others.value), isAlternative: place > 0)

@@ -23,7 +23,9 @@ struct LiteralCounts {
         var found: [(name: String, value: ExprSyntax)] = []
 
         override func visit(_ node: PatternBindingSyntax) -> SyntaxVisitorContinueKind {
-            if let name = node.pattern.as(IdentifierPatternSyntax.self)?.identifier.plainText, let value = node.initializer?.value {
+            if let name = node.pattern.as(IdentifierPatternSyntax.self)?.identifier.plainText,
+                let value = node.initializer?.value
+            {
                 found.append((name, value))
             }
             return .visitChildren
@@ -33,7 +35,8 @@ struct LiteralCounts {
     /// The elements of a collection; nil if that is not written there.
     func count(of expression: ExprSyntax) -> Int? {
         switch expression.as(ExprSyntaxEnum.self) {
-        case .tupleExpr(let tuple) where tuple.elements.count == 1: return tuple.elements.first.flatMap { count(of: $0.expression) }
+        case .tupleExpr(let tuple) where tuple.elements.count == 1:
+            return tuple.elements.first.flatMap { count(of: $0.expression) }
         case .arrayExpr(let array): return min(SwiftFileFacts.countLimit, array.elements.count)
         case .dictionaryExpr(let dictionary):
             guard case .elements(let elements) = dictionary.content else { return 0 }

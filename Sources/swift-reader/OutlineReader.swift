@@ -175,7 +175,8 @@ final class OutlineReader: ConditionalVisitor {
             case (true, "invokeTest"), (true, "run"), (true, "perform"):
                 isOverride && !Self.callsSuper(name, in: body) ? "an override of \(name)() that runs no test" : nil
             case (true, "record"), (true, "recordFailure"):
-                isOverride && !Self.callsSuper(name, in: body) ? "an override of \(name)() that records no failure" : nil
+                isOverride && !Self.callsSuper(name, in: body)
+                    ? "an override of \(name)() that records no failure" : nil
             case (true, "setUp"), (true, "setUpWithError"), (true, "tearDown"), (true, "tearDownWithError"):
                 EndFinder.firstEnd(in: body, of: file)
             default: nil
@@ -183,9 +184,7 @@ final class OutlineReader: ConditionalVisitor {
         if let skip { parts[type].skips.append(skip) }
     }
 
-    private static func callsSuper(_ name: String, in body: Syntax) -> Bool {
-        SuperFinder.find(name, in: body)
-    }
+    private static func callsSuper(_ name: String, in body: Syntax) -> Bool { SuperFinder.find(name, in: body) }
 
     /// Finds `super.NAME`.
     private final class SuperFinder: SyntaxVisitor {

@@ -115,7 +115,8 @@ extension FunctionCallExprSyntax {
 
     /// `("later")`, or nothing where it has no brackets.
     var argumentText: String {
-        SourceWords.text(of: [leftParen.map(Syntax.init), Syntax(arguments), rightParen.map(Syntax.init)].compactMap { $0 })
+        let parts = [leftParen.map(Syntax.init), Syntax(arguments), rightParen.map(Syntax.init)]
+        return SourceWords.text(of: parts.compactMap { $0 })
     }
 }
 

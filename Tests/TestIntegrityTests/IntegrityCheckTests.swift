@@ -23,7 +23,9 @@ import Testing
         #expect(Set(ways.map(\.name)).count == ways.count)
     }
 
-    @Test(arguments: Weakening.honest) func honest(_ change: Weakening) async { #expect(await change.breaches().isEmpty) }
+    @Test(arguments: Weakening.honest) func honest(_ change: Weakening) async {
+        #expect(await change.breaches().isEmpty)
+    }
 
     @Test(arguments: Weakening.inTests + Weakening.inBodies)
     func backwards(_ way: Weakening) async {

@@ -12,8 +12,8 @@ public struct SwiftReaderProcess: SwiftSourceReader {
 
     /// Processes for one question: each begins behind the file that ended the one before it.
     static let mostProcesses = 4
-    /// Bytes of the answer: as many as of the largest question, once more for names of values, twice for a limit that
-    /// keeps both ends.
+    /// Bytes of the answer. It is about as long as the question; of a longer one only half of the limit is of use, since
+    /// both ends are kept.
     static let outputLimit = 4 * IntegrityCheck.byteLimit
 
     public init(beside pipectl: String?, _ confinement: Confinement) {

@@ -51,7 +51,9 @@ extension FuzzTarget {
             ], limit: 64 << 10
         ) { loop in
             try await loop { input, random in
-                let paths = ["test_a.py", "tests/a.rs", "a_test.go", "a.test.ts", "tests/a.cc", "pytest.ini", "Makefile"]
+                let paths = [
+                    "test_a.py", "tests/a.rs", "a_test.go", "a.test.ts", "tests/a.cc", "pytest.ini", "Makefile",
+                ]
                 let path = random.pick(paths)
                 try CPUBudget.hold(input, &random) { bytes, _ in
                     _ = LineTests.tests(path: path, bytes: bytes)
@@ -61,7 +63,8 @@ extension FuzzTarget {
             }
         },
         FuzzTarget(
-            name: "reader-answer", corpus: answers, words: ["{\"facts\":", "\"problem\":", "9223372036854775807", "-1"],
+            name: "reader-answer", corpus: answers,
+            words: ["{\"facts\":", "\"problem\":", "9223372036854775807", "-1"],
             isJSON: true
         ) { loop in
             try await loop { input, random in
