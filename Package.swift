@@ -41,6 +41,7 @@ let package = Package(
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2"),
+        .package(url: "https://github.com/swiftlang/swift-syntax", from: "603.0.1"),
     ],
     targets: [
         .systemLibrary(
@@ -63,6 +64,15 @@ let package = Package(
                 .unsafeFlags(["-Xlinker", "--strip-debug"], .when(platforms: [.linux], configuration: .release))
             ]),
         .target(name: "TestIntegrity", dependencies: ["Pipeline"], swiftSettings: settings),
+        // The only target that links swift-syntax: what it reads is foreign, so it runs in a process of its own.
+        .executableTarget(
+            name: "swift-reader",
+            dependencies: [
+                "TestIntegrity",
+                .product(name: "SwiftParser", package: "swift-syntax"),
+                .product(name: "SwiftSyntax", package: "swift-syntax"),
+            ],
+            swiftSettings: settings, linkerSettings: release),
         .executableTarget(
             name: "stepinit", cSettings: [.treatAllWarnings(as: .error)],
             // It is C: with the Swift runtime, which a linker of Swift adds, starting it takes three times as long, and
@@ -147,12 +157,15 @@ let package = Package(
             ],
             swiftSettings: settings),
         .target(name: "MCP", swiftSettings: settings),
+        .target(
+            name: "ProjectSetup", dependencies: ["Engine", "Git", "Pipeline", "Results", "TerminalText"],
+            swiftSettings: settings),
         .executableTarget(
             name: "pipectl",
             dependencies: [
-                "Archive", "BuildBox", "Control", "Engine", "Git", "MCP", "Pipeline", "Reports", "Results",
-                "Sandbox", "Settings", "StateFiles", "Store", "TerminalText", "TestIntegrity", "TestReports",
-                "WorkflowPrograms",
+                "Archive", "BuildBox", "Control", "Engine", "Git", "MCP", "Pipeline", "ProjectSetup", "Reports",
+                "Results", "Sandbox", "Settings", "StateFiles", "Store", "TerminalText", "TestIntegrity",
+                "TestReports", "WorkflowPrograms",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -173,7 +186,9 @@ let package = Package(
         .testTarget(name: "SettingsTests", dependencies: ["Settings", "TestSupport"], swiftSettings: settings),
         .testTarget(name: "GitTests", dependencies: ["Git", "TestBasics"], swiftSettings: settings),
         .testTarget(name: "PipelineTests", dependencies: ["Pipeline", "TestBasics"], swiftSettings: settings),
-        .testTarget(name: "TestIntegrityTests", dependencies: ["Pipeline", "TestIntegrity"], swiftSettings: settings),
+        .testTarget(
+            name: "TestIntegrityTests", dependencies: ["Pipeline", "swift-reader", "TestIntegrity"],
+            swiftSettings: settings),
         .testTarget(name: "ResultsTests", dependencies: ["Pipeline", "Results"], swiftSettings: settings),
         .testTarget(name: "TerminalTextTests", dependencies: ["TerminalText", "TestBasics"], swiftSettings: settings),
         .testTarget(name: "MaskingTests", dependencies: ["Masking", "TestBasics"], swiftSettings: settings),
@@ -200,8 +215,8 @@ let package = Package(
         .testTarget(
             name: "EngineTests",
             dependencies: [
-                "Concurrency", "Engine", "Masking", "Pipeline", "Results", "Sandbox", "stepinit", "TestBasics",
-                "TestReports", "TestSupport",
+                "Concurrency", "Engine", "Masking", "Pipeline", "ProjectSetup", "Results", "Sandbox", "stepinit",
+                "TestBasics", "TestReports", "TestSupport",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),
@@ -231,8 +246,8 @@ let package = Package(
             name: "BuildBoxTests",
             dependencies: [
                 "Archive", "BuildBox", "CLinux", "Concurrency", "Control", "Engine", "Git", "Masking", "Pipeline",
-                "Reports", "Results", "Sandbox", "StateFiles", "stepinit", "Store", "SystemCalls", "TestBasics",
-                "TestIntegrity", "TestSupport", "WorkflowPrograms",
+                "Reports", "Results", "Sandbox", "StateFiles", "stepinit", "Store", "swift-reader", "SystemCalls",
+                "TestBasics", "TestIntegrity", "TestSupport", "WorkflowPrograms",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
@@ -242,11 +257,13 @@ let package = Package(
             name: "FuzzTests",
             dependencies: [
                 "Archive", "BuildBox", "Control", "Diagnostics", "Engine", "Git", "Masking", "MCP", "pipectl",
-                "Pipeline", "Reports", "Results", "Sandbox", "Settings", "stepinit", "Store", "TerminalText",
-                "TestBasics", "TestIntegrity", "TestReports", "TestSupport", "WorkflowPrograms",
+                "Pipeline", "ProjectSetup", "Reports", "Results", "Sandbox", "Settings", "stepinit", "Store",
+                "swift-reader", "TerminalText", "TestBasics", "TestIntegrity", "TestReports", "TestSupport",
+                "WorkflowPrograms",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),
+        .testTarget(name: "ProjectSetupTests", dependencies: ["ProjectSetup", "TestSupport"], swiftSettings: settings),
         .testTarget(
             name: "pipectlTests",
             dependencies: [
@@ -257,7 +274,8 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "Pipeline", "pipectl", "Reports", "Results", "Settings", "stepinit", "Store", "TestSupport",
+                "Pipeline", "pipectl", "Reports", "Results", "Settings", "stepinit", "Store", "swift-reader",
+                "TestSupport",
             ],
             exclude: ["Escape/probe.c"], swiftSettings: settings),
         .testTarget(

@@ -26,33 +26,33 @@ let areas = [
     Area(
         "end-to-end", "Sources/Archive", "Sources/BuildBox", "Sources/CAllocator", "Sources/CGit", "Sources/CLinux",
         "Sources/CLooseObjects", "Sources/Control", "Sources/Diagnostics", "Sources/Engine", "Sources/Git",
-        "Sources/MCP", "Sources/Masking", "Sources/Pipeline", "Sources/Reports", "Sources/Results", "Sources/Settings",
-        "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity",
-        "Sources/TestReports", "Sources/pipectl", "Sources/stepinit", "Tests/EndToEndTests", "Tests/Support", "script",
-        "workflows"
+        "Sources/MCP", "Sources/Masking", "Sources/Pipeline", "Sources/ProjectSetup", "Sources/Reports",
+        "Sources/Results", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText",
+        "Sources/TestIntegrity", "Sources/TestReports", "Sources/pipectl", "Sources/stepinit", "Tests/EndToEndTests",
+        "Tests/Support", "script", "workflows"
     ),
     Area(
         "engine", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Diagnostics", "Sources/Engine",
-        "Sources/Git", "Sources/Masking", "Sources/Pipeline", "Sources/Reports", "Sources/Results", "Sources/Store",
-        "Sources/TerminalText", "Sources/TestReports", "Sources/stepinit", "Tests/EngineTests", "Tests/Support",
-        "Tests/TestBasics", "docs", "workflows"
+        "Sources/Git", "Sources/Masking", "Sources/Pipeline", "Sources/ProjectSetup", "Sources/Reports",
+        "Sources/Results", "Sources/Store", "Sources/TerminalText", "Sources/TestReports", "Sources/stepinit",
+        "Tests/EngineTests", "Tests/Support", "Tests/TestBasics", "docs", "workflows"
     ),
     Area(
         "fault", "Sources/Archive", "Sources/BuildBox", "Sources/CAllocator", "Sources/CGit", "Sources/CLinux",
         "Sources/CLooseObjects", "Sources/Control", "Sources/Diagnostics", "Sources/Engine", "Sources/Git",
-        "Sources/MCP", "Sources/Masking", "Sources/Pipeline", "Sources/Reports", "Sources/Results", "Sources/Settings",
-        "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity",
-        "Sources/TestReports", "Sources/pipectl", "Sources/stepinit", "Tests/FaultTests", "Tests/Support",
-        "Tests/TestBasics"
+        "Sources/MCP", "Sources/Masking", "Sources/Pipeline", "Sources/ProjectSetup", "Sources/Reports",
+        "Sources/Results", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText",
+        "Sources/TestIntegrity", "Sources/TestReports", "Sources/pipectl", "Sources/stepinit", "Tests/FaultTests",
+        "Tests/Support", "Tests/TestBasics"
     ),
     Area(
         "fuzz", "Sources/Archive", "Sources/BuildBox", "Sources/CAllocator", "Sources/CGit", "Sources/CLinux",
         "Sources/CLooseObjects", "Sources/Control", "Sources/Diagnostics", "Sources/Engine", "Sources/Git",
-        "Sources/MCP", "Sources/Masking", "Sources/Pipeline", "Sources/Reports", "Sources/Results", "Sources/Settings",
-        "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity",
-        "Sources/TestReports", "Sources/pipectl", "Sources/stepinit", "Tests/DiagnosticsTests", "Tests/FuzzTests",
-        "Tests/MCPTests", "Tests/PipelineTests", "Tests/Support", "Tests/TestBasics", "Tests/TestIntegrityTests",
-        "Tests/TestReportsTests"
+        "Sources/MCP", "Sources/Masking", "Sources/Pipeline", "Sources/ProjectSetup", "Sources/Reports",
+        "Sources/Results", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText",
+        "Sources/TestIntegrity", "Sources/TestReports", "Sources/pipectl", "Sources/stepinit",
+        "Tests/DiagnosticsTests", "Tests/FuzzTests", "Tests/MCPTests", "Tests/PipelineTests", "Tests/Support",
+        "Tests/TestBasics", "Tests/TestIntegrityTests", "Tests/TestReportsTests"
     ),
     Area("git", "Sources/CGit", "Sources/CLooseObjects", "Sources/Git", "Tests/GitTests", "Tests/TestBasics"),
     Area("masking", "Sources/Masking", "Tests/MaskingTests", "Tests/TestBasics"),
@@ -60,11 +60,17 @@ let areas = [
     Area(
         "pipectl", "Sources/Archive", "Sources/BuildBox", "Sources/CAllocator", "Sources/CGit", "Sources/CLinux",
         "Sources/CLooseObjects", "Sources/Control", "Sources/Diagnostics", "Sources/Engine", "Sources/Git",
-        "Sources/MCP", "Sources/Masking", "Sources/Pipeline", "Sources/Reports", "Sources/Results", "Sources/Settings",
-        "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity",
-        "Sources/TestReports", "Sources/pipectl", "Tests/Support", "Tests/pipectlTests", "docs"
+        "Sources/MCP", "Sources/Masking", "Sources/Pipeline", "Sources/ProjectSetup", "Sources/Reports",
+        "Sources/Results", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText",
+        "Sources/TestIntegrity", "Sources/TestReports", "Sources/pipectl", "Tests/pipectlTests"
     ),
     Area("pipeline", "Sources/Pipeline", "Tests/PipelineTests", "Tests/TestBasics"),
+    Area(
+        "project-setup", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Diagnostics",
+        "Sources/Engine", "Sources/Git", "Sources/Masking", "Sources/Pipeline", "Sources/ProjectSetup",
+        "Sources/Reports", "Sources/Results", "Sources/Store", "Sources/TerminalText", "Sources/TestReports",
+        "Tests/ProjectSetupTests", "Tests/Support"
+    ),
     Area(
         "reports", "Sources/CGit", "Sources/CLooseObjects", "Sources/Git", "Sources/Pipeline", "Sources/Reports",
         "Sources/Results", "Sources/Store", "Sources/TerminalText", "Tests/ReportsTests", "Tests/Support", "docs"

@@ -17,6 +17,9 @@ public enum BoxDoctor {
     /// The path of `stepinit`, or an error that names where it was looked for.
     public static func stepInit() throws -> String { try Installation.stepInit() }
 
+    /// The path of `swift-reader`, or an error that names where it was looked for.
+    public static func swiftReader() throws -> String { try Installation.swiftReader() }
+
     /// What encloses steps here, or an error that says why nothing can.
     public static func sandbox(_ state: StateFolder) async throws -> String {
         let toolchain = try? await Toolchain.find(memory: "\(state.programs)/toolchain.json")

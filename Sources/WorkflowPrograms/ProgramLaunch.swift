@@ -3,7 +3,7 @@ import Foundation
 import Pipeline
 public import Sandbox
 
-/// One start of the compiler or of a workflow program, as a sandbox needs to know it.
+/// One start of a compiler, a workflow program or a reader of foreign files, as a sandbox needs to know it.
 ///
 /// All starts go through ``Confinement/run(_:environment:deadline:)``.
 public struct ProgramLaunch: Sendable, Equatable {
@@ -19,6 +19,8 @@ public struct ProgramLaunch: Sendable, Equatable {
         case describe
         /// The compiled program, asked for a plan.
         case plan
+        /// A program of pipectl's own that reads foreign text from its standard input.
+        case read
     }
 
     public var purpose: Purpose
@@ -29,6 +31,12 @@ public struct ProgramLaunch: Sendable, Equatable {
     public var writes: [String]
     /// Folders that it reads, besides the system's and the toolchain's.
     public var reads: [String]
+    /// Programs of pipectl's own, which everybody may read already.
+    public var programs: [String] = []
+    /// What the command reads from its standard input.
+    public var input: [UInt8] = []
+    /// Bytes of output that are kept.
+    public var outputLimit = 1 << 20
 
     public init(_ purpose: Purpose, _ command: [String], in directory: String, writes: [String], reads: [String]) {
         self.purpose = purpose
@@ -72,7 +80,8 @@ public struct Confinement: Sendable {
         enclose = { launch in
             let user = try users.take()
             let mounts =
-                launch.reads.map { SandboxMount($0, isOptional: true) } + launch.writes.map { SandboxMount($0, .write) }
+                (launch.reads + launch.programs).map { SandboxMount($0, isOptional: true) }
+                + launch.writes.map { SandboxMount($0, .write) }
             let command = sandbox.command(
                 SandboxPolicy(network: launch.purpose == .package ? .allowed : .denied), mounts: mounts, user: user,
                 lifetime: .withParent, directory: launch.directory, launch.command)
@@ -85,8 +94,10 @@ public struct Confinement: Sendable {
     /// No sandbox: the command as it is.
     public static let none = Confinement { $0.command }
 
-    /// The only place that starts a compiler or a workflow program.
-    func run(
+    /// The only place that starts a compiler, a workflow program or a reader of foreign files.
+    ///
+    /// - Throws: ``ToolError`` when it can't be started, `CancellationError` when the task is cancelled.
+    package func run(
         _ launch: ProgramLaunch, environment: [String: String], deadline: Duration
     ) async throws -> ToolResult {
         let result =
@@ -115,10 +126,11 @@ public struct Confinement: Sendable {
         if user != nil { for folder in launch.reads { try Ownership.open(folder) } }
         var result: ToolResult
         do {
-            result = try await Tool(
+            var tool = Tool(
                 executable, Array(command.dropFirst()), in: launch.directory, environment: environment,
-                deadline: deadline, outputLimit: 1 << 20
-            ).run()
+                deadline: deadline, outputLimit: launch.outputLimit)
+            tool.input = launch.input
+            result = try await tool.run()
         } catch {
             try? await own(launch.writes, as: user.map { _ in .box })
             throw error

@@ -3,17 +3,21 @@ import Foundation
 import Pipeline
 import Testing
 
-/// The workflows of the guide: people copy them.
+/// The workflows of the guide and of the reference: people copy them.
 @Suite(.programRoom, .timeLimit(.minutes(3))) struct ExampleTests {
     private static let docs = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appendingPathComponent("docs")
 
-    /// The pages of the guide that have Swift in them, as paths below docs/.
+    /// The pages that have Swift in them, as paths relative to docs/.
     static var pages: [String] {
         get throws {
             let files = try FileManager.default.subpathsOfDirectory(atPath: docs.appendingPathComponent("guide").path)
             let guide = files.filter { $0.hasSuffix(".md") }.map { "guide/\($0)" }.sorted()
-            return try (["fix.md", "integrity.md", "review.md"] + guide).filter {
+            let catalog = "../Sources/Pipeline/Documentation.docc"
+            let reference = try FileManager.default
+                .contentsOfDirectory(atPath: docs.appendingPathComponent(catalog).path).filter { $0.hasSuffix(".md") }
+                .map { "\(catalog)/\($0)" }.sorted()
+            return try (["fix.md", "integrity.md", "review.md"] + guide + reference).filter {
                 try text(of: $0).contains("```swift\n")
             }
         }

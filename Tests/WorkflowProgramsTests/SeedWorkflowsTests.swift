@@ -4,7 +4,9 @@ import Pipeline
 import Sandbox
 import Testing
 
-/// `pipectl init`. `Seeds` beside this file is a link to `Sources/pipectl/Init`: tests can't import a program.
+@testable import ProjectSetup
+
+/// The workflows that `pipectl init` writes, compiled and planned.
 @Suite(.programRoom, .timeLimit(.minutes(3))) struct SeedWorkflowsTests {
     private let room = ProgramRoom.current
 

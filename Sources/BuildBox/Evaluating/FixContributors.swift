@@ -15,7 +15,7 @@ struct FixCheckContributor: ReportContributor {
         guard let role = report.fix?.role, !role.isMaking, [.passed, .flaky].contains(report.verdict) else { return }
         let breaches: [Breach]
         do {
-            let rules = IntegrityCheck(rules: [.standard]).rules
+            let rules = IntegrityRule.standardRules
             breaches = ResultIntegrity(rules: rules, sources: IntegrityOutcome(breaches: []))
                 .breaches(draft.tests, try await index.tests(of: role.of))
         } catch {

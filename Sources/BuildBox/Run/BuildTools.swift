@@ -11,7 +11,7 @@ actor BuildTools {
     nonisolated let stepInit: String
     private let folder: StateFolder
     private let options: BoxOptions
-    private let executable: String?
+    nonisolated let executable: String?
     private var cache: ProgramCache?
     private var found: Sandboxing?
 

@@ -24,6 +24,7 @@ struct RunPipelines: Sendable {
         let provider = provider(tools: programs.tools, sandboxing)
         let approval = ApprovalPhase(index: state.index, waiters: waiters, log: log)
         let order = RunOrder(index: state.index, log: log)
+        let reader = SwiftReaderProcess(beside: tools.executable, sandboxing.confinement)
         return RunPipeline(
             prepare: PreparePhase(
                 programs: programs, index: state.index, order: order, gate: TreeGate(options),
@@ -36,7 +37,8 @@ struct RunPipelines: Sendable {
                 sandbox: SandboxSource(sandboxing: sandboxing, state: state.folder, options: options),
                 workspaces: provider, reviews: ReviewMaterial(index: state.index, reports: state.archive),
                 fixer: FixerWorkspace(
-                    index: state.index, store: state.archive, bundle: { [bundles] in try await bundles.bundle($0) }),
+                    index: state.index, store: state.archive, bundle: { [bundles] in try await bundles.bundle($0) },
+                    reader: reader),
                 log: log),
             execute: ExecutePhase(
                 pool: pool, approval: approval, order: order,
@@ -44,7 +46,7 @@ struct RunPipelines: Sendable {
                     stepInit: tools.stepInit, options: options, controlGroups: sandboxing.controlGroups,
                     standbys: workspaces.standbys),
                 monitor: monitor),
-            evaluate: Evaluation(index: state.index, reports: state.archive, bases: workspaces.bases, log: log),
+            evaluate: Evaluation(index: state.index, reports: state.archive, bases: workspaces.bases, log: log), reader: reader,
             record: recorder,
             release: ReleasePhase(
                 workspaces: provider, users: sandboxing.users, reaper: workspaces.reaper, log: log),

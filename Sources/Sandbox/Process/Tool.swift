@@ -26,6 +26,8 @@ public struct Tool: Sendable {
     public var grace: Duration
     /// Bytes of output that are kept: the first half and the last half of them.
     public var outputLimit: Int
+    /// What it reads from its standard input.
+    public var input: [UInt8] = []
 
     public init(
         _ executable: String, _ arguments: [String] = [], in directory: String? = nil,
@@ -41,7 +43,7 @@ public struct Tool: Sendable {
         self.outputLimit = outputLimit
     }
 
-    /// Runs the tool with no standard input, and waits until it and its process group are gone.
+    /// Runs the tool and waits until it and its process group are gone.
     ///
     /// - Throws: ``ToolError`` when it can't be started, `CancellationError` when the task is cancelled. A tool
     ///   that ends with another exit code than 0, by a signal or at its deadline is a ``ToolResult``.
@@ -85,6 +87,10 @@ public struct Tool: Sendable {
     }
 
     private func start() async throws -> ToolResult {
+        input.isEmpty ? try await start(reading: .none) : try await start(reading: .array(input))
+    }
+
+    private func start(reading input: some InputProtocol) async throws -> ToolResult {
         var options = PlatformOptions()
         options.createSession = true  // makes its pid a process group, which a signal can reach
         options.teardownSequence = [.gracefulShutDown(toProcessGroup: true, allowedDurationToNextStep: grace)]
@@ -102,7 +108,7 @@ public struct Tool: Sendable {
             let result = try await Subprocess.run(
                 executable.contains("/") ? .path(FilePath(executable)) : .name(executable),
                 arguments: Arguments(arguments), environment: variables,
-                workingDirectory: directory.map { FilePath($0) }, platformOptions: options, input: .none,
+                workingDirectory: directory.map { FilePath($0) }, platformOptions: options, input: input,
                 output: .sequence, error: .combinedWithOutput
             ) { execution in
                 group = execution.processIdentifier.value

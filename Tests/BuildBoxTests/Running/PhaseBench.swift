@@ -98,11 +98,13 @@ struct PhaseBench {
             layering: nil, log: Self.log)
     }
 
+    private var reader: SwiftReaderProcess { SwiftReaderProcess(beside: nil, .none) }
+
     var provide: ProvidePhase {
         ProvidePhase(
             sandbox: SandboxSource(sandboxing: sandboxing, state: state, options: options), workspaces: workspaces,
             reviews: ReviewMaterial(index: index, reports: store),
-            fixer: FixerWorkspace(index: index, store: store, bundle: { _ in "" }), log: Self.log)
+            fixer: FixerWorkspace(index: index, store: store, bundle: { _ in "" }, reader: reader), log: Self.log)
     }
 
     func execute() throws -> ExecutePhase {
@@ -128,7 +130,8 @@ struct PhaseBench {
             lookUp: ProofSearch(
                 index: index, store: store, options: options, sandboxing: sandboxing, toolchain: programs.toolchain,
                 log: Self.log),
-            provide: provide, execute: try execute(), evaluate: Evaluation(always: [], judging: []), record: recorder,
+            provide: provide, execute: try execute(), evaluate: Evaluation(always: [], judging: []), reader: reader,
+            record: recorder,
             release: release, monitor: monitor)
     }
 

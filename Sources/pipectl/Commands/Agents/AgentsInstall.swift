@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import ProjectSetup
 
 struct AgentsInstall: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -46,6 +46,7 @@ struct Doctor: AsyncParsableCommand {
         await check("Swift compiler") { try await Toolchain.find().version }
         await check("Pipeline library") { try PipelineLibrary.find().library }
         await check("stepinit") { try BoxDoctor.stepInit() }
+        await check("swift-reader") { try BoxDoctor.swiftReader() }
         // What steps of a daemon get is the daemon's: the groups and rights of this shell may be others.
         let machine = await daemon()?.machine
         await check("sandbox") {

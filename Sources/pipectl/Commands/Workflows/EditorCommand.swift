@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import ProjectSetup
 
 struct EditorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -2,6 +2,7 @@ import ArgumentParser
 import BuildBox
 import Foundation
 import WorkflowPrograms
+import ProjectSetup
 import StateFiles
 
 struct Init: AsyncParsableCommand {

@@ -77,13 +77,15 @@ struct IntegrityCommand: AsyncParsableCommand {
         let place = try await IntegrityPlace.find(subject, state)
         for note in place.notes { Terminal.say(TerminalText.name(note, limit: 1_000)) }
         let (commit, against) = (commit, against)
-        return try await withRepository(at: place.folder) { store in
+        let (new, old) = try await withRepository(at: place.folder) { store in
             let new = try store.resolve(commit)
-            let old = try place.base(of: new, against: against, in: store)
-            guard let old else {
-                throw ValidationError("\(commit) has no parent; name the commit to compare with: --against main")
-            }
-            return (new, old, try ChangeSources.outcome(of: place.rules, from: old, to: new, in: store))
+            return (new, try place.base(of: new, against: against, in: store))
         }
+        guard let old else {
+            throw ValidationError("\(commit) has no parent; name the commit to compare with: --against main")
+        }
+        let reader = SwiftReaderProcess(beside: nil, .commit(try state.folder()))
+        let sources = ChangeSources(in: place.folder, from: old, to: new, reader: reader)
+        return (new, old, try await sources.outcome(of: place.rules))
     }
 }
