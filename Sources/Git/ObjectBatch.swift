@@ -115,7 +115,10 @@ public final class ObjectBatch {
     /// Adds a commit without parents. No ref is moved.
     public func add(commitOf tree: OID, by author: Signature, message: String) throws(GitError) -> OID {
         guard !message.utf8.contains(0), !author.name.contains(where: "<>\n\0".contains) else {
-            throw GitError(call: "ObjectBatch", code: .invalidName, message: "a commit's text holds what ends it early")
+            throw GitError(
+                call: "ObjectBatch", code: .invalidName,
+                message: "The message of a commit contains NUL, or the author's name contains <, >, a line feed or NUL."
+            )
         }
         let minutes = abs(author.offsetMinutes)
         let zone = String(format: "%@%02d%02d", author.offsetMinutes < 0 ? "-" : "+", minutes / 60, minutes % 60)
