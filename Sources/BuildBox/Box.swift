@@ -282,7 +282,7 @@ public actor Box {
         do {
             let pipeline = pipeline(try await programs(), await sandboxing())
             let repository = try await repository(of: run.request)
-            if run.request.upkeep == .refresh { await bases.noteTry(run.id) }
+            if run.request.background == .warmUp { await bases.noteTry(run.id) }
             let report = await pipeline.run(
                 RunTask(
                     run: run, repository: repository, rules: try await rules(for: repository), stop: stop,

@@ -120,7 +120,7 @@ import Testing
     @Test func `a foreground run is not started again`() async throws {
         let index = try await Index.watching()
         var request = Sample.request()
-        request.isForeground = true
+        request.options.isForeground = true
         let id = try await index.enqueue(request).run.id
         try await index.markRunning(id)
         guard case .ended(.infrastructure, let reason)? = try await index.recoverInterrupted().first?.outcome else {

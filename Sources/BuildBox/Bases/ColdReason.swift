@@ -21,8 +21,8 @@ enum ColdReason {
     /// Why a run asks for no warm workspace at all.
     static func text(_ request: RunRequest) -> String {
         if request.runsAtMostOnce || request.event == .tag { return "releases always start fresh" }
-        if request.upkeep == .cleanRoom { return "this clean build is compared with warm runs" }
-        if request.isClean == true { return "--clean was given" }
+        if request.background == .cleanBuild { return "this clean build is compared with warm runs" }
+        if request.options.isClean { return "--clean was given" }
         return "its parameters may change the build"
     }
 }

@@ -78,7 +78,7 @@ struct SnapshotWorkspaces: Sendable {
         guard let key = baseKey(prepared, run), prepared.trust == .merged, run.request.change == nil,
             !run.request.isPartial, run.request.parameters.isEmpty, prepared.startsForChanges,
             // What was once on the branch is nothing to begin from.
-            run.request.upkeep != .bisect, run.request.upkeep != .learn
+            ![.bisect, .flakeProbe].contains(run.request.background)
         else { return nil }
         // A secret that a step wrote down would be there for every change to read. The box's own run of the workflow
         // leaves such steps out.

@@ -49,7 +49,7 @@ struct FixWishContributor: ReportContributor {
     private func wanted(_ draft: ReportDraft, _ run: FinishedRun) async -> FixSeries? {
         let request = run.request
         guard let fix = run.prepared.declaration.fix, draft.report.verdict == .failed, let change = request.change,
-            request.startsAnew, request.isForeground != true, !request.isPartial
+            request.startsAnew, !request.options.isForeground, !request.isPartial
         else { return nil }
         func series(_ state: FixSeries.State, _ reason: String) -> FixSeries {
             FixSeries(state: state, reason: reason, wanted: fix.attempts, mayPush: fix.push == .ownBranch)

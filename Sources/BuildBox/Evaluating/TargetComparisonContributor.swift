@@ -29,7 +29,7 @@ struct TargetComparisonContributor: ReportContributor {
             return
         }
         draft.wantedRuns.append(
-            .refresh(
+            .warmUp(
                 report.workflow, repository: report.repository, branch: branch, commit: change.targetCommit,
                 definition: change.targetCommit))
     }

@@ -122,7 +122,7 @@ struct RetainedWorkspaces: Sendable {
     ///
     /// Only when nothing of the run lives, and after ``Workspace/close()``.
     func retain(_ finished: FinishedWorkspace, _ run: QueuedRun, _ report: Report, folder: String) async {
-        guard finished.isAllEnded, settings.lifetime > .zero, run.request.upkeep == nil,
+        guard finished.isAllEnded, settings.lifetime > .zero, run.request.background == nil,
             [.failed, .infrastructure].contains(report.verdict), report.steps.contains(where: { !$0.attempts.isEmpty })
         else { return }
         // A step may have written what it was given to any file: nothing of such a run stays.

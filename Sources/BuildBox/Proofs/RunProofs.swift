@@ -190,8 +190,8 @@ struct ProofSearch: Sendable {
     /// A run by the clock is there to find out what changed without a push, and one of the box's own to leave a whole
     /// workspace.
     static func isWanted(_ request: RunRequest, _ options: BoxOptions) -> Bool {
-        options.usesProofs && request.refusesProofs != true && request.event != .schedule
-            && request.upkeep == nil && request.isClean != true
+        options.usesProofs && !request.options.refusesProofs && request.event != .schedule
+            && request.background == nil && !request.options.isClean
     }
 
     private func isSample() -> Bool { Double.random(in: 0..<1) < options.proofSampling }

@@ -146,10 +146,10 @@ extension Box {
         let tests = start.tests ?? []
         if !tests.isEmpty { request.onlyTests = try await self.tests(named: tests, in: repository.name) }
         request.onlySteps = start.steps.isEmpty ? nil : start.steps
-        request.isForeground = start.isForeground ? true : nil
-        request.refusesProofs = start.refusesProofs ? true : nil
-        request.isClean = start.isClean ? true : nil
-        request.isForAgent = start.isForAgent ? true : nil
+        request.options.isForeground = start.isForeground
+        request.options.refusesProofs = start.refusesProofs
+        request.options.isClean = start.isClean
+        request.options.isForAgent = start.isForAgent
         // A wrong name, parameter or definition is refused here, where the person still is.
         let declaration = try await declaration(of: request, in: repository)
         request.runsAtMostOnce = request.runsAtMostOnce || declaration.runsAtMostOnce
@@ -204,18 +204,11 @@ extension Box {
         if let role = request.fix, role.isMaking {
             throw RequestError(.usage, "run \(id) is \(role.inWords); `pipectl fix \(role.of)` tries again")
         }
-        // Repeated by hand, it decides about no fix.
-        request.fix = nil
-        request.rerunOf = id
-        request.isForAgent = wanted.isForAgent ? true : nil
-        (request.warmRun, request.warmFailed) = (nil, nil)
-        request.refusesProofs = wanted.usesProofs ? nil : true
-        request.isClean = wanted.isClean ? true : nil
-        // A person waits for it now.
-        request.upkeep = nil
-        request.resumes = nil
-        let origin = run.request.origin ?? id
-        (request.origin, request.repetition) = (origin, try await index.repetitions(of: origin) + 2)
+        request.options.isForAgent = wanted.isForAgent
+        request.options.refusesProofs = !wanted.usesProofs
+        request.options.isClean = wanted.isClean
+        let origin = run.request.rerun?.origin ?? id
+        var rerun = RunKind.Rerun(of: id, origin: origin, number: try await index.repetitions(of: origin) + 2)
         request.nonce = "rerun of \(id) at \(Date().timeIntervalSince1970)"
         if wanted.failedOnly {
             let failed = run.steps.filter { $0.status != .passed && $0.status != .skipped }.map(\.name)
@@ -226,13 +219,14 @@ extension Box {
                 request.onlySteps = failed
             } else {
                 // The same plan: what passed is taken over with the workspace, and what was skipped has its turn.
-                request.resumes = id
+                rerun.resumes = true
             }
         }
         if !wanted.steps.isEmpty {
             request.onlySteps = wanted.steps
             try await checkParts(of: request, in: try await self.repository(of: request))
         }
+        request.kind = .rerun(rerun)
         if wanted.isForAgent {
             try await checkLimits(
                 of: request, in: try await repository(named: request.repository), earlier: run.summary.trust)
@@ -330,7 +324,7 @@ extension RunRequest {
         case .workingTree(let commit):
             return RunRequest(
                 repository: repository.name, workflow: workflow, event: .manual, ref: "", branch: nil, head: commit,
-                definitionCommit: commit, previous: try? git.resolve("HEAD").hex, nonce: nonce,
+                definitionCommit: commit, previous: try? git.resolve("HEAD").hex, kind: .manual, nonce: nonce,
                 subject: "working tree", concurrency: .queue(max: 1_000))
         case .revision(let revision):
             let commit = try git.resolve(revision)
@@ -343,7 +337,8 @@ extension RunRequest {
             let branch = ref.flatMap { $0.hasPrefix("refs/heads/") ? String($0.dropFirst("refs/heads/".count)) : nil }
             return RunRequest(
                 repository: repository.name, workflow: workflow, event: .manual, ref: ref ?? revision,
-                branch: branch, head: commit.hex, definitionCommit: (definition ?? commit).hex, nonce: nonce,
+                branch: branch, head: commit.hex, definitionCommit: (definition ?? commit).hex, kind: .manual,
+                nonce: nonce,
                 subject: ref ?? revision, concurrency: .queue(max: 1_000))
         case .change(let name):
             let snapshot = try git.snapshot()
@@ -377,7 +372,7 @@ extension RunRequest {
                 change: Change(
                     name: name, head: head.hex, target: branch, targetCommit: tip.hex, title: commit.summary,
                     author: commit.author.name),
-                nonce: nonce, subject: "change \(name)", concurrency: .queue(max: 1_000))
+                kind: .manual, nonce: nonce, subject: "change \(name)", concurrency: .queue(max: 1_000))
         }
     }
 }

@@ -79,7 +79,7 @@ extension RunPreparation {
             let limits = AgentLimits(request: request)
             try limits.check(declaration)
             let decision = TrustDecision.make(facts.trust(request, declaration), rules.policy)
-            if request.upkeep != nil, decision.ruling != .allowed || decision.trust != .merged {
+            if request.background != nil, decision.ruling != .allowed || decision.trust != .merged {
                 throw EarlyVerdict(
                     verdict: .cancelled, reason: "runs that the daemon starts by itself must not need approval",
                     tested: facts.tested)
@@ -89,7 +89,7 @@ extension RunPreparation {
             let wholePlan = try await program.plan(workflow: request.workflow, context: context)
             try limits.check(wholePlan, decision.trust)
             var plan = try request.onlySteps.map { try wholePlan.keeping($0) } ?? wholePlan
-            if request.upkeep != nil { plan = plan.withoutActing }
+            if request.background != nil { plan = plan.withoutActing }
             if let tests = request.onlyTests { plan = try plan.running(tests, in: request.onlySteps) }
             if request.fix?.isMaking == true {
                 guard let fix = declaration.fix else {

@@ -84,7 +84,7 @@ struct ExecutePhase: Sendable {
         _ task: RunTask, _ prepared: RunPreparation, _ provided: ProvidePhase.Provided, _ setting: inout RunSetting
     ) {
         let (monitor, enclosed) = (monitor, provided.enclosed)
-        if task.request.upkeep == nil, let standbys = settings.standbys,
+        if task.request.background == nil, let standbys = settings.standbys,
             let wanted = enclosed.next(after: prepared, in: task.repository, provided.lease.workspace)
         {
             let (name, most) = (task.request.repository, settings.options.slots)

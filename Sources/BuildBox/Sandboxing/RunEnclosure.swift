@@ -48,7 +48,7 @@ struct RunEnclosure: Sendable {
         // What the box wants of its own accord must change nothing outside.
         let pattern = Standbys.Pattern(
             repository: repository, program: isNeeded ? folders : [],
-            mayWrite: isMerged && run.request.upkeep == nil)
+            mayWrite: isMerged && run.request.background == nil)
         let mounts = mounts(pattern, options: options)
         // Below a folder that steps write to, a link of theirs would lead astray who makes a sandbox and the places of
         // its mounts with our rights.

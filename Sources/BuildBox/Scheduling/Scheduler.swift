@@ -173,7 +173,7 @@ actor Scheduler {
         // A run that was just put back, and approved already, must have left its folders before it starts again.
         let run = try await index.claimNext(
             excluding: running, isIdle: live.withLock { $0.isIdle }, prefersMissed: background.mayMissSnapshots)
-        if run?.request.isMissed != true { background.mayMissSnapshots = false }
+        if run?.request.kind != .warmUp(isMissed: true) { background.mayMissSnapshots = false }
         return run
     }
 }

@@ -28,14 +28,14 @@ struct AgentLimits: Sendable {
         }
     }
 
-    private var isAgents: Bool { request.isForAgent == true }
+    private var isAgents: Bool { request.options.isForAgent }
 
     private func refusal(_ why: String) -> EarlyVerdict {
         EarlyVerdict(verdict: .cancelled, reason: "\(why): an agent can't start it. A person can: \(command)")
     }
 
     private var command: String {
-        guard let run = request.rerunOf else { return "`pipectl run \(request.workflow.shellQuoted)`" }
+        guard let run = request.rerun?.of else { return "`pipectl run \(request.workflow.shellQuoted)`" }
         return "`pipectl rerun \(run)\(request.resumes != nil || request.onlySteps != nil ? " --failed" : "")`"
     }
 }
@@ -48,7 +48,7 @@ extension Box {
     func checkLimits(
         of request: RunRequest, in repository: WatchedRepository, earlier: Trust? = nil
     ) async throws {
-        guard request.isForAgent == true else { return }
+        guard request.options.isForAgent else { return }
         do {
             let prepared = try await planned(request, in: repository)
             if earlier == .merged { try AgentLimits(request: request).check(prepared.wholePlan, .merged) }

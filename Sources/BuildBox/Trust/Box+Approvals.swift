@@ -52,7 +52,7 @@ extension Report {
             mergedChanges: request.mergedChanges, parameters: request.parameters, verdict: .needsApproval, reason: why,
             createdAt: run.summary.createdAt, startedAt: nil,
             endedAt: run.approvals.last { $0.step == nil }?.askedAt ?? run.summary.createdAt,
-            attempt: max(1, run.summary.attempt), rerunOf: request.rerunOf, reproduce: request.reproduction,
+            attempt: max(1, run.summary.attempt), rerunOf: request.rerun?.of, reproduce: request.reproduction,
             trust: run.summary.trust, approvals: run.approvals, box: .current)
     }
 }

@@ -132,15 +132,17 @@ extension VerdictWait {
 
     /// Whether the run is what the box makes of the commit, and not what somebody or the box itself tried out with it.
     private func counts(_ run: IndexedRun) async throws -> Bool {
-        if run.request.upkeep == .refresh { return Self.countsAsVerdict(run.summary) }
-        guard run.request.upkeep == nil, run.summary.event != .schedule else { return false }
-        guard let first = run.request.rerunOf else {
-            return run.request.nonce.isEmpty || run.request.nonce.hasPrefix("onto ")
-                || run.request.nonce.hasPrefix("after run ")
+        switch run.request.kind {
+        case .warmUp: return Self.countsAsVerdict(run.summary)
+        case .triggered: return run.summary.event != .schedule
+        case .rerun(let rerun):
+            guard run.summary.event != .schedule, let original = try await index.run(rerun.of),
+                try await counts(original)
+            else { return false }
+            // A part of the steps says nothing of the others, nor whether tests are gone.
+            return !run.request.isPartial
+        case .manual, .cleanBuild, .bisect, .flakeProbe, .fix: return false
         }
-        guard let original = try await index.run(first), try await counts(original) else { return false }
-        // A part of the steps says nothing of the others, nor whether tests are gone.
-        return !run.request.isPartial
     }
 
     /// Where no other run tests a branch, the one that makes its warm workspace says how the tests stand there; one that

@@ -160,15 +160,6 @@ public struct FixAttempt: Sendable, Equatable, Codable {
     }
 }
 
-extension RunRequest {
-    /// Whether a push or a move of the target started the run. Then requests for older commits of the change no longer
-    /// apply.
-    package var startsAnew: Bool {
-        fix == nil && change != nil && rerunOf == nil && upkeep == nil
-            && (nonce.isEmpty || nonce.hasPrefix("onto ") || nonce.hasPrefix("after run "))
-    }
-}
-
 extension Report {
     /// Whether a fix must follow from it, which a crash of the daemon must not lose.
     package var hasFixDue: Bool { fix != nil || fixes?.state == .working }

@@ -65,7 +65,7 @@ public struct TestAppearance: Sendable, Equatable, Codable {
     /// The test's result in that run, without details, and with a message only if it failed.
     public var result: TestResult
     /// The kind of background run; nil for other runs.
-    public var upkeep: RunRequest.Upkeep?
+    public var upkeep: BackgroundRun?
 
     public init(
         run: RunID, workflow: String, head: String, branch: String?, change: String?, endedAt: Date?, result: TestResult

@@ -58,7 +58,7 @@ public struct RunSummary: Sendable, Equatable, Codable, Identifiable {
     /// Why the run waits for an approval, before its first step or between its steps; nil if it does not.
     public var heldFor: String?
     /// The kind of background run; nil for other runs.
-    public var upkeep: RunRequest.Upkeep?
+    public var upkeep: BackgroundRun?
     /// The run's part in fixing another run; nil for other runs.
     public var fix: FixRole?
     /// How far the attempts at fixing its failure are; nil if there are none.

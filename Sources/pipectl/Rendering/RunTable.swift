@@ -30,10 +30,10 @@ enum RunTable {
         }
         let place = run.branch ?? (run.ref.isEmpty ? "working tree" : run.ref.replacing("refs/tags/", with: "tag "))
         return switch run.upkeep {
-        case .refresh: "warm-up of \(place)"
-        case .cleanRoom: "clean build of \(place)"
+        case .warmUp: "warm-up of \(place)"
+        case .cleanBuild: "clean build of \(place)"
         case .bisect: "bisection of \(place)"
-        case .learn: "retry of failing tests on \(place)"
+        case .flakeProbe: "retry of failing tests on \(place)"
         case nil: place
         }
     }

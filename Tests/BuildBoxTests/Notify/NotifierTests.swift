@@ -43,8 +43,8 @@ import Testing
         #expect(kinds(run(2, .passed, change: "7"), before: nil) == [.change])
         #expect(kinds(run(2, .failed) { $0.runsAtMostOnce = true }, before: nil) == [.release])
         #expect(kinds(run(2, .superseded), before: nil) == [])
-        #expect(kinds(run(2, .failed) { $0.upkeep = .learn }, before: nil) == [])
-        #expect(kinds(run(2, .failed) { $0.upkeep = .refresh }, before: .passed) == [.branch, .red])
+        #expect(kinds(run(2, .failed) { $0.kind = .flakeProbe(1) }, before: nil) == [])
+        #expect(kinds(run(2, .failed) { $0.kind = .warmUp(isMissed: false) }, before: .passed) == [.branch, .red])
         #expect(kinds(run(2, .failed) { $0.onlySteps = ["a"] }, before: .passed) == [])
         #expect(kinds(run(2, .failed) { $0.event = .manual }, before: .passed) == [])
     }

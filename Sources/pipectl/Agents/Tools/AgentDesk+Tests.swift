@@ -83,7 +83,7 @@ extension AgentDesk {
                 members["head"] = .string(one.head)
                 members["change"] = one.change.map { .string($0) }
                 members["branch"] = one.branch.map { .string($0) }
-                if one.upkeep == .learn { members["once_more"] = true }
+                if one.upkeep == .flakeProbe { members["once_more"] = true }
                 members["ended"] = one.endedAt.map { .string($0.formatted(.iso8601)) }
                 return JSON.object(members)
             }

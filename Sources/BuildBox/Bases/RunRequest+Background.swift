@@ -8,50 +8,47 @@ import Pipeline
 /// The runs with which the box uses its idle time: they keep bases new, and see that being warm changes no verdict.
 extension RunRequest {
     /// The workflow's run on the branch itself, whose workspace changes into the branch then begin from.
-    static func refresh(
+    static func warmUp(
         _ workflow: String, repository: String, branch: String, commit: String, definition: String
     ) -> RunRequest {
-        upkeep(.refresh, workflow, repository, branch, commit, definition, nonce: "refresh")
+        background(.warmUp(isMissed: false), workflow, repository, branch, commit, definition, nonce: "refresh")
     }
 
-    static func refresh(_ key: BaseKey, commit: String) -> RunRequest {
-        refresh(key.workflow, repository: key.repository, branch: key.branch, commit: commit, definition: commit)
+    static func warmUp(_ key: BaseKey, commit: String) -> RunRequest {
+        warmUp(key.workflow, repository: key.repository, branch: key.branch, commit: commit, definition: commit)
     }
 
     /// The same tree as a base's, from nothing; each time that it is due it is another run.
-    static func cleanRoom(of base: Base, time: Int) -> RunRequest {
-        var request = upkeep(
-            .cleanRoom, base.key.workflow, base.key.repository, base.key.branch, base.commit, base.commit,
+    static func cleanBuild(of base: Base, time: Int) -> RunRequest {
+        background(
+            .cleanBuild(of: base.isClean ? nil : base.run, hasFailed: false), base.key.workflow, base.key.repository,
+            base.key.branch, base.commit, base.commit,
             nonce: "clean room \(time) after run \(base.run)")
-        request.warmRun = base.isClean ? nil : base.run
-        return request
     }
 
     /// The tree of a run that failed in a warm workspace, from nothing.
-    static func cleanRoom(after failed: Report, branch: String, definition: String) -> RunRequest {
-        var request = upkeep(
-            .cleanRoom, failed.workflow, failed.repository, branch, failed.testedCommit ?? failed.head, definition,
+    static func cleanBuild(after failed: Report, branch: String, definition: String) -> RunRequest {
+        background(
+            .cleanBuild(of: failed.id, hasFailed: true), failed.workflow, failed.repository, branch,
+            failed.testedCommit ?? failed.head, definition,
             nonce: "clean room after run \(failed.id)")
-        (request.warmRun, request.warmFailed) = (failed.id, true)
-        return request
     }
 
-    private static func upkeep(
-        _ kind: Upkeep, _ workflow: String, _ repository: String, _ branch: String, _ commit: String,
+    private static func background(
+        _ kind: RunKind, _ workflow: String, _ repository: String, _ branch: String, _ commit: String,
         _ definition: String, nonce: String
     ) -> RunRequest {
         var request = RunRequest(
             repository: repository, workflow: workflow, event: .push, ref: "refs/heads/\(branch)", branch: branch,
-            head: commit, definitionCommit: definition, nonce: nonce, subject: "\(kind.rawValue) of \(branch)",
-            concurrency: .latestOnly)
-        request.upkeep = kind
+            head: commit, definitionCommit: definition, kind: kind, nonce: nonce, subject: "", concurrency: .latestOnly)
+        request.subject = "\(request.background?.rawValue ?? "run") of \(branch)"
         return request
     }
 
     /// Whether it begins from nothing, whatever bases there are: what is released, what is compared with warm runs, and
     /// what may be built otherwise than the others by its parameters.
     var beginsFromNothing: Bool {
-        runsAtMostOnce || event == .tag || upkeep == .cleanRoom || isClean == true || !parameters.isEmpty
+        runsAtMostOnce || event == .tag || background == .cleanBuild || options.isClean || !parameters.isEmpty
     }
 }
 
