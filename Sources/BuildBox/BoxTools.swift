@@ -1,6 +1,7 @@
 public import StateFiles
 import Control
 import Engine
+import Store
 import Foundation
 
 #if canImport(Glibc)
@@ -8,6 +9,14 @@ import Foundation
 #elseif canImport(Darwin)
     import Darwin
 #endif
+
+/// What the daemon needs of the machine.
+enum BoxTools {
+    /// Whether an error, of whatever library, says that the disk is full.
+    static func isDiskFull(_ error: any Error) -> Bool {
+        (error as? ArchiveError)?.code == .diskFull || DiskSpace.isExhausted(error)
+    }
+}
 
 /// What `pipectl doctor` asks about the machine.
 public enum BoxDoctor {

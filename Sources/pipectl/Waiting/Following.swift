@@ -18,17 +18,17 @@ struct Following {
         var isInterrupted: Bool
     }
 
-    /// Follows the run to its end; an own box does the work meanwhile.
+    /// Follows the run to its end; a daemon of our own does the work meanwhile.
     ///
     /// SIGINT and SIGTERM cancel the run, whoever does its work; a second one ends this process at once.
     func follow(_ id: RunID) async throws -> Ending {
         let outcome = VerdictBox()
-        if case .own(let box) = access {
-            await box.startOnly([id])
+        if case .own(let daemon) = access {
+            await daemon.startOnly([id])
             // Others may ask this process what it does while it holds the state.
-            async let serving: Void = box.serve()
+            async let serving: Void = daemon.serve()
             try await show(id, outcome)
-            await box.drain()
+            await daemon.drain()
             try await serving
         } else {
             try await show(id, outcome)
@@ -78,7 +78,7 @@ struct Following {
     func conclude(_ id: RunID, _ ending: Ending, json: Bool) async throws {
         let verdict = ending.verdict
         let held = verdict == .needsApproval ? try? await Self.held(id, access) : nil
-        let known = if case .own(let box) = access { await box.archivedReport(of: id) } else { Report?.none }
+        let known = if case .own(let daemon) = access { await daemon.archivedReport(of: id) } else { Report?.none }
         await access.close()
         let document =
             if let held { ReportDocument(report: held) } else {

@@ -121,22 +121,22 @@ struct Watch: AsyncParsableCommand {
         }
         let folder = try state.folder()
         let opened = options
-        let box = try await StateTurn(folder: folder, say: Terminal.say).take {
-            try await Box(
+        let daemon = try await StateTurn(folder: folder, say: Terminal.say).take {
+            try await Daemon(
                 state: folder, purpose: once ? "watch --once" : StateTurn.daemon, options: opened, log: logger)
         }
         do {
-            try await box.prepareToWatch(repositories, options: watching)
-            if once { try await lookOnce(box, folder) } else { try await serve(box, shutdown, logger) }
+            try await daemon.prepareToWatch(repositories, options: watching)
+            if once { try await lookOnce(daemon, folder) } else { try await serve(daemon, shutdown, logger) }
         } catch {
-            await box.close()
+            await daemon.close()
             throw error
         }
-        await box.close()
+        await daemon.close()
     }
 
-    private func lookOnce(_ box: Box, _ folder: StateFolder) async throws {
-        let look = try await box.lookOnce()
+    private func lookOnce(_ daemon: Daemon, _ folder: StateFolder) async throws {
+        let look = try await daemon.lookOnce()
         let reports = look.reports
         for report in reports.sorted(by: { $0.id < $1.id }) {
             Terminal.print(
@@ -157,9 +157,9 @@ struct Watch: AsyncParsableCommand {
         throw CommandEnd(code: worst.exitCode, message: first.map { "\(worst.title): see `pipectl report \($0.id)`" })
     }
 
-    private func serve(_ box: Box, _ shutdown: ShutdownNotice, _ logger: Logger) async throws {
-        let service = BoxService(box: box, log: logger)
-        let signals = SignalService(box: box, shutdown: shutdown, log: logger)
+    private func serve(_ daemon: Daemon, _ shutdown: ShutdownNotice, _ logger: Logger) async throws {
+        let service = DaemonService(daemon: daemon, log: logger)
+        let signals = SignalService(daemon: daemon, shutdown: shutdown, log: logger)
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(
                 services: [
@@ -172,31 +172,18 @@ struct Watch: AsyncParsableCommand {
 }
 
 /// The daemon as a service: ends when it has drained.
-struct BoxService: Service {
-    let box: Box
+struct DaemonService: Service {
+    let daemon: Daemon
     let log: Logger
 
     func run() async throws {
-        try await withThrowingTaskGroup(of: Bool.self) { group in
-            group.addTask {
-                try await box.serve { log.notice("pipectl \(Version.text) is watching; `pipectl status` asks it") }
-                return true
-            }
-            group.addTask {
-                // Throws when the daemon has ended by itself.
-                do { try await gracefulShutdown() } catch { return false }
-                await box.drain()
-                return false
-            }
-            while let hasEnded = try await group.next(), !hasEnded {}
-            group.cancelAll()
-        }
+        try await daemon.serve { log.notice("pipectl \(Version.text) is watching; `pipectl status` asks it") }
     }
 }
 
-/// SIGTERM and SIGINT: drain, then cancel, then end; SIGHUP: look; the stop of the box's scope: drain.
+/// SIGTERM and SIGINT: drain, then cancel, then end; SIGHUP: look; the stop of the daemon's scope: drain.
 struct SignalService: Service {
-    let box: Box
+    let daemon: Daemon
     let shutdown: ShutdownNotice
     let log: Logger
 
@@ -205,7 +192,7 @@ struct SignalService: Service {
         let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint, .sighup, .sigusr2)
         for await signal in signals.cancelOnGracefulShutdown() {
             if signal == .sighup {
-                await box.lookAtAll()
+                daemon.lookAtAll()
                 continue
             }
             shutdown.tell()
@@ -219,7 +206,7 @@ struct SignalService: Service {
             case 1: await drain()
             case 2:
                 log.notice("cancelling what runs; a third signal ends at once")
-                await box.cancelAll("the daemon was shut down")
+                await daemon.cancelAll("the daemon was shut down")
             default: Foundation.exit(130)
             }
         }
@@ -227,7 +214,7 @@ struct SignalService: Service {
 
     private func drain() async {
         log.notice("shutting down: running runs end first; a second signal cancels them")
-        await box.drain()
+        await daemon.drain()
     }
 }
 

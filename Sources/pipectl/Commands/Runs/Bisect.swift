@@ -66,17 +66,17 @@ struct Bisect: AsyncParsableCommand {
                 }
             }
         }
-        guard case .own(let box) = access else {
+        guard case .own(let daemon) = access else {
             try await ask()
             return await last.progress
         }
         // Nothing that a daemon left waiting is started here.
-        await box.startOnly([])
+        await daemon.startOnly([])
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await box.serve() }
+            group.addTask { try await daemon.serve() }
             defer { group.cancelAll() }
             try await ask()
-            await box.drain()
+            await daemon.drain()
             try await group.waitForAll()
         }
         return await last.progress

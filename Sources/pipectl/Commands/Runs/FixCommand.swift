@@ -69,24 +69,24 @@ struct FixCommand: AsyncParsableCommand {
                 }
             }
         }
-        guard case .own(let box) = access else {
+        guard case .own(let daemon) = access else {
             try await ask()
             return await last.series
         }
         // Nothing that a daemon left waiting is started here.
-        await box.startOnly([])
+        await daemon.startOnly([])
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await box.serve() }
+            group.addTask { try await daemon.serve() }
             defer { group.cancelAll() }
             do {
                 try await ask()
             } catch {
-                // Not cut off in its beginning, which it would say as trouble of the box.
-                await box.drain()
+                // Not cut off in its beginning, which it would say as trouble of its own.
+                await daemon.drain()
                 try? await group.waitForAll()
                 throw error
             }
-            await box.drain()
+            await daemon.drain()
             try await group.waitForAll()
         }
         return await last.series

@@ -1,13 +1,18 @@
 import Control
-import Store
+import Logging
 import Results
+import Store
 import TerminalText
 
-import Foundation
-import Logging
+/// Records what people decide about runs and steps, and lets what waited for it continue.
+struct ApprovalService: Sendable {
+    let index: Store.Index
+    let waiters: ApprovalWaiters
+    let answers: AnswerSettlement
+    let queue: RunQueue
+    let log: Logger
 
-extension Box {
-    /// Records a person's answer and lets the run or step that waited for it go on.
+    /// Records an answer and lets the run or step that waited for it continue.
     ///
     /// - Parameter user: The user at the other end of the socket as the kernel reports it, never as the caller says.
     func approve(_ request: ApproveRequest, user: UInt32) async throws -> CompletedAction {
@@ -16,16 +21,16 @@ extension Box {
             request.run, step: request.step, request.isRejected ? .rejected : .approved, by: UserName.of(user),
             user: user, comment: comment?.isEmpty == true ? nil : comment)
         let subject = request.step.map { "step \"\($0)\" of run \(request.run)" } ?? "run \(request.run)"
-        if request.step == nil { try await settleAnswer(of: request.run) }
+        if request.step == nil { try await answers.settle(request.run) }
         switch outcome {
         case .known(let approval): return .answered(request.run, approval, isNew: false)
         case .recorded(let approval):
             log.notice(
                 "\(TerminalText.name("\(subject): \(approval.decision?.rawValue ?? "") by \(approval.by ?? "?")"))")
             waiters.pass(approval, to: request.run)
-            board.wake(request.run)
-            if request.isRejected && request.step == nil { await archiveUnstarted() }
-            scheduler.wakeUp()
+            queue.board.wake(request.run)
+            if request.isRejected && request.step == nil { await queue.unstarted.archive() }
+            queue.wakeUp()
             return .answered(request.run, approval, isNew: true)
         }
     }
@@ -38,21 +43,5 @@ extension Box {
         return all.filter { run in
             run.state == .queued || newest.insert("\(run.repository)\0\(run.workflow)\0\(run.ref)").inserted
         }.reversed()
-    }
-}
-
-extension Report {
-    /// A run that waits for a person, as its report reads until somebody has answered.
-    init?(held run: IndexedRun) {
-        guard let why = run.summary.heldFor, run.summary.state == .queued else { return nil }
-        let request = run.request
-        self.init(
-            id: run.id, repository: request.repository, workflow: request.workflow, event: request.event,
-            ref: request.ref, branch: request.branch, head: request.head, change: request.change,
-            mergedChanges: request.mergedChanges, parameters: request.parameters, verdict: .needsApproval, reason: why,
-            createdAt: run.summary.createdAt, startedAt: nil,
-            endedAt: run.approvals.last { $0.step == nil }?.askedAt ?? run.summary.createdAt,
-            attempt: max(1, run.summary.attempt), rerunOf: request.rerun?.of, reproduce: request.reproduction,
-            trust: run.summary.trust, approvals: run.approvals, box: .current)
     }
 }

@@ -1,14 +1,21 @@
-import Store
 import Archive
-import Results
 import Foundation
 import Logging
+import Results
+import Store
 
-/// Answers to the question that a run ended with.
-extension Box {
-    /// Gives an ended run the verdict that a person's word has made of it; nothing for a run that did not end with a
-    /// question, or whose question is open. Repeating it changes nothing.
-    func settleAnswer(of id: RunID) async throws {
+/// Gives runs that ended with a question the verdict that a person's answer makes of it.
+struct AnswerSettlement: Sendable {
+    let index: Store.Index
+    let store: ArchiveStore
+    let fixes: FixCoordinator
+    /// Where notes are written to; nil where none are.
+    let notes: RepositoryRegistry?
+    let log: Logger
+
+    /// Gives an ended run its verdict; does nothing for a run that did not end with a question, or whose question is open.
+    /// Repeating it changes nothing.
+    func settle(_ id: RunID) async throws {
         guard let run = try await index.run(id), run.summary.state == .ended, run.summary.verdict == .needsApproval,
             let answer = run.approvals.last(where: { $0.step == nil }), let decision = answer.decision
         else { return }
@@ -28,16 +35,16 @@ extension Box {
             report.reason = "its changes were rejected by \(answer.by ?? "?")\(comment): \(answer.why)"
         }
         try await index.amend(report, archivedBytes: store.amend(report))
-        // What waited for the word goes on now.
-        if let role = report.fix?.role, await scheduler.isMine(role.of) { try await advanceFix(of: role.of) }
-        guard options.writesNotes, let repository = await registry.all[report.repository] else { return }
+        // What waited for the answer continues now.
+        if let role = report.fix?.role { try await fixes.advanceIfMine(role.of) }
+        guard let repository = await notes?.all[report.repository] else { return }
         _ = try? await report.mirror(into: repository.gitDirectory)
     }
 
     /// Finishes what a crash left between an answer and its verdict.
-    func settleAnswers() async {
+    func settleAll() async {
         do {
-            for id in try await index.answeredWithoutVerdict() { try await settleAnswer(of: id) }
+            for id in try await index.answeredWithoutVerdict() { try await settle(id) }
         } catch {
             log.error("the verdict after an approval could not be recorded: \(error); repeat `pipectl approve`")
         }

@@ -1,20 +1,29 @@
 import Control
 import Foundation
 import Engine
+import Archive
+import Logging
 import Store
 import Git
 import Pipeline
 
 /// What commands ask about proofs.
-extension Box {
+struct ProofQueries: Sendable {
+    let index: Store.Index
+    let requests: RunRequestMaker
+    let planner: RunPlanner
+    let options: BoxOptions
+    let store: ArchiveStore
+    let log: Logger
+
     /// What stands for each step of a run that would be started by hand; nothing is started.
     func why(_ start: StartRequest) async throws -> [StepReasoning] {
-        let (request, repository) = try await request(start)
+        let (request, repository) = try await requests.request(start)
         // Nothing of the run is started, so nobody need let it.
-        let prepared = try await planned(request, in: repository)
-        let programs = try await programs()
+        let prepared = try await planner.planned(request, in: repository)
+        let programs = try await planner.tools.programs()
         let search = ProofSearch(
-            index: index, store: store, options: options, sandboxing: await sandboxing(),
+            index: index, store: store, options: options, sandboxing: await planner.tools.sandboxing(),
             toolchain: programs.toolchain, log: log)
         return try await ProofReasoning(
             search: search, prepared: prepared, request: request, repository: repository
@@ -22,7 +31,7 @@ extension Box {
     }
 
     /// How many proofs there are, and which steps are not believed.
-    func proofStatus() async throws -> ProofStatus {
+    func status() async throws -> ProofStatus {
         ProofStatus(counts: try await index.proofCounts(), distrusted: try await index.distrustedSteps(at: Date()))
     }
 

@@ -1,14 +1,21 @@
 import StateFiles
 import Control
-import Store
-import Results
 import Foundation
 import Git
+import Results
+import Store
 
-/// The repositories that the box knows.
-extension Box {
-    /// Makes a repository known to the box; a second call for the same location returns the same one.
-    public func open(_ location: String, named name: String? = nil) async throws -> WatchedRepository {
+/// The repositories that the daemon knows: which one is meant, and by what its runs are judged.
+struct KnownRepositories: Sendable {
+    let registry: RepositoryRegistry
+    let index: Store.Index
+    let watchers: Watchers
+    /// The folder for our own stores and mirrors.
+    let mirrors: String
+    let trust: TrustPolicy
+
+    /// Makes a repository known; a second call for the same location returns the same one.
+    func open(_ location: String, named name: String? = nil) async throws -> WatchedRepository {
         try await registry.open(location, named: name)
     }
 
@@ -32,7 +39,7 @@ extension Box {
         let own = [repository.location, repository.gitDirectory].map(RepositoryPlace.key)
         let here = ([location] + (clone?.directories ?? [])).map(RepositoryPlace.key)
         if clone == nil || here.contains(where: own.contains) { return repository }
-        return try await repository.joined(by: location, mirrors: state.mirrors)
+        return try await repository.joined(by: location, mirrors: mirrors)
     }
 
     /// The name of the repository that a person has typed: a name, a path or a URL.
@@ -42,16 +49,32 @@ extension Box {
         try await directory().find(text, LocalClone.read(text)).name
     }
 
+    func repository(named name: String) async throws -> WatchedRepository {
+        if let known = await registry.all[name] { return known }
+        guard let location = try await index.repositories()[name] else {
+            throw RequestError(.unknownRepository, "no repository \"\(name)\"; `pipectl status --all` lists them")
+        }
+        return try await open(location, named: name)
+    }
+
     /// Where the commits of a run are.
     func repository(of request: RunRequest) async throws -> WatchedRepository {
         let repository = try await repository(named: request.repository)
         guard let source = request.source else { return repository }
-        return try await repository.joined(by: source, mirrors: state.mirrors)
+        return try await repository.joined(by: source, mirrors: mirrors)
+    }
+
+    /// The repository that a clone came from, where it is known.
+    func repository(atOrigin origin: String) async throws -> WatchedRepository? {
+        let key = RepositoryPlace.key(origin)
+        let known = try await index.repositories().sorted { $0.key < $1.key }
+        guard let (name, location) = known.first(where: { RepositoryPlace.key($0.value) == key }) else { return nil }
+        return try await open(location, named: name)
     }
 
     /// By what the runs of a repository are judged, whether it is watched or not.
     func rules(for repository: WatchedRepository) async throws -> TrustRules {
-        var rules = await watchers[repository.name]?.trustRules ?? TrustRules(policy: options.trust)
+        var rules = await watchers[repository.name]?.trustRules ?? TrustRules(policy: trust)
         rules.changeRefs.numbered = try await index.numberedRefs(of: repository.name)
         rules.target.remembered = try await index.target(of: repository.name)
         rules.target.missing = try await index.missingTarget(of: repository.name)
@@ -67,11 +90,10 @@ extension Box {
         return rules
     }
 
-    func repository(named name: String) async throws -> WatchedRepository {
-        if let known = await registry.all[name] { return known }
-        guard let location = try await index.repositories()[name] else {
-            throw RequestError(.unknownRepository, "no repository \"\(name)\"; `pipectl status --all` lists them")
-        }
-        return try await open(location, named: name)
+    /// The run that a reference means.
+    func run(_ question: RunQuestion) async throws -> RunID {
+        let known = try await directory()
+        let here = known.find(at: question.locations, watchedOnly: true) ?? known.find(at: question.locations)
+        return try await RunLookup(index: index, repository: here?.name).find(question.reference)
     }
 }

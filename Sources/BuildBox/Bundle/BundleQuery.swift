@@ -1,4 +1,4 @@
-public import Control
+import Control
 import Archive
 import Reports
 import Results
@@ -8,15 +8,21 @@ import Foundation
 import Git
 import Pipeline
 
-extension Box {
+/// Makes the documents of what must change before runs pass.
+struct BundleQuery: Sendable {
+    let index: Store.Index
+    let store: ArchiveStore
+    let board: LiveBoard
+    let tests: TestQueries
+
     /// The document of what must change before the run passes; of a run that goes on, as far as it has come.
-    public func bundle(_ request: BundleRequest) async throws -> String {
+    func bundle(_ request: BundleRequest) async throws -> String {
         // Another budget is another document, but no document is without end.
         let bytes = min(max(request.bytes, BundleDraft.minimumBytes), 4 << 20)
-        return try await bundleDraft(of: request.run).render(bytes: bytes, as: request.format)
+        return try await draft(of: request.run).render(bytes: bytes, as: request.format)
     }
 
-    func bundleDraft(of id: RunID) async throws -> BundleDraft {
+    private func draft(of id: RunID) async throws -> BundleDraft {
         guard let run = try await index.run(id) else {
             throw RequestError.unknownRun(id)
         }
@@ -35,7 +41,7 @@ extension Box {
                 "run \(id) has not started (\(run.summary.state.rawValue)) and has no bundle yet; "
                     + "`pipectl show \(id)` shows its progress")
         }
-        var gathering = BundleGathering(box: self, document: document)
+        var gathering = BundleGathering(index: index, tests: tests, document: document)
         await gathering.gather(into: &evidence)
         return BundleDraft(gathering.document, evidence)
     }
@@ -55,7 +61,7 @@ extension Box {
     /// The head of a change that has its target in it: that is what is tested, with nothing to merge.
     private func headAsItIs(of report: Report) async -> String? {
         guard let change = report.change, let head = OID(hex: change.head), let target = OID(hex: change.targetCommit),
-            let objects = await comparing(report).objects
+            let objects = await tests.comparing(report).objects
         else { return nil }
         let isAhead = try? await withRepository(at: objects) { try $0.isAncestor(target, of: head) }
         return isAhead == true ? change.head : nil

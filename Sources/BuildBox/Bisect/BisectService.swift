@@ -8,7 +8,15 @@ import Git
 import Logging
 import Pipeline
 
-extension Box {
+/// Finds the commits that broke tests: when somebody asks, and when a branch turns red.
+struct BisectService: Sendable {
+    let index: Store.Index
+    let store: ArchiveStore
+    let repositories: KnownRepositories
+    let tests: TestQueries
+    let queue: RunQueue
+    let log: Logger
+
     /// Looks for the commit that broke a test, and keeps the answer for later reports.
     @discardableResult
     func bisect(
@@ -24,8 +32,9 @@ extension Box {
     private func session(
         _ request: BisectRequest, say: @escaping @Sendable (String) async throws -> Void
     ) async throws -> BisectSession {
-        let repository = try await repository(named: name(of: request.repository))
-        let appearances = try await history(
+        let repository = try await repositories.repository(
+            named: repositories.name(of: request.repository))
+        let appearances = try await tests.history(
             of: request.test,
             TestFilter(repository: repository.name, workflow: request.workflow, limit: 50))
         guard let newest = appearances.first else {
@@ -34,7 +43,7 @@ extension Box {
                 "no run of \(request.workflow.map { "workflow \"\($0)\"" } ?? "any workflow") of \(repository.name) ran "
                     + "\"\(request.test)\"; `pipectl history` shows where it ran")
         }
-        let target = try await rules(for: repository).target
+        let target = try await repositories.rules(for: repository).target
         let (branch, line) = try await withRepository(at: repository.gitDirectory) {
             try Self.line(request, in: $0, target: target)
         }
@@ -45,7 +54,8 @@ extension Box {
             step: await step(of: newest.result.id, in: appearances), line: line,
             sights: try await index.sights(
                 suite: test.suite, name: test.name, repository: repository.name, workflow: workflow),
-            index: index, store: store, run: { try await self.runToEnd($0) }, say: say)
+            index: index, store: store, run: { try await queue.runToEnd($0, cancelReason: "the bisection was ended") },
+            say: say)
     }
 
     /// The commits between bad and good, both included: what landed, one after the other.
@@ -89,36 +99,10 @@ extension Box {
         return nil
     }
 
-    /// Has a run of the box's own, and waits for its report.
-    private func runToEnd(_ request: RunRequest) async throws -> RunID {
-        let id = try await accept(request).run.id
-        // In a process of its own nothing else is started.
-        if await scheduler.isRestricted { await startOnly([id]) }
-        scheduler.wakeUp()
-        do {
-            while true {
-                try Task.checkCancellation()
-                let seen = board.changes
-                if let summary = try await index.run(id)?.summary, summary.state == .ended, summary.isArchived {
-                    return id
-                }
-                await withTaskGroup(of: Void.self) { group in
-                    group.addTask { await self.board.waitForChange(of: id, since: seen) }
-                    group.addTask { try? await Task.sleep(for: .seconds(1)) }
-                    await group.next()
-                    group.cancelAll()
-                }
-            }
-        } catch {
-            _ = try? await cancel(id, reason: "the bisection was ended")
-            throw error
-        }
-    }
-
     // MARK: Of its own accord
 
     /// Looks for the causes that workflows want known when their branch turns red, one after the other.
-    func keepBisecting() async {
+    func run(_ redTests: AsyncStream<BisectRequest>) async {
         for await request in redTests {
             if Task.isCancelled { return }
             do {

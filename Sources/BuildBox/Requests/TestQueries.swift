@@ -5,7 +5,11 @@ import Results
 import Pipeline
 
 /// Questions about tests across runs.
-extension Box {
+struct TestQueries: Sendable {
+    let index: Store.Index
+    let store: ArchiveStore
+    let repositories: KnownRepositories
+
     /// The appearances of the one test that is meant.
     func history(of text: String, _ filter: TestFilter) async throws -> [TestAppearance] {
         let names = try await index.testNames(matching: text, limit: 20)
@@ -58,10 +62,43 @@ extension Box {
     }
 
     func comparing(_ report: Report) async -> TargetComparison {
-        var objects = try? await repository(named: report.repository).store
+        var objects = try? await repositories.repository(named: report.repository).store
         if let request = try? await index.run(report.id)?.request, request.source != nil {
-            objects = try? await repository(of: request).store
+            objects = try? await repositories.repository(of: request).store
         }
         return TargetComparison(index: index, reports: store, objects: objects)
+    }
+
+    /// The tests that are meant by these names, or parts of them.
+    ///
+    /// What no run has had yet stays the part of a name that it is, for the tool to look for.
+    func known(named texts: [String], in repository: String) async throws -> [KnownTest] {
+        var found: [KnownTest] = []
+        for text in texts.prefix(200) where !text.isEmpty {
+            var exact = try await known(exactly: text, in: repository)
+            if exact.isEmpty { exact = try await known(exactly: text + "()", in: repository) }
+            if exact.isEmpty {
+                let parts = try await index.testNames(matching: text, limit: 200).filter {
+                    Quarantine(test: text, until: "", reason: "").covers("\($0.suite)/\($0.name)")
+                }
+                if parts.count == 1 {
+                    exact = try await known(exactly: "\(parts[0].suite)/\(parts[0].name)", in: repository)
+                }
+            }
+            found += exact.isEmpty ? [KnownTest(suite: "", name: text)] : exact
+        }
+        return found
+    }
+
+    /// Tests of exactly this name that a run of the repository had.
+    private func known(exactly text: String, in repository: String) async throws -> [KnownTest] {
+        var found: [KnownTest] = []
+        for (suite, name) in try await index.testNames(matching: text, limit: 20)
+        where text == (suite.isEmpty ? name : "\(suite)/\(name)") {
+            let filter = TestFilter(repository: repository, limit: 1)
+            guard let last = try await index.testHistory(suite: suite, name: name, filter).first else { continue }
+            found.append(KnownTest(suite: suite, name: name, file: last.result.file))
+        }
+        return found
     }
 }

@@ -7,12 +7,14 @@ import Foundation
 import Git
 import Pipeline
 
-/// What commands ask about a definition without a run.
-extension Box {
-    /// The parameters of the workflow that a run by hand would be of, in the order of the definition. Nothing is started.
-    func parameters(of start: StartRequest) async throws -> [ParameterDeclaration] {
-        let (request, repository) = try await subject(of: start)
-        return try await declaration(of: request, in: repository).parameters
+/// The workflows that commits define.
+struct WorkflowDefinitions: Sendable {
+    let repositories: KnownRepositories
+    let tools: BuildTools
+
+    /// The compiled workflows of a commit.
+    func program(at commit: OID, tree: OID, _ repository: WatchedRepository) async throws -> WorkflowProgram {
+        try await RunPreparation.program(at: commit, tree: tree, repository, tools.programs())
     }
 
     /// The workflow of a run by hand, from the commit that defines it.
@@ -27,7 +29,7 @@ extension Box {
                 "commit \(request.definitionCommit.prefix(10)) of \(repository.location) has no workflows/. Run "
                     + "`pipectl init` there and commit what it writes.")
         }
-        let program = try await RunPreparation.program(at: commit, tree: tree, repository, try await programs())
+        let program = try await program(at: commit, tree: tree, repository)
         do { return try program.declaration(of: request.workflow) } catch {
             throw RequestError(.unknownWorkflow, error.message)
         }
@@ -35,8 +37,8 @@ extension Box {
 
     /// The target and the integrity rules of the repository that a name, a path, a URL or a clone means.
     func integrityPolicy(of text: String) async throws -> IntegrityPolicy {
-        let repository = try await repository(named: name(of: text))
-        let rules = try await rules(for: repository)
+        let repository = try await repositories.repository(named: repositories.name(of: text))
+        let rules = try await repositories.rules(for: repository)
         var policy = IntegrityPolicy(repository: repository.name, gitDirectory: repository.gitDirectory)
         let target = try await withRepository(at: repository.gitDirectory) {
             ProtectedBranches.read(try $0.snapshot(under: "refs/heads/"), rules).target
@@ -54,7 +56,7 @@ extension Box {
     private func integrityRules(at commit: OID, in repository: WatchedRepository) async throws -> [IntegrityRule]? {
         let found = try await withRepository(at: repository.store) { try $0.treeID(of: commit, path: "workflows") }
         guard let tree = found else { return nil }
-        let program = try await RunPreparation.program(at: commit, tree: tree, repository, try await programs())
+        let program = try await program(at: commit, tree: tree, repository)
         let sets = program.description.workflows.compactMap(\.integrity)
         guard !sets.isEmpty else { return nil }
         return sets.reduce(into: []) { all, rules in all += rules.filter { !all.contains($0) } }
