@@ -18,7 +18,7 @@ public struct ReindexOutcome: Sendable, Equatable {
 
 /// What the start of the daemon found in the archive.
 public struct SettleOutcome: Sendable, Equatable {
-    /// Runs that were archived and had no verdict in the index yet.
+    /// Runs that the archive has and that had no verdict in the index.
     public var finished: [RunID] = []
     /// How many archived runs the index did not know: it has lost the end of what was written to it.
     public var added = 0
@@ -65,11 +65,12 @@ extension ArchiveStore {
         return outcome
     }
 
-    /// Once at the start of the daemon, before ``Index/recoverInterrupted()``: ends the runs whose report was archived
-    /// and not recorded any more, adds those that the index has lost, takes their numbers, and removes half-written
-    /// artifacts. So what was tested is known, and not tested again because the index forgot.
+    /// Once at the start of the daemon, before ``Index/recoverInterrupted()``: where the archive knows more than the index,
+    /// because that was restored from its copy or has lost its log, the index learns it. So what was tested is not tested
+    /// again. Also removes what a crash left of runs that were being recorded.
     public func settle(_ index: Index) async throws -> SettleOutcome {
         artifacts.removeIncoming()
+        queueFolder.removeAll(except: Set(try await index.queuedForArchive()))
         let refs = try await refs()
         if let last = refs.last { try await index.reserve(through: last.id) }
         let commits = Dictionary(uniqueKeysWithValues: refs.map { ($0.id, $0.commit) })

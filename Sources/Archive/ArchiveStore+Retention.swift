@@ -65,16 +65,16 @@ extension ArchiveStore {
                     + "`pipectl archive reindex` adds it.", run: id)
         }
         let removals = plan.removals.map(\.run)
-        // Else the journal would bring them back after a crash.
-        try await flush()
-        // Verdicts that only the archive has for certain.
-        try await index.flush()
-        try await withArchive { repository in
-            for id in removals { try repository.deleteRef(Self.ref(id)) }
-            // The index must not forget what a power cut would bring back.
-            try ObjectBatch.flush(Self.names(in: repository))
+        // Otherwise an export that goes on could bring one back.
+        try await writing.pass {
+            try await withArchive { repository in
+                for id in removals { try repository.deleteRef(Self.ref(id)) }
+                // The index must not forget what a power cut would bring back.
+                try Self.flushNames(of: repository)
+            }
+            try await index.remove(removals)
+            for id in removals { queueFolder.remove(id) }
         }
-        try await index.remove(removals)
         let settled = now().addingTimeInterval(-3600)
         let young = Set(artifacts.all().filter { $0.wanted >= settled }.map(\.sha256))
         for artifact in plan.artifacts where !young.contains(artifact.sha256) {

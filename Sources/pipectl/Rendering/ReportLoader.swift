@@ -1,4 +1,5 @@
 import Archive
+import Store
 import BuildBox
 import Engine
 import Foundation
@@ -6,13 +7,14 @@ import Reports
 import Results
 import StateFiles
 
-/// Reads a finished run out of the archive: report, tests and logs, ready to render.
+/// Reads a finished run, from the archive or from the index where it waits for that: report, tests and logs, ready to
+/// render.
 struct ReportLoader {
     let store: ArchiveStore
 
     init(_ state: StateFolder) throws {
         try state.create()
-        store = try ArchiveStore(home: state.path)
+        store = try ArchiveStore(home: state.path, queue: Store.Index.reader(path: state.index))
     }
 
     /// - Parameter known: The report, where this process has just written it: reading many steps takes a while.
