@@ -189,6 +189,7 @@ let package = Package(
             dependencies: [
                 "Archive", "BuildBox", "CLinux", "Control", "Engine", "Git", "Masking", "Pipeline", "Results",
                 "StateFiles", "stepinit", "Store", "SystemCalls", "TestBasics", "TestIntegrity", "TestSupport",
+                .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],

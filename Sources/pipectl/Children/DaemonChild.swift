@@ -31,7 +31,7 @@ enum DaemonChild {
             return 0
         } catch {
             Terminal.say("\(error)")
-            return 1
+            return CheckoutProcess.exitCode(for: error)
         }
     }
 }
