@@ -12,14 +12,6 @@ import WorkflowPrograms
     import Darwin
 #endif
 
-/// What the daemon needs of the machine.
-enum BoxTools {
-    /// Whether an error, of whatever library, says that the disk is full.
-    static func isDiskFull(_ error: any Error) -> Bool {
-        (error as? ArchiveError)?.code == .diskFull || DiskSpace.isExhausted(error)
-    }
-}
-
 /// What `pipectl doctor` asks about the machine.
 public enum BoxDoctor {
     /// The path of `stepinit`, or an error that names where it was looked for.

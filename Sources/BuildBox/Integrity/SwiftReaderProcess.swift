@@ -1,4 +1,6 @@
-public import Engine
+import Sandbox
+public import WorkflowPrograms
+import Engine
 import StateFiles
 public import TestIntegrity
 

@@ -7,13 +7,13 @@ import Synchronization
 /// What a scheduler needs of the daemon around it.
 protocol SchedulerHost: Sendable {
     /// Whether the disk has room for another run.
-    func hasRoom() async -> Bool
+    func hasRoom() -> Bool
     /// Told how each attempt to claim a run went; nil for well.
-    func noteClaim(_ error: (any Error)?) async
+    func noteClaim(_ error: (any Error)?)
     /// Takes a claimed run to its verdict.
     func execute(_ run: QueuedRun, _ stop: StopSignal) async -> Report
     /// Told when nothing of a run is left.
-    func noteEnd(of run: RunID) async
+    func noteEnd(of run: RunID)
     /// Sends away steps that wait for approval.
     func stopWaiting()
 }

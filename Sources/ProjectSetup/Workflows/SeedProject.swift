@@ -1,6 +1,6 @@
-package import Engine
+import Engine
 import Foundation
-import WorkflowPrograms
+package import WorkflowPrograms
 
 /// A repository as `init` sees it: its name, its branch, and what can be built and tested in it.
 package struct SeedProject {
