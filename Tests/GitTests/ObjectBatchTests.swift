@@ -3,7 +3,7 @@ import Testing
 
 @testable import Git
 
-/// Objects that are written together are the ones that Git and libgit2 would have written one by one.
+/// Objects that are written together are the same as those that Git and libgit2 write one by one.
 @Suite(.timeLimit(.minutes(2))) struct ObjectBatchTests {
     private let fixture: Fixture
 
