@@ -118,10 +118,25 @@ let package = Package(
         .target(
             name: "ProjectSetup", dependencies: ["Engine", "Git", "Pipeline", "Results", "TerminalText"],
             swiftSettings: settings),
+        .target(
+            name: "Client",
+            dependencies: [
+                "Archive", "BuildBox", "Control", "Engine", "Git", "Reports", "Results", "StateFiles", "TerminalText",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: settings),
+        .target(
+            name: "AgentTools",
+            dependencies: [
+                "Archive", "BuildBox", "Client", "Control", "Engine", "Git", "MCP", "Pipeline", "Reports", "Results",
+                "StateFiles", "Store", "TerminalText",
+            ],
+            swiftSettings: settings),
         .executableTarget(
             name: "pipectl",
             dependencies: [
-                "Archive", "BuildBox", "Control", "Engine", "Git", "MCP", "Pipeline", "ProjectSetup", "Reports",
+                "AgentTools", "Archive", "BuildBox", "Client", "Control", "Engine", "Git", "MCP", "Pipeline",
+                "ProjectSetup", "Reports",
                 "Results", "StateFiles", "Store", "TerminalText", "TestIntegrity", "TestReports",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
@@ -207,7 +222,7 @@ let package = Package(
         .testTarget(
             name: "pipectlTests",
             dependencies: [
-                "BuildBox", "Control", "Pipeline", "pipectl",
+                "BuildBox", "Client", "Control", "Pipeline", "pipectl",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),

@@ -24,12 +24,12 @@ let areas = [
         "Sources/TerminalText", "Sources/TestReports", "Tests/DiagnosticsTests"
     ),
     Area(
-        "end-to-end", "Sources/Archive", "Sources/BuildBox", "Sources/CAllocator", "Sources/CGit", "Sources/CLinux",
-        "Sources/CLooseObjects", "Sources/Control", "Sources/Diagnostics", "Sources/Engine", "Sources/Git",
-        "Sources/MCP", "Sources/Masking", "Sources/Pipeline", "Sources/ProjectSetup", "Sources/Reports",
-        "Sources/Results", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText",
-        "Sources/TestIntegrity", "Sources/TestReports", "Sources/pipectl", "Sources/stepinit", "Tests/EndToEndTests",
-        "Tests/Support", "script", "workflows"
+        "end-to-end", "Sources/AgentTools", "Sources/Archive", "Sources/BuildBox", "Sources/CAllocator",
+        "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Client", "Sources/Control",
+        "Sources/Diagnostics", "Sources/Engine", "Sources/Git", "Sources/MCP", "Sources/Masking", "Sources/Pipeline",
+        "Sources/ProjectSetup", "Sources/Reports", "Sources/Results", "Sources/StateFiles", "Sources/Store",
+        "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
+        "Sources/pipectl", "Sources/stepinit", "Tests/EndToEndTests", "Tests/Support", "script", "workflows"
     ),
     Area(
         "engine", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Diagnostics", "Sources/Engine",
@@ -38,19 +38,19 @@ let areas = [
         "Tests/EngineTests", "Tests/Support", "Tests/TestBasics", "docs", "workflows"
     ),
     Area(
-        "fault", "Sources/Archive", "Sources/BuildBox", "Sources/CAllocator", "Sources/CGit", "Sources/CLinux",
-        "Sources/CLooseObjects", "Sources/Control", "Sources/Diagnostics", "Sources/Engine", "Sources/Git",
-        "Sources/MCP", "Sources/Masking", "Sources/Pipeline", "Sources/ProjectSetup", "Sources/Reports",
-        "Sources/Results", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText",
-        "Sources/TestIntegrity", "Sources/TestReports", "Sources/pipectl", "Sources/stepinit", "Tests/FaultTests",
-        "Tests/Support", "Tests/TestBasics"
+        "fault", "Sources/AgentTools", "Sources/Archive", "Sources/BuildBox", "Sources/CAllocator", "Sources/CGit",
+        "Sources/CLinux", "Sources/CLooseObjects", "Sources/Client", "Sources/Control", "Sources/Diagnostics",
+        "Sources/Engine", "Sources/Git", "Sources/MCP", "Sources/Masking", "Sources/Pipeline", "Sources/ProjectSetup",
+        "Sources/Reports", "Sources/Results", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls",
+        "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/pipectl", "Sources/stepinit",
+        "Tests/FaultTests", "Tests/Support", "Tests/TestBasics"
     ),
     Area(
-        "fuzz", "Sources/Archive", "Sources/BuildBox", "Sources/CAllocator", "Sources/CGit", "Sources/CLinux",
-        "Sources/CLooseObjects", "Sources/Control", "Sources/Diagnostics", "Sources/Engine", "Sources/Git",
-        "Sources/MCP", "Sources/Masking", "Sources/Pipeline", "Sources/ProjectSetup", "Sources/Reports",
-        "Sources/Results", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText",
-        "Sources/TestIntegrity", "Sources/TestReports", "Sources/pipectl", "Sources/stepinit",
+        "fuzz", "Sources/AgentTools", "Sources/Archive", "Sources/BuildBox", "Sources/CAllocator", "Sources/CGit",
+        "Sources/CLinux", "Sources/CLooseObjects", "Sources/Client", "Sources/Control", "Sources/Diagnostics",
+        "Sources/Engine", "Sources/Git", "Sources/MCP", "Sources/Masking", "Sources/Pipeline", "Sources/ProjectSetup",
+        "Sources/Reports", "Sources/Results", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls",
+        "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/pipectl", "Sources/stepinit",
         "Tests/DiagnosticsTests", "Tests/FuzzTests", "Tests/MCPTests", "Tests/PipelineTests", "Tests/Support",
         "Tests/TestBasics", "Tests/TestIntegrityTests", "Tests/TestReportsTests"
     ),
@@ -58,11 +58,12 @@ let areas = [
     Area("masking", "Sources/Masking", "Tests/MaskingTests", "Tests/TestBasics"),
     Area("mcp", "Sources/MCP", "Tests/MCPTests"),
     Area(
-        "pipectl", "Sources/Archive", "Sources/BuildBox", "Sources/CAllocator", "Sources/CGit", "Sources/CLinux",
-        "Sources/CLooseObjects", "Sources/Control", "Sources/Diagnostics", "Sources/Engine", "Sources/Git",
-        "Sources/MCP", "Sources/Masking", "Sources/Pipeline", "Sources/ProjectSetup", "Sources/Reports",
-        "Sources/Results", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText",
-        "Sources/TestIntegrity", "Sources/TestReports", "Sources/pipectl", "Tests/pipectlTests"
+        "pipectl", "Sources/AgentTools", "Sources/Archive", "Sources/BuildBox", "Sources/CAllocator", "Sources/CGit",
+        "Sources/CLinux", "Sources/CLooseObjects", "Sources/Client", "Sources/Control", "Sources/Diagnostics",
+        "Sources/Engine", "Sources/Git", "Sources/MCP", "Sources/Masking", "Sources/Pipeline", "Sources/ProjectSetup",
+        "Sources/Reports", "Sources/Results", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls",
+        "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/pipectl",
+        "Tests/pipectlTests"
     ),
     Area("pipeline", "Sources/Pipeline", "Tests/PipelineTests", "Tests/TestBasics"),
     Area(

@@ -1,4 +1,5 @@
 import BuildBox
+import Client
 import Dispatch
 
 #if canImport(Glibc)

@@ -1,4 +1,5 @@
 import BuildBox
+import Client
 import Control
 
 /// Options that only a daemon decides about: while one runs, those of a single command would change nothing.

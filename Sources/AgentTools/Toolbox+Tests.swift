@@ -1,12 +1,13 @@
 import Archive
 import BuildBox
+import Client
 import Control
 import Foundation
 import MCP
 import Results
 
 /// Tests: of one run, over time, and against the target.
-extension AgentDesk {
+extension Toolbox {
     var listTests: AgentTool {
         AgentTool(
             name: "list_tests", title: "List the tests of a run",

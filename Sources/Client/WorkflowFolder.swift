@@ -1,15 +1,15 @@
 import BuildBox
-import Engine
+package import Engine
 import Foundation
-import StateFiles
+package import StateFiles
 
 /// `workflows/` of a working tree, as it is now, committed or not.
-struct WorkflowFolder {
-    let sources: WorkflowSources
-    let cache: ProgramCache
+package struct WorkflowFolder {
+    package let sources: WorkflowSources
+    package let cache: ProgramCache
 
     /// Reads the folder; its tree id is the one that Git would give it.
-    static func load(_ folder: String, state: StateFolder) async throws -> WorkflowFolder {
+    package static func load(_ folder: String, state: StateFolder) async throws -> WorkflowFolder {
         let top = URL(fileURLWithPath: folder).standardizedFileURL.path
         let root = "\(top)/workflows"
         guard FileManager.default.fileExists(atPath: root) else {
@@ -37,5 +37,5 @@ struct WorkflowFolder {
                 confinement: .workingTree(state, toolchain)))
     }
 
-    func program() async throws -> WorkflowProgram { try await cache.program(for: sources) }
+    package func program() async throws -> WorkflowProgram { try await cache.program(for: sources) }
 }

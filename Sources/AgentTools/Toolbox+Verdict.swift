@@ -1,4 +1,5 @@
 import BuildBox
+import Client
 import Control
 import Foundation
 import MCP
@@ -6,7 +7,7 @@ import Reports
 import Results
 
 /// Waiting for a verdict, and the bundle.
-extension AgentDesk {
+extension Toolbox {
     /// A sign of life for hosts that give up on a silent call.
     private static let heartbeat = Duration.seconds(10)
 
@@ -151,7 +152,7 @@ private actor WaitTeller {
 
     private func text(countsDown: Bool) -> String {
         guard let state else { return "" }
-        return WaitView.lines(state, at: Date(), countsDown: countsDown).prefix(5).joined(separator: "; ")
+        return state.lines(at: Date(), countsDown: countsDown).prefix(5).joined(separator: "; ")
     }
 
     private func tell(_ text: String) async { await call.progress(text) }

@@ -1,22 +1,22 @@
-import Archive
+package import Archive
 import BuildBox
 import Engine
 import Foundation
-import Reports
-import Results
-import StateFiles
+package import Reports
+package import Results
+package import StateFiles
 
 /// Reads a finished run out of the archive: report, tests and logs, ready to render.
-struct ReportLoader {
-    let store: ArchiveStore
+package struct ReportLoader {
+    package let store: ArchiveStore
 
-    init(_ state: StateFolder) throws {
+    package init(_ state: StateFolder) throws {
         try state.create()
         store = try ArchiveStore(home: state.path)
     }
 
     /// - Parameter known: The report, where this process has just written it: reading many steps takes a while.
-    func document(_ id: RunID, known: Report? = nil) async throws -> ReportDocument {
+    package func document(_ id: RunID, known: Report? = nil) async throws -> ReportDocument {
         let report = if let known { known } else { try await store.report(id) }
         let tests = try await store.tests(id)
         var logs: [String: ReportLog] = [:]
@@ -27,7 +27,7 @@ struct ReportLoader {
         return ReportDocument(report: report, tests: tests) { [logs] in logs[$0] }
     }
 
-    func log(_ id: RunID, _ file: String) async throws -> ReportLog {
+    package func log(_ id: RunID, _ file: String) async throws -> ReportLog {
         let bytes = try await store.log(id, file)
         let times = LogTimes((try? await store.log(id, file + ".times")) ?? [])
         return ReportLog(bytes: bytes) { times.milliseconds(at: $0) }

@@ -1,19 +1,28 @@
 import BuildBox
-import Control
+package import Control
 import Foundation
 import Reports
-import Results
-import StateFiles
+package import Results
+package import StateFiles
 
 /// What a wait prints: the verdict, the runs that count, and the bundle of the one that decided.
-struct VerdictDocument {
-    let state: StateFolder
-    let outcome: VerdictClient.Outcome
-    let subject: String
+package struct VerdictDocument {
+    package let state: StateFolder
+    package let outcome: VerdictClient.Outcome
+    package let subject: String
     /// The most that the bundle may have.
-    let bytes: Int
+    package let bytes: Int
 
-    var exitCode: Int32 {
+    /// - Parameters:
+    ///   - state: Where the runs are.
+    ///   - outcome: How the wait ended.
+    ///   - subject: What was waited for, in words.
+    ///   - bytes: The most that the bundle may have.
+    package init(state: StateFolder, outcome: VerdictClient.Outcome, subject: String, bytes: Int) {
+        (self.state, self.outcome, self.subject, self.bytes) = (state, outcome, subject, bytes)
+    }
+
+    package var exitCode: Int32 {
         switch outcome {
         case .concluded(let state): state.conclusion?.verdict.exitCode ?? 3
         case .pending: 8
@@ -27,7 +36,7 @@ struct VerdictDocument {
         }
     }
 
-    func markdown() async throws -> String {
+    package func markdown() async throws -> String {
         guard case .concluded(let end) = outcome, let conclusion = end.conclusion else { return pendingText() }
         // The verdict counts, also where there is no report of it: a run may end before it begins.
         let reason = DataMark.document(escaped(conclusion.reason))
@@ -50,13 +59,13 @@ struct VerdictDocument {
     }
 
     /// The end without the bundle.
-    var answer: VerdictAnswer {
+    package var answer: VerdictAnswer {
         var answer = VerdictAnswer(known, subject: subject, exitCode: exitCode)
         if case .pending(_, let why?) = outcome { answer.reason = why }
         return answer
     }
 
-    func json() async throws -> String {
+    package func json() async throws -> String {
         var bundle: JSONText?
         if case .concluded(let end) = outcome, let conclusion = end.conclusion {
             bundle = await self.bundle(of: conclusion, .json).map(JSONText.init)
@@ -75,7 +84,7 @@ struct VerdictDocument {
         var text = "# still pending: \(escaped(known?.subject ?? subject))\n\n"
         if case .pending(_, let why?) = outcome { text += "\(escaped(why))\n\n" }
         guard let known else { return text }
-        for line in WaitView.lines(known, at: Date(), countsDown: true) { text += "- \(escaped(line))\n" }
+        for line in known.lines(at: Date(), countsDown: true) { text += "- \(escaped(line))\n" }
         return text
     }
 
@@ -84,24 +93,24 @@ struct VerdictDocument {
 }
 
 /// A wait's end for programs.
-struct VerdictAnswer: Encodable {
+package struct VerdictAnswer: Encodable {
     /// `passed`, `failed` …, or `pending`.
-    var verdict: String
-    var exitCode: Int32
-    var reason: String
-    var subject: String
-    var commit: String?
+    package var verdict: String
+    package var exitCode: Int32
+    package var reason: String
+    package var subject: String
+    package var commit: String?
     /// The run that decided.
-    var run: RunID?
+    package var run: RunID?
     /// Whether that run goes on.
-    var isEarly: Bool
-    var runs: [WaitedRun]
-    var notes: [String]
+    package var isEarly: Bool
+    package var runs: [WaitedRun]
+    package var notes: [String]
     /// The command to type next, where nothing is run for the subject.
-    var next: String?
-    var notice: String = DataMark.notice
+    package var next: String?
+    package var notice: String = DataMark.notice
 
-    init(_ state: WaitState?, subject: String, exitCode: Int32) {
+    package init(_ state: WaitState?, subject: String, exitCode: Int32) {
         let conclusion = state?.conclusion
         verdict = conclusion?.verdict.rawValue ?? "pending"
         self.exitCode = exitCode
@@ -117,13 +126,13 @@ struct VerdictAnswer: Encodable {
 }
 
 /// JSON that somebody else has written, put into an object of ours as it is.
-struct JSONText {
-    let text: String
+package struct JSONText {
+    package let text: String
 
-    init(_ text: String) { self.text = text }
+    package init(_ text: String) { self.text = text }
 
     /// `object` is what ``JSONOutput`` prints: it ends with a brace on a line of its own.
-    func inserted(into object: String, as key: String) throws -> String {
+    package func inserted(into object: String, as key: String) throws -> String {
         guard object.hasSuffix("\n}") else { return object }
         let lines = text.trimmingCharacters(in: .whitespacesAndNewlines).split(
             separator: "\n", omittingEmptySubsequences: false)

@@ -1,25 +1,27 @@
 import BuildBox
-import Control
+package import Control
 import Foundation
-import StateFiles
+package import StateFiles
 
 /// Waits for a verdict at the daemon, and survives that one's end: it asks the next daemon, which knows from the index.
-struct VerdictClient {
+package struct VerdictClient {
     /// How long a daemon that was never there may take to come, and one that went away to come back.
-    static let grace = Duration.seconds(20)
-    static let restartGrace = Duration.seconds(60)
+    package static let grace = Duration.seconds(20)
+    package static let restartGrace = Duration.seconds(60)
 
-    let state: StateFolder
+    package let state: StateFolder
+
+    package init(state: StateFolder) { self.state = state }
 
     /// How a wait ended.
-    enum Outcome: Sendable {
+    package enum Outcome: Sendable {
         case concluded(WaitState)
         /// The time is over, or there is no daemon, as the sentence says; what was known last.
         case pending(WaitState?, why: String?)
     }
 
     /// What happened on the way.
-    enum Event: Sendable {
+    package enum Event: Sendable {
         case state(WaitState)
         /// The daemon is not there, or no more; it is tried again.
         case away(String)
@@ -28,7 +30,7 @@ struct VerdictClient {
 
     /// - Parameter limit: The longest that it may take; nil for as long as it takes.
     /// - Throws: ``RequestError`` for a subject that can't be waited for.
-    func wait(
+    package func wait(
         _ request: WaitRequest, limit: Duration?, each: @escaping @Sendable (Event) async throws -> Void
     ) async throws -> Outcome {
         let last = LastState()
@@ -100,7 +102,7 @@ private actor LastState {
 
 extension DaemonError {
     /// Whether another try may find a daemon that answers; says nothing about any run.
-    var passes: Bool {
+    package var passes: Bool {
         [.notRunning, .notResponding, .disconnected, .stopping, .busy, .timedOut].contains(code)
     }
 }

@@ -1,19 +1,27 @@
 import BuildBox
-import Control
+package import Control
 import Foundation
 import Git
 
 /// What a person or an agent names to be waited for, and where they stand.
-struct WaitSubject {
+package struct WaitSubject {
     /// `12`, `#7`, a branch, a tag, a commit, or nothing for HEAD.
-    var text: String?
-    var change: String?
-    var folder: String
+    package var text: String?
+    package var change: String?
+    package var folder: String
+
+    /// - Parameters:
+    ///   - text: What was named: a run, `#7`, a branch, a tag or a commit; nil for HEAD.
+    ///   - change: The change, where it was named by an option of its own.
+    ///   - folder: Where the caller stands.
+    package init(text: String?, change: String?, folder: String) {
+        (self.text, self.change, self.folder) = (text, change, folder)
+    }
 
     /// The question for the daemon.
     ///
-    /// - Throws: ``CommandEnd`` with code 2 where nothing is named and the folder is in no repository.
-    func request(repository: String?, end: WaitRequest.End) async throws -> WaitRequest {
+    /// - Throws: ``RequestError`` where nothing is named and the folder is in no repository.
+    package func request(repository: String?, end: WaitRequest.End) async throws -> WaitRequest {
         let here = try await place()
         return WaitRequest(
             subject: try await subject(top: here?.top), repository: repository, locations: here?.locations ?? [],
@@ -24,10 +32,9 @@ struct WaitSubject {
         if let change { return .change(change) }
         guard let text else {
             guard let top else {
-                throw CommandEnd(
-                    code: 2,
-                    message:
-                        "\(folder) is not in a Git repository: name a run, a change, a branch or a commit to wait for"
+                throw RequestError(
+                    .usage,
+                    "\(folder) is not in a Git repository: name a run, a change, a branch or a commit to wait for"
                 )
             }
             return .commit(try await Self.commit("HEAD", at: top).hex)

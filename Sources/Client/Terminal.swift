@@ -7,22 +7,22 @@ import Foundation
 #endif
 
 /// Where words go: results to standard output, everything for people to standard error.
-enum Terminal {
+package enum Terminal {
     /// A line on standard error.
-    static func say(_ line: String) { write(line + "\n", to: 2) }
+    package static func say(_ line: String) { write(line + "\n", to: 2) }
 
     /// Text on standard output, as it is.
-    static func put(_ text: String) { write(text, to: 1) }
+    package static func put(_ text: String) { write(text, to: 1) }
 
     /// A line on standard output.
-    static func print(_ line: String) { put(line + "\n") }
+    package static func print(_ line: String) { put(line + "\n") }
 
-    static var outputIsTerminal: Bool { isatty(1) == 1 }
-    static var errorIsTerminal: Bool { isatty(2) == 1 }
+    package static var outputIsTerminal: Bool { isatty(1) == 1 }
+    package static var errorIsTerminal: Bool { isatty(2) == 1 }
 
     /// Whether colours are wanted on standard output: a terminal, and NO_COLOR (no-color.org) is not set.
-    static var hasColour: Bool { outputIsTerminal && wantsColour }
-    static var errorHasColour: Bool { errorIsTerminal && wantsColour }
+    package static var hasColour: Bool { outputIsTerminal && wantsColour }
+    package static var errorHasColour: Bool { errorIsTerminal && wantsColour }
 
     private static var wantsColour: Bool {
         let environment = ProcessInfo.processInfo.environment
@@ -30,9 +30,9 @@ enum Terminal {
     }
 
     /// Columns of the terminal; 100 when there is none.
-    static var width: Int { size.columns }
+    package static var width: Int { size.columns }
 
-    static var size: (columns: Int, rows: Int) {
+    package static var size: (columns: Int, rows: Int) {
         var size = winsize()
         for descriptor: Int32 in [2, 1] where ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 {
             return (Int(size.ws_col), max(Int(size.ws_row), 5))
@@ -41,7 +41,7 @@ enum Terminal {
     }
 
     /// Writes all of it; a reader that is gone ends the command, as it would end `cat`.
-    static func write(_ text: String, to descriptor: Int32) {
+    package static func write(_ text: String, to descriptor: Int32) {
         var bytes = Array(text.utf8)[...]
         while !bytes.isEmpty {
             let count = bytes.withUnsafeBytes { systemWrite(descriptor, $0) }

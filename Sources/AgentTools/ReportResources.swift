@@ -1,24 +1,27 @@
 import BuildBox
+import Client
 import Control
 import Foundation
-import MCP
+package import MCP
 import Reports
 import Results
 import Store
 
 /// Reports of runs, and the schemas of what is answered, as resources.
-struct ReportResources: ResourceProvider {
+package struct ReportResources: ResourceProvider {
     /// The most that one resource has; a tool gets parts of what is larger.
     private static let most = 1 << 20
 
-    let desk: AgentDesk
+    let toolbox: Toolbox
+
+    package init(toolbox: Toolbox) { self.toolbox = toolbox }
 
     private static let forms: [(name: String, title: String, type: String)] = [
         ("report.md", "Report", "text/markdown"), ("report.json", "Report as JSON", "application/json"),
         ("tests.xml", "Tests as JUnit XML", "application/xml"), ("bundle.md", "Bundle", "text/markdown"),
     ]
 
-    var templates: [Resource] {
+    package var templates: [Resource] {
         Self.forms.map { form in
             Resource(
                 uri: "pipectl://runs/{run}/\(form.name)", name: form.name, title: "\(form.title) of a run",
@@ -26,14 +29,14 @@ struct ReportResources: ResourceProvider {
         }
     }
 
-    func resources() async throws -> [Resource] {
+    package func resources() async throws -> [Resource] {
         let schemas = Self.schemas.keys.sorted().map { name in
             Resource(
                 uri: "pipectl://schemas/\(name)", name: name, title: "Schema of \(name.prefix { $0 != "." })",
                 type: "application/schema+json")
         }
         let query = RunsQuery(states: [.ended], limit: 20)
-        let runs = try await desk.ask(.runs(query)) { if case .runs(let runs) = $0 { runs } else { nil } }
+        let runs = try await toolbox.ask(.runs(query)) { if case .runs(let runs) = $0 { runs } else { nil } }
         return schemas
             + runs.filter(\.isArchived).map { run in
                 let what = run.change.map { "change \($0)" } ?? run.branch ?? run.ref
@@ -44,7 +47,7 @@ struct ReportResources: ResourceProvider {
             }
     }
 
-    func read(_ uri: String) async throws -> (text: String, type: String)? {
+    package func read(_ uri: String) async throws -> (text: String, type: String)? {
         let prefix = "pipectl://"
         guard uri.hasPrefix(prefix) else { return nil }
         let parts = uri.dropFirst(prefix.count).split(separator: "/", omittingEmptySubsequences: false).map(String.init)
@@ -69,9 +72,9 @@ struct ReportResources: ResourceProvider {
 
     private func text(_ id: RunID, _ form: String) async throws -> String {
         if form == "bundle.md" {
-            return try await BundleSource(state: desk.state, run: id).text(.markdown, bytes: AgentDesk.standardBudget)
+            return try await BundleSource(state: toolbox.state, run: id).text(.markdown, bytes: Toolbox.standardBudget)
         }
-        let document = try await ReportLoader(desk.state).document(id)
+        let document = try await ReportLoader(toolbox.state).document(id)
         switch form {
         case "report.json": return document.render(.json)
         case "tests.xml": return document.render(.junit)
@@ -80,8 +83,8 @@ struct ReportResources: ResourceProvider {
     }
 
     /// By the last part of their URI.
-    static var schemas: [String: JSON] {
-        var verdict = AgentDesk.verdictSchema.object ?? [:]
+    package static var schemas: [String: JSON] {
+        var verdict = Toolbox.verdictSchema.object ?? [:]
         verdict["$schema"] = "https://json-schema.org/draft/2020-12/schema"
         verdict["title"] = "The answer of wait_for_verdict and of pipectl wait --json"
         var schemas = ["verdict.json": JSON.object(verdict)]

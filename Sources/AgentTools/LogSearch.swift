@@ -1,4 +1,5 @@
 import BuildBox
+import Client
 import Engine
 import Foundation
 import MCP
@@ -90,9 +91,9 @@ struct LogSearch: Sendable {
 }
 
 /// The child of ``LogSearch``.
-enum SearchLines {
+package enum SearchLines {
     /// Answers `search-lines PATTERN FILE FROM LIMIT`; nil when that is not what was asked.
-    static func run(_ arguments: [String]) -> Int32? {
+    package static func run(_ arguments: [String]) -> Int32? {
         guard arguments.count == 6, arguments[1] == LogSearch.command, let from = Int(arguments[4]),
             let limit = Int(arguments[5])
         else { return nil }

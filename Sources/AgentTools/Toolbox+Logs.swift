@@ -3,7 +3,7 @@ import MCP
 import Results
 
 /// What steps printed.
-extension AgentDesk {
+extension Toolbox {
     private static let step = AgentTool.Parameter(
         "step", JSONSchema.string("The step. Default: the first that failed, else the one that runs, else the last."))
     private static let attempt = AgentTool.Parameter("attempt", JSONSchema.integer(1...1_000, "Default: the last one."))

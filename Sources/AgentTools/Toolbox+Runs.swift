@@ -1,12 +1,13 @@
 import Archive
 import BuildBox
+import Client
 import Control
 import Foundation
 import MCP
 import Results
 
 /// Runs: which there are, and what one is about.
-extension AgentDesk {
+extension Toolbox {
     var listRuns: AgentTool {
         AgentTool(
             name: "list_runs", title: "List runs", summary: "Runs of the build box, newest first, with filters.",

@@ -1,5 +1,6 @@
 import Archive
 import BuildBox
+import Client
 import Control
 import Foundation
 import MCP
@@ -20,10 +21,10 @@ struct StepLog: Sendable {
     /// - Parameters:
     ///   - step: Nil for the step that matters most: the first that failed, else the one that runs, else the last.
     ///   - attempt: Nil for the last one.
-    static func read(_ id: RunID, step: String?, attempt: Int?, _ desk: AgentDesk) async throws -> StepLog {
-        let detail = try await desk.ask(.run(id)) { if case .run(let detail) = $0 { detail } else { nil } }
+    static func read(_ id: RunID, step: String?, attempt: Int?, _ toolbox: Toolbox) async throws -> StepLog {
+        let detail = try await toolbox.ask(.run(id)) { if case .run(let detail) = $0 { detail } else { nil } }
         if detail.summary.isArchived {
-            let loader = try ReportLoader(desk.state)
+            let loader = try ReportLoader(toolbox.state)
             let report = try await loader.store.report(id)
             let record = try choose(report.steps.map { ($0, false) }, step, id)
             guard let tried = record.attempts.first(where: { $0.number == attempt }) ?? record.attempts.last,

@@ -1,4 +1,5 @@
 import BuildBox
+import Client
 import Control
 import Engine
 import Foundation
@@ -6,7 +7,7 @@ import MCP
 import Results
 
 /// What an agent may start and end. Nothing here lets code that a person must see go on, or acts on the world.
-extension AgentDesk {
+extension Toolbox {
     private static let started = JSONSchema.answer(
         ["run": JSONSchema.integer(1...Int.max, "The new run, for wait_for_verdict."), "next": ["type": "string"]],
         required: ["run", "next"])
