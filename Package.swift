@@ -128,8 +128,9 @@ let package = Package(
         .target(
             name: "AgentTools",
             dependencies: [
-                "Archive", "BuildBox", "Client", "Control", "Engine", "Git", "MCP", "Pipeline", "Reports", "Results",
-                "StateFiles", "Store", "TerminalText",
+                "Archive", "BuildBox", "Client", "Control", "Engine", "MCP", "Reports", "Results", "StateFiles",
+                "Store",
+                "TerminalText",
             ],
             swiftSettings: settings),
         .executableTarget(
