@@ -3,13 +3,13 @@ internal import Store
 internal import Foundation
 internal import Git
 
-/// The changes that an archived run may see: the answer to the question that it ended with, and what became of its fix.
+/// The changes that an archived run may have: the answer to its request for approval, and the state of its fix.
 extension ArchiveStore {
-    /// Puts `report` in the place of the one that the archive has, as a new commit on top of it: nothing is overwritten,
-    /// and who fetches the archive gets it as a fast-forward.
+    /// Replaces the archived report by `report`, with a new commit on top of the old one. Nothing is overwritten, and a
+    /// copy of the archive gets it as a fast-forward.
     ///
-    /// - Returns: The run's size in bytes, as ``ArchivedRun/bytes``.
-    /// - Throws: `.alreadyArchived` where the archived report has a verdict that nobody was asked about.
+    /// - Returns: The run's size in bytes, as in ``ArchivedRun/bytes``.
+    /// - Throws: `.alreadyArchived` if the verdict of the archived report is not "needs approval".
     @discardableResult
     public func amend(_ report: Report) async throws -> Int {
         try await amend(report.id, "approval answered") { known in
@@ -23,9 +23,9 @@ extension ArchiveStore {
         }
     }
 
-    /// Says with a failed run what was done about it; nothing else of its report changes.
+    /// Records the attempts at fixing a failed run in its report. Nothing else in the report changes.
     ///
-    /// - Returns: The run's size in bytes, as ``ArchivedRun/bytes``.
+    /// - Returns: The run's size in bytes, as in ``ArchivedRun/bytes``.
     @discardableResult
     public func amend(_ id: RunID, fixes: FixSeries) async throws -> Int {
         try await amend(id, "fix \(fixes.state.rawValue)") { known in

@@ -3,12 +3,12 @@ internal import Foundation
 internal import Git
 
 extension ArchiveStore {
-    /// Writes what an earlier process has put into the archive and not flushed, as far as a power cut took it away; all
-    /// of it is on disk when this returns.
+    /// Writes again what an earlier process put into the archive and did not flush, as far as a power cut has removed
+    /// it. All of it is on disk when this returns.
     ///
-    /// For the process that may write to the archive, before it reads there. Throws when something can't be written;
-    /// what is to be done is still known then.
-    /// - Returns: The runs that were not whole.
+    /// Call it in the process that may write to the archive, before reading. If it throws, it can be repeated.
+    ///
+    /// - Returns: The runs that were incomplete.
     public func recover() async throws -> [RunID] {
         let records = try journal.records()
         if records.isEmpty { return [] }
@@ -20,15 +20,15 @@ extension ArchiveStore {
         return torn
     }
 
-    /// Brings what the records have to the disk.
+    /// Writes what the records contain to the disk.
     ///
-    /// - Parameter isAnew: Whether what is there is not to be trusted.
-    /// - Returns: The runs that were not whole.
+    /// - Parameter isAnew: Whether existing files must not be trusted.
+    /// - Returns: The runs that were incomplete.
     private static func put(_ records: [JournalRecord], into repository: Repository, isAnew: Bool) throws -> [RunID] {
         let batch = ObjectBatch(repository)
         var files = names(in: repository)
         var torn: Set<String> = []
-        // An archived run may have been written twice, and then it is the later one that was told.
+        // A run may have been archived twice. Then the later record is the valid one.
         var commits: [String: OID] = [:]
         for record in records {
             commits[record.ref] = record.commit
@@ -42,10 +42,10 @@ extension ArchiveStore {
         }
         try batch.finish()
         for (ref, commit) in commits {
-            // One that can't be read is none.
+            // A ref that can't be read counts as missing.
             let known = (try? repository.ref(ref)) ?? nil
             if known == nil { torn.insert(ref) }
-            // One that was amended since has been flushed with that.
+            // If the run was amended since, that flushed it.
             if known == nil || isAnew && known == commit { try repository.keep(commit, as: ref) }
             files.insert(repository.looseFile(of: ref))
         }
@@ -53,24 +53,24 @@ extension ArchiveStore {
         return torn.compactMap { RunID($0.dropFirst(refPrefix.count)) }.sorted()
     }
 
-    /// What has the names of runs and objects: the folders, and the file that packed refs are in.
+    /// The folders that have the names of runs and objects, and the file of packed refs.
     static func names(in repository: Repository) -> Set<String> {
         let folder = repository.commonDirectory
         return Set(
             ["", "/packed-refs", "/refs", "/refs/runs", "/objects", "/objects/pack"].map { folder + $0 })
     }
 
-    /// From now on small runs are flushed together: each is on disk once ``write(_:request:tests:files:)`` returns, in a
-    /// journal at first. ``flush()`` must follow, or the next process does it at its start.
+    /// From now on, small runs are flushed together: a run is in the journal on disk when
+    /// ``write(_:request:tests:files:)`` returns. ``flush()`` must follow; otherwise the next process does it when it
+    /// starts.
     ///
-    /// For the process that may write to the archive, after ``recover()``, and only where many runs are to come: for one
-    /// it is the same work twice.
+    /// For the process that may write to the archive, after ``recover()``, and only if it archives many runs. For a
+    /// single run it doubles the work.
     public func beginJournal() { journal.open() }
 
-    /// Empties the journal whenever no run was archived for `rest`, and when it is half full, until the task is cancelled.
+    /// Empties the journal when no run was archived for `rest`, and when it is half full, until the task is cancelled.
     ///
-    /// - Parameter flush: What to do then: ``flush()``, and to say so where that throws. It is called again until the
-    ///   journal is empty.
+    /// - Parameter flush: Calls ``flush()``, and reports its errors. It is called again until the journal is empty.
     public func keepFlushing(rest: Duration = .seconds(1), by flush: @Sendable () async -> Void) async {
         for await _ in journal.news {
             var seen = 0
@@ -82,8 +82,10 @@ extension ArchiveStore {
         }
     }
 
-    /// Flushes what is in the archive and has been flushed in the journal only. Throws where the disk says no, also to
-    /// empty the journal; who removes runs must not go on then, for a start would bring them back.
+    /// Flushes what so far is on disk only in the journal.
+    ///
+    /// - Throws: If the disk refuses that, or emptying the journal. A caller that removes runs must not continue then,
+    ///   because the next start would restore them.
     public func flush() async throws {
         guard let unflushed = await journal.beginFlush() else { return }
         do {

@@ -3,15 +3,15 @@ internal import Store
 internal import Foundation
 internal import Git
 
-/// Where a run left its files, as the engine lays them out.
+/// Where a run left its files, in the engine's layout.
 public struct RunFiles: Sendable, Equatable {
-    /// The folder with the logs and their times; all regular files in it are archived.
+    /// The folder with the logs and their times. All regular files in it are archived.
     public var logs: String?
     /// The folder with copies of result files.
     public var results: String?
     /// Paths below ``results``.
     public var resultFiles: [String]
-    /// The folder with copies of artifacts, each named by its digest.
+    /// The folder with copies of artifacts, whose names are their digests.
     public var artifacts: String?
 
     public init(logs: String? = nil, results: String? = nil, resultFiles: [String] = [], artifacts: String? = nil) {
@@ -22,19 +22,21 @@ public struct RunFiles: Sendable, Equatable {
     }
 }
 
-/// What archiving a run came to.
+/// The result of archiving a run.
 public struct ArchivedRun: Sendable, Equatable {
     /// The run's commit in `archive.git`, hexadecimal.
     public var commit: String
-    /// The sum of the sizes of its files, before compression, in bytes; artifacts not included.
+    /// The sum of the sizes of its files before compression, in bytes, without artifacts.
     public var bytes: Int
 }
 
 extension ArchiveStore {
-    /// Archives a finished run; it is on disk when this returns.
+    /// Archives a finished run. It is on disk when this returns.
     ///
-    /// Repeating it with the same content changes nothing. Throws `.alreadyArchived` when the archive has something else
-    /// under this number, `.digestMismatch` when an artifact is not what the report says, and `.unreadableFile`.
+    /// Repeating it with the same content changes nothing.
+    ///
+    /// - Throws: `.alreadyArchived` if the archive has another report under this number, `.digestMismatch` if an
+    ///   artifact differs from the report, and `.unreadableFile`.
     @discardableResult
     public func write(
         _ report: Report, request: RunRequest, tests: [TestResult] = [], files: RunFiles = RunFiles()
@@ -43,7 +45,7 @@ extension ArchiveStore {
         return try await withArchive { [self] repository in
             let proved = Set(report.steps.filter { $0.standsFor != nil }.map(\.name))
             for artifact in report.artifacts {
-                // Made by the run that stands for the step, and kept with it.
+                // The run whose result is used for the step made it, and it is stored with that run.
                 if proved.contains(artifact.step), store.want(artifact.sha256) { continue }
                 guard let folder = files.artifacts else {
                     throw ArchiveError(
@@ -71,7 +73,7 @@ extension ArchiveStore {
     }
 
     private func commit(_ tree: RunTree, _ report: Report, _ repository: Repository) throws -> OID {
-        // Nothing in it changes from one try to the next, so a repetition makes the same commit again.
+        // Nothing in it depends on the time of archiving, so a repetition makes the same commit.
         let author = Signature(name: "pipectl", email: "pipectl@localhost", time: report.endedAt)
         let batch = tree.batch
         let commit = try batch.add(
@@ -95,7 +97,7 @@ extension ArchiveStore {
             }
             files = [repository.looseFile(of: name)]
         } else {
-            // Before there is a ref that names them.
+            // Before a ref names them.
             try batch.finish()
             try repository.setRef(name, to: commit, expecting: .some(nil), message: "pipectl: archive")
         }
@@ -111,7 +113,7 @@ extension ArchiveStore {
     }
 }
 
-/// The files of one run on their way into the archive.
+/// The files of one run that are being archived.
 private struct RunTree {
     let batch: ObjectBatch
     var files: [String: TreeFile] = [:]
