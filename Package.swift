@@ -95,12 +95,22 @@ let package = Package(
                 .product(name: "Crypto", package: "swift-crypto"),
             ],
             swiftSettings: settings),
+        .target(
+            name: "Workspaces",
+            dependencies: [
+                "Archive", "CLinux", "Control", "Engine", "Git", "Pipeline", "Results", "StateFiles", "Store",
+                "SystemCalls", "TerminalText",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            swiftSettings: settings),
         .target(name: "CAllocator", cSettings: [.treatAllWarnings(as: .error)]),
         .target(
             name: "BuildBox",
             dependencies: [
                 "Archive", "CAllocator", "CLinux", "Control", "Diagnostics", "Engine", "Git", "Masking", "Pipeline",
                 "Reports", "Results", "StateFiles", "Store", "SystemCalls", "TerminalText", "TestIntegrity",
+                "Workspaces",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
@@ -137,8 +147,8 @@ let package = Package(
             name: "pipectl",
             dependencies: [
                 "AgentTools", "Archive", "BuildBox", "Client", "Control", "Engine", "Git", "MCP", "Pipeline",
-                "ProjectSetup", "Reports",
-                "Results", "StateFiles", "Store", "TerminalText", "TestIntegrity", "TestReports",
+                "ProjectSetup", "Reports", "Results", "StateFiles", "Store", "TerminalText", "TestIntegrity",
+                "TestReports", "Workspaces",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -201,10 +211,20 @@ let package = Package(
             name: "ControlTests", dependencies: ["Control", "Results", "SystemCalls", "TestBasics", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
+            name: "WorkspacesTests",
+            dependencies: [
+                "CLinux", "Engine", "Git", "Pipeline", "Results", "StateFiles", "stepinit", "Store", "SystemCalls",
+                "TestSupport", "Workspaces",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            swiftSettings: settings),
+        .testTarget(
             name: "BuildBoxTests",
             dependencies: [
                 "Archive", "BuildBox", "CLinux", "Control", "Engine", "Git", "Masking", "Pipeline", "Results",
                 "StateFiles", "stepinit", "Store", "SystemCalls", "TestBasics", "TestIntegrity", "TestSupport",
+                "Workspaces",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],

@@ -12,7 +12,7 @@ let areas = [
         "Sources/CLooseObjects", "Sources/Control", "Sources/Diagnostics", "Sources/Engine", "Sources/Git",
         "Sources/Masking", "Sources/Pipeline", "Sources/Reports", "Sources/Results", "Sources/StateFiles",
         "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
-        "Sources/stepinit", "Tests/BuildBoxTests", "Tests/Support", "Tests/TestBasics"
+        "Sources/Workspaces", "Sources/stepinit", "Tests/BuildBoxTests", "Tests/Support", "Tests/TestBasics"
     ),
     Area(
         "control", "Sources/CGit", "Sources/CLooseObjects", "Sources/Control", "Sources/Git", "Sources/Pipeline",
@@ -29,7 +29,8 @@ let areas = [
         "Sources/Diagnostics", "Sources/Engine", "Sources/Git", "Sources/MCP", "Sources/Masking", "Sources/Pipeline",
         "Sources/ProjectSetup", "Sources/Reports", "Sources/Results", "Sources/StateFiles", "Sources/Store",
         "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
-        "Sources/pipectl", "Sources/stepinit", "Tests/EndToEndTests", "Tests/Support", "script", "workflows"
+        "Sources/Workspaces", "Sources/pipectl", "Sources/stepinit", "Tests/EndToEndTests", "Tests/Support", "script",
+        "workflows"
     ),
     Area(
         "engine", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Diagnostics", "Sources/Engine",
@@ -42,17 +43,18 @@ let areas = [
         "Sources/CLinux", "Sources/CLooseObjects", "Sources/Client", "Sources/Control", "Sources/Diagnostics",
         "Sources/Engine", "Sources/Git", "Sources/MCP", "Sources/Masking", "Sources/Pipeline", "Sources/ProjectSetup",
         "Sources/Reports", "Sources/Results", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls",
-        "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/pipectl", "Sources/stepinit",
-        "Tests/FaultTests", "Tests/Support", "Tests/TestBasics"
+        "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/Workspaces",
+        "Sources/pipectl", "Sources/stepinit", "Tests/FaultTests", "Tests/Support", "Tests/TestBasics"
     ),
     Area(
         "fuzz", "Sources/AgentTools", "Sources/Archive", "Sources/BuildBox", "Sources/CAllocator", "Sources/CGit",
         "Sources/CLinux", "Sources/CLooseObjects", "Sources/Client", "Sources/Control", "Sources/Diagnostics",
         "Sources/Engine", "Sources/Git", "Sources/MCP", "Sources/Masking", "Sources/Pipeline", "Sources/ProjectSetup",
         "Sources/Reports", "Sources/Results", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls",
-        "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/pipectl", "Sources/stepinit",
-        "Tests/DiagnosticsTests", "Tests/FuzzTests", "Tests/MCPTests", "Tests/PipelineTests", "Tests/Support",
-        "Tests/TestBasics", "Tests/TestIntegrityTests", "Tests/TestReportsTests"
+        "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/Workspaces",
+        "Sources/pipectl", "Sources/stepinit", "Tests/DiagnosticsTests", "Tests/FuzzTests", "Tests/MCPTests",
+        "Tests/PipelineTests", "Tests/Support", "Tests/TestBasics", "Tests/TestIntegrityTests",
+        "Tests/TestReportsTests"
     ),
     Area("git", "Sources/CGit", "Sources/CLooseObjects", "Sources/Git", "Tests/GitTests", "Tests/TestBasics"),
     Area("masking", "Sources/Masking", "Tests/MaskingTests", "Tests/TestBasics"),
@@ -62,8 +64,8 @@ let areas = [
         "Sources/CLinux", "Sources/CLooseObjects", "Sources/Client", "Sources/Control", "Sources/Diagnostics",
         "Sources/Engine", "Sources/Git", "Sources/MCP", "Sources/Masking", "Sources/Pipeline", "Sources/ProjectSetup",
         "Sources/Reports", "Sources/Results", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls",
-        "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/pipectl",
-        "Tests/pipectlTests"
+        "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/Workspaces",
+        "Sources/pipectl", "Tests/pipectlTests"
     ),
     Area("pipeline", "Sources/Pipeline", "Tests/PipelineTests", "Tests/TestBasics"),
     Area(
@@ -91,5 +93,12 @@ let areas = [
     Area(
         "test-reports", "Sources/CLinux", "Sources/Diagnostics", "Sources/Pipeline", "Sources/Results",
         "Sources/TerminalText", "Sources/TestReports", "Tests/TestReportsTests"
+    ),
+    Area(
+        "workspaces", "Sources/Archive", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Control",
+        "Sources/Diagnostics", "Sources/Engine", "Sources/Git", "Sources/Masking", "Sources/Pipeline",
+        "Sources/Reports", "Sources/Results", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls",
+        "Sources/TerminalText", "Sources/TestReports", "Sources/Workspaces", "Sources/stepinit", "Tests/Support",
+        "Tests/WorkspacesTests"
     ),
 ]

@@ -1,3 +1,4 @@
+import Workspaces
 import StateFiles
 import Results
 import Store
@@ -28,7 +29,7 @@ extension Box {
                 pool: pool, approval: approval, order: order,
                 settings: .init(
                     stepInit: stepInit, options: options, controlGroups: sandboxing.controlGroups,
-                    standbys: standbys),
+                    sandboxPool: sandboxPool),
                 monitor: monitor),
             evaluate: Evaluation(index: index, reports: store, bases: bases, log: log), record: recorder,
             release: ReleasePhase(
@@ -47,7 +48,7 @@ extension Box {
         WorkspaceProvider(
             snapshots: SnapshotWorkspaces(
                 bases: bases, tools: tools, isPossible: sandboxing.layering != nil && options.baseBytes > 0,
-                events: scheduler.events, log: log),
+                missed: { [events = scheduler.events] in events.publish(.snapshotMissed($0)) }, log: log),
             retained: RetainedWorkspaces(
                 kept: kept, archive: store, tools: tools,
                 settings: .init(
@@ -58,10 +59,10 @@ extension Box {
     }
 
     /// The folders of a run, with a sandbox that waits for it if there is one.
-    func place(for run: QueuedRun, in repository: WatchedRepository) async -> RunPlace {
+    func place(for run: QueuedRun, in repository: WatchedRepository) async -> RunDirectories {
         // A retained workspace, or the objects of a clone, can't be put into a sandbox that was made without them.
         let isUsual = run.request.resumes == nil && run.request.source == nil
-        let ready = isUsual ? await standbys?.place(for: repository.name) : nil
-        return ready ?? RunPlace(run, in: state)
+        let ready = isUsual ? await sandboxPool?.place(for: repository.name) : nil
+        return ready ?? RunDirectories(run, in: state)
     }
 }

@@ -1,3 +1,4 @@
+import Workspaces
 import StateFiles
 import SystemCalls
 import Archive
@@ -30,7 +31,7 @@ extension Box {
                 isWanting = true
                 watcher.wakeUp()
             }
-            await standbys?.endIdle()
+            await sandboxPool?.endIdle()
             await kept.expire()
             let reserve = reserve
             if hasSpace, !reserve.isWhole { try? await offThread { reserve.renew() } }

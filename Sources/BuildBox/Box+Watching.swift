@@ -1,3 +1,4 @@
+import Workspaces
 public import StateFiles
 import Control
 import Archive
@@ -106,7 +107,7 @@ extension Box {
                 }
             }
             group.addTask {
-                await self.keepStandbys()
+                await self.keepSandboxPool()
                 return false
             }
             group.addTask {

@@ -1,3 +1,4 @@
+import Workspaces
 public import StateFiles
 import Control
 public import Results
@@ -18,9 +19,9 @@ public actor Box {
     public let options: BoxOptions
 
     /// The workspaces that runs begin from.
-    let bases: BaseStore
+    let bases: SnapshotStore
     /// What failed runs left.
-    let kept: KeptStore
+    let kept: RetainedWorkspaceStore
     let board = LiveBoard()
     /// Steps that wait for approval.
     let waiters = ApprovalWaiters()
@@ -31,7 +32,7 @@ public actor Box {
     var watchers: [String: RepositoryWatcher] = [:]
 
     /// Made when the box begins to serve: a process that runs one thing and ends has no use for it.
-    private(set) var standbys: Standbys?
+    private(set) var sandboxPool: SandboxPool?
     /// Nil unless ``keepSweeping()`` goes on, or has.
     private(set) var reaper: DirectoryReaper?
     let stepInit: String
@@ -95,11 +96,11 @@ public actor Box {
         }
         index = try await Box.openIndex(state, store)
         registry = RepositoryRegistry(index: index, mirrors: state.mirrors)
-        let found = KeptStore.find(in: state.kept, bases: state.bases)
-        bases = BaseStore(
+        let found = RetainedWorkspaceStore.find(in: state.kept, bases: state.bases)
+        bases = SnapshotStore(
             folder: state.bases, limit: options.baseBytes, log: log,
             held: found.flatMap { $0.folders(below: state.bases) })
-        kept = KeptStore(
+        kept = RetainedWorkspaceStore(
             folder: state.kept, lifetime: options.keepFailed, limit: options.keptBytes, found: found, bases: bases,
             log: log)
         pool = SlotPool(slots: options.slots, capacities: options.capacities)
@@ -121,11 +122,11 @@ public actor Box {
     }
 
     /// Makes sandboxes ready for runs to come, until the task is cancelled.
-    func keepStandbys() async {
-        let made = Standbys(state: state, options: options, log: log) { await self.sandboxing() }
-        standbys = made
+    func keepSandboxPool() async {
+        let made = SandboxPool(state: state, folders: options.folders, log: log) { await self.sandboxing() }
+        sandboxPool = made
         await made.run()
-        standbys = nil
+        sandboxPool = nil
     }
 
     /// Removes what ended runs left, until the task is cancelled.
@@ -190,7 +191,8 @@ public actor Box {
     func sandboxing() async -> Sandboxing {
         if let found { return found }
         let tried = await Sandboxing.find(
-            stepInit: stepInit, toolchain: try? await toolchain(), options: options, state: state
+            stepInit: stepInit, toolchain: try? await toolchain(), folders: options.folders, state: state,
+            stopSignal: options.shutdown.map { _ in ShutdownNotice.scopeSignal }
         ).sharingSettings(in: state.settings)
         let kept = found ?? tried
         found = kept

@@ -1,3 +1,4 @@
+import Workspaces
 import BuildBox
 package import Engine
 import Foundation

@@ -1,3 +1,4 @@
+import Workspaces
 import Engine
 import TerminalText
 import Foundation

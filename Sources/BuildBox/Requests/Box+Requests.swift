@@ -1,3 +1,4 @@
+import Workspaces
 import StateFiles
 public import Control
 import Archive

@@ -1,3 +1,4 @@
+import Workspaces
 import Control
 import Results
 import Store

@@ -1,3 +1,4 @@
+import Workspaces
 import Results
 import Store
 import Engine
@@ -13,7 +14,7 @@ struct RunTask: Sendable {
     let rules: TrustRules
     let stop: StopSignal
     /// The run's own folders, maybe with a sandbox that waits.
-    let place: RunPlace
+    let place: RunDirectories
     /// By the wall clock.
     let startedAt: Date
 

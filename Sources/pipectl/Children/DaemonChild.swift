@@ -1,3 +1,4 @@
+import Workspaces
 import BuildBox
 import Client
 import Dispatch

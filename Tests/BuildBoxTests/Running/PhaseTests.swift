@@ -10,6 +10,7 @@ import Synchronization
 import Testing
 
 @testable import BuildBox
+@testable import Workspaces
 
 /// The phases of a run, each alone.
 @Suite(.timeLimit(.minutes(1))) struct PhaseTests {

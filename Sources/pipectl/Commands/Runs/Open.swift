@@ -1,3 +1,4 @@
+import Workspaces
 import ArgumentParser
 import BuildBox
 import Client
@@ -28,8 +29,8 @@ struct Open: AsyncParsableCommand {
     mutating func run() async throws {
         try await state.resolve(&run)
         let (run, command) = (run.id, command)
-        let code = try await KeptShell.with(
-            run: run, step: step, command: command, state: state.folder(), options: box.options()
+        let code = try await RetainedWorkspaceShell.with(
+            run: run, step: step, command: command, state: state.folder(), folders: box.options().folders
         ) { shell in
             if command.isEmpty {
                 let name = TerminalText.name(shell.step.name)
