@@ -132,6 +132,7 @@ let package = Package(
             name: "Client",
             dependencies: [
                 "Archive", "BuildBox", "Control", "Engine", "Git", "Reports", "Results", "StateFiles", "TerminalText",
+                "Workspaces",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings),
