@@ -129,13 +129,22 @@ let package = Package(
                 .product(name: "Crypto", package: "swift-crypto"),
             ],
             swiftSettings: settings),
+        .target(
+            name: "Workspaces",
+            dependencies: [
+                "Archive", "CLinux", "Control", "Engine", "Git", "Pipeline", "Results", "StateFiles", "Store",
+                "SystemCalls", "TerminalText",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            swiftSettings: settings),
         .target(name: "CAllocator", cSettings: [.treatAllWarnings(as: .error)]),
         .target(
             name: "BuildBox",
             dependencies: [
                 "Archive", "CAllocator", "CLinux", "Concurrency", "Control", "Diagnostics", "Engine", "Git",
                 "Masking", "Pipeline", "Reports", "Results", "Sandbox", "Settings", "StateFiles", "Store",
-                "SystemCalls", "TerminalText", "TestIntegrity", "WorkflowPrograms",
+                "SystemCalls", "TerminalText", "TestIntegrity", "WorkflowPrograms", "Workspaces",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
@@ -160,12 +169,28 @@ let package = Package(
         .target(
             name: "ProjectSetup", dependencies: ["Engine", "Git", "Pipeline", "Results", "TerminalText"],
             swiftSettings: settings),
+        .target(
+            name: "Client",
+            dependencies: [
+                "Archive", "BuildBox", "Control", "Engine", "Git", "Reports", "Results", "StateFiles", "TerminalText",
+                "Workspaces",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: settings),
+        .target(
+            name: "AgentTools",
+            dependencies: [
+                "Archive", "BuildBox", "Client", "Control", "Engine", "MCP", "Reports", "Results", "StateFiles",
+                "Store",
+                "TerminalText",
+            ],
+            swiftSettings: settings),
         .executableTarget(
             name: "pipectl",
             dependencies: [
-                "Archive", "BuildBox", "Control", "Engine", "Git", "MCP", "Pipeline", "ProjectSetup", "Reports",
-                "Results", "Sandbox", "Settings", "StateFiles", "Store", "TerminalText", "TestIntegrity",
-                "TestReports", "WorkflowPrograms",
+                "AgentTools", "Archive", "BuildBox", "Client", "Control", "Engine", "Git", "MCP", "Pipeline",
+                "ProjectSetup", "Reports", "Results", "Sandbox", "Settings", "StateFiles", "Store", "TerminalText",
+                "TestIntegrity", "TestReports", "WorkflowPrograms", "Workspaces",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -243,11 +268,20 @@ let package = Package(
             name: "ControlTests", dependencies: ["Control", "Results", "SystemCalls", "TestBasics", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
+            name: "WorkspacesTests",
+            dependencies: [
+                "CLinux", "Engine", "Git", "Pipeline", "Results", "StateFiles", "stepinit", "Store", "SystemCalls",
+                "TestSupport", "Workspaces",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            swiftSettings: settings),
+        .testTarget(
             name: "BuildBoxTests",
             dependencies: [
                 "Archive", "BuildBox", "CLinux", "Concurrency", "Control", "Engine", "Git", "Masking", "Pipeline",
                 "Reports", "Results", "Sandbox", "StateFiles", "stepinit", "Store", "swift-reader", "SystemCalls",
-                "TestBasics", "TestIntegrity", "TestSupport", "WorkflowPrograms",
+                "TestBasics", "TestIntegrity", "TestSupport", "WorkflowPrograms", "Workspaces",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
@@ -267,7 +301,8 @@ let package = Package(
         .testTarget(
             name: "pipectlTests",
             dependencies: [
-                "BuildBox", "Control", "Git", "Pipeline", "pipectl", "Settings", "StateFiles", "TestSupport",
+                "BuildBox", "Client", "Control", "Git", "pipectl", "Pipeline", "Settings", "StateFiles",
+                "TestSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),

@@ -14,7 +14,8 @@ let areas = [
         "Sources/ForeignText", "Sources/Git", "Sources/Masking", "Sources/Pipeline", "Sources/Reports",
         "Sources/Results", "Sources/Sandbox", "Sources/Settings", "Sources/StateFiles", "Sources/Store",
         "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
-        "Sources/WorkflowPrograms", "Sources/stepinit", "Tests/BuildBoxTests", "Tests/Support", "Tests/TestBasics"
+        "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit", "Tests/BuildBoxTests", "Tests/Support",
+        "Tests/TestBasics"
     ),
     Area(
         "control", "Sources/CGit", "Sources/CLooseObjects", "Sources/Concurrency", "Sources/Control", "Sources/Git",
@@ -26,13 +27,14 @@ let areas = [
         "Sources/Results", "Sources/TerminalText", "Sources/TestReports", "Tests/DiagnosticsTests"
     ),
     Area(
-        "end-to-end", "Sources/Archive", "Sources/BuildBox", "Sources/CAllocator", "Sources/CGit", "Sources/CLinux",
-        "Sources/CLooseObjects", "Sources/Concurrency", "Sources/Control", "Sources/Diagnostics", "Sources/Engine",
-        "Sources/ForeignText", "Sources/Git", "Sources/MCP", "Sources/Masking", "Sources/Pipeline",
-        "Sources/ProjectSetup", "Sources/Reports", "Sources/Results", "Sources/Sandbox", "Sources/Settings",
-        "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity",
-        "Sources/TestReports", "Sources/WorkflowPrograms", "Sources/pipectl", "Sources/stepinit",
-        "Tests/EndToEndTests", "Tests/Support", "script", "workflows"
+        "end-to-end", "Sources/AgentTools", "Sources/Archive", "Sources/BuildBox", "Sources/CAllocator",
+        "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Client", "Sources/Concurrency",
+        "Sources/Control", "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText", "Sources/Git",
+        "Sources/MCP", "Sources/Masking", "Sources/Pipeline", "Sources/ProjectSetup", "Sources/Reports",
+        "Sources/Results", "Sources/Sandbox", "Sources/Settings", "Sources/StateFiles", "Sources/Store",
+        "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
+        "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl", "Sources/stepinit", "Tests/EndToEndTests",
+        "Tests/Support", "script", "workflows"
     ),
     Area(
         "engine", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
@@ -42,23 +44,25 @@ let areas = [
         "Tests/Support", "Tests/TestBasics"
     ),
     Area(
-        "fault", "Sources/Archive", "Sources/BuildBox", "Sources/CAllocator", "Sources/CGit", "Sources/CLinux",
-        "Sources/CLooseObjects", "Sources/Concurrency", "Sources/Control", "Sources/Diagnostics", "Sources/Engine",
-        "Sources/ForeignText", "Sources/Git", "Sources/MCP", "Sources/Masking", "Sources/Pipeline",
-        "Sources/ProjectSetup", "Sources/Reports", "Sources/Results", "Sources/Sandbox", "Sources/Settings",
-        "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity",
-        "Sources/TestReports", "Sources/WorkflowPrograms", "Sources/pipectl", "Sources/stepinit", "Tests/FaultTests",
-        "Tests/Support", "Tests/TestBasics"
+        "fault", "Sources/AgentTools", "Sources/Archive", "Sources/BuildBox", "Sources/CAllocator", "Sources/CGit",
+        "Sources/CLinux", "Sources/CLooseObjects", "Sources/Client", "Sources/Concurrency", "Sources/Control",
+        "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText", "Sources/Git", "Sources/MCP",
+        "Sources/Masking", "Sources/Pipeline", "Sources/ProjectSetup", "Sources/Reports", "Sources/Results",
+        "Sources/Sandbox", "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls",
+        "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/WorkflowPrograms",
+        "Sources/Workspaces", "Sources/pipectl", "Sources/stepinit", "Tests/FaultTests", "Tests/Support",
+        "Tests/TestBasics"
     ),
     Area(
-        "fuzz", "Sources/Archive", "Sources/BuildBox", "Sources/CAllocator", "Sources/CGit", "Sources/CLinux",
-        "Sources/CLooseObjects", "Sources/Concurrency", "Sources/Control", "Sources/Diagnostics", "Sources/Engine",
-        "Sources/ForeignText", "Sources/Git", "Sources/MCP", "Sources/Masking", "Sources/Pipeline",
-        "Sources/ProjectSetup", "Sources/Reports", "Sources/Results", "Sources/Sandbox", "Sources/Settings",
-        "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity",
-        "Sources/TestReports", "Sources/WorkflowPrograms", "Sources/pipectl", "Sources/stepinit",
-        "Tests/DiagnosticsTests", "Tests/FuzzTests", "Tests/MCPTests", "Tests/PipelineTests", "Tests/Support",
-        "Tests/TestBasics", "Tests/TestIntegrityTests", "Tests/TestReportsTests"
+        "fuzz", "Sources/AgentTools", "Sources/Archive", "Sources/BuildBox", "Sources/CAllocator", "Sources/CGit",
+        "Sources/CLinux", "Sources/CLooseObjects", "Sources/Client", "Sources/Concurrency", "Sources/Control",
+        "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText", "Sources/Git", "Sources/MCP",
+        "Sources/Masking", "Sources/Pipeline", "Sources/ProjectSetup", "Sources/Reports", "Sources/Results",
+        "Sources/Sandbox", "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls",
+        "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/WorkflowPrograms",
+        "Sources/Workspaces", "Sources/pipectl", "Sources/stepinit", "Tests/DiagnosticsTests", "Tests/FuzzTests",
+        "Tests/MCPTests", "Tests/PipelineTests", "Tests/Support", "Tests/TestBasics", "Tests/TestIntegrityTests",
+        "Tests/TestReportsTests"
     ),
     Area(
         "git", "Sources/CGit", "Sources/CLooseObjects", "Sources/Concurrency", "Sources/Git", "Tests/GitTests",
@@ -67,13 +71,13 @@ let areas = [
     Area("masking", "Sources/Masking", "Tests/MaskingTests", "Tests/TestBasics"),
     Area("mcp", "Sources/MCP", "Tests/MCPTests"),
     Area(
-        "pipectl", "Sources/Archive", "Sources/BuildBox", "Sources/CAllocator", "Sources/CGit", "Sources/CLinux",
-        "Sources/CLooseObjects", "Sources/Concurrency", "Sources/Control", "Sources/Diagnostics", "Sources/Engine",
-        "Sources/ForeignText", "Sources/Git", "Sources/MCP", "Sources/Masking", "Sources/Pipeline",
-        "Sources/ProjectSetup", "Sources/Reports", "Sources/Results", "Sources/Sandbox", "Sources/Settings",
-        "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity",
-        "Sources/TestReports", "Sources/WorkflowPrograms", "Sources/pipectl", "Tests/Support", "Tests/pipectlTests",
-        "docs"
+        "pipectl", "Sources/AgentTools", "Sources/Archive", "Sources/BuildBox", "Sources/CAllocator", "Sources/CGit",
+        "Sources/CLinux", "Sources/CLooseObjects", "Sources/Client", "Sources/Concurrency", "Sources/Control",
+        "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText", "Sources/Git", "Sources/MCP",
+        "Sources/Masking", "Sources/Pipeline", "Sources/ProjectSetup", "Sources/Reports", "Sources/Results",
+        "Sources/Sandbox", "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls",
+        "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/WorkflowPrograms",
+        "Sources/Workspaces", "Sources/pipectl", "Tests/Support", "Tests/pipectlTests", "docs"
     ),
     Area("pipeline", "Sources/Pipeline", "Tests/PipelineTests", "Tests/TestBasics"),
     Area(
@@ -118,5 +122,12 @@ let areas = [
         "workflow-programs", "Sources/CLinux", "Sources/Concurrency", "Sources/Pipeline", "Sources/Results",
         "Sources/Sandbox", "Sources/TerminalText", "Sources/WorkflowPrograms", "Tests/WorkflowProgramsTests", "docs",
         "workflows"
+    ),
+    Area(
+        "workspaces", "Sources/Archive", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects",
+        "Sources/Concurrency", "Sources/Control", "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText",
+        "Sources/Git", "Sources/Masking", "Sources/Pipeline", "Sources/Reports", "Sources/Results", "Sources/Sandbox",
+        "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText",
+        "Sources/TestReports", "Sources/Workspaces", "Sources/stepinit", "Tests/Support", "Tests/WorkspacesTests"
     ),
 ]

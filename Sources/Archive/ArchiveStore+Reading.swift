@@ -4,12 +4,14 @@ internal import Foundation
 internal import Git
 
 extension ArchiveStore {
-    /// The report of a run. Throws `.unknownRun`, `.damagedRun`, and `.newerReport` for one that a newer pipectl wrote.
+    /// The report of a run.
+    ///
+    /// - Throws: `.unknownRun`, `.damagedRun`, and `.newerReport` if a newer version of pipectl wrote it.
     public func report(_ id: RunID) async throws -> Report {
         try Self.report(id, try await file("report.json", of: id))
     }
 
-    /// What a run was asked to do.
+    /// The request of a run.
     public func request(_ id: RunID) async throws -> RunRequest {
         let content = try Self.need("request.json", id, try await file("request.json", of: id))
         return try Self.decode(RunRequest.self, "request.json", id, content)
@@ -21,7 +23,9 @@ extension ArchiveStore {
         return try Self.decode([TestResult].self, "tests.json", id, bytes)
     }
 
-    /// A log, or with `.times` added to its name, the times of its lines. Throws `.noSuchFile` if the run has none.
+    /// A log; with `.times` appended to its name, the times of its lines.
+    ///
+    /// - Throws: `.noSuchFile` if the run has none.
     public func log(_ id: RunID, _ file: String) async throws -> [UInt8] {
         guard let content = try await self.file("logs/" + file, of: id) else {
             throw ArchiveError(
@@ -32,7 +36,7 @@ extension ArchiveStore {
         return content
     }
 
-    /// The names of a run's logs, sorted, times not among them.
+    /// The names of a run's logs, sorted, without the files of times.
     public func logs(_ id: RunID) async throws -> [String] {
         try await names(in: "logs", of: id).filter { !$0.hasSuffix(".times") }
     }
@@ -102,7 +106,7 @@ extension ArchiveStore {
                     + "\(Report.currentSchemaVersion). Use the pipectl that wrote it, or a newer one.", run: id)
         }
         let report = try decode(Report.self, "report.json", id, bytes)
-        // Under another number it would take that one's place in an index, or every number there is.
+        // Under another number, the report would replace another run in a store, or use up all numbers.
         guard report.id == id else {
             throw damaged(id, "report.json", "it is the report of run \(report.id).")
         }
@@ -125,12 +129,12 @@ extension ArchiveStore {
         return content
     }
 
-    /// A file's bytes, their hash compared by libgit2; nil if the run's tree names no such file.
+    /// The bytes of a file, whose hash libgit2 checks; nil if the run's tree has no such file.
     static func read(_ path: String, _ id: RunID, _ commit: OID, _ repository: Repository) throws -> [UInt8]? {
         try reading(id, path) { try repository.file(path, at: commit, atMost: .max) }
     }
 
-    /// Does `body`; a Git error becomes one that names the run.
+    /// Runs `body`, and turns a Git error into one that names the run.
     static func reading<T>(_ id: RunID, _ path: String, _ body: () throws -> T) throws -> T {
         do {
             return try body()
@@ -149,7 +153,7 @@ extension ArchiveStore {
         }
     }
 
-    /// A decoding error in one sentence.
+    /// A decoding error as one sentence.
     private static func reason(_ error: any Error) -> String {
         guard let error = error as? DecodingError else { return words(error) }
         func at(_ path: [any CodingKey]) -> String {

@@ -5,10 +5,11 @@ internal import Git
 internal import Pipeline
 
 extension ArchiveStore {
-    /// Reads everything: each object's hash, each artifact's digest, and each run in the archive against its index row.
+    /// Reads everything, and checks each object's hash, each artifact's digest, and each archived run against its row
+    /// in the store.
     ///
-    /// - Parameter progress: Called now and then with how many of how many runs were read.
-    /// - Returns: What is not as it should be, by run; empty when all is well.
+    /// - Parameter progress: Called from time to time with the number of runs that were read, and the total.
+    /// - Returns: The problems, by run; empty if there are none.
     public func verify(_ index: Index, progress: @Sendable (_ done: Int, _ of: Int) -> Void = { _, _ in }) async throws
         -> [ArchiveProblem]
     {
@@ -77,7 +78,7 @@ extension ArchiveStore {
         }
     }
 
-    /// Whether the kept bytes have this digest; nil if there are none.
+    /// Whether the stored file has this digest; nil if there is no file.
     private func check(_ sha256: String) -> Bool? {
         guard let path = artifact(sha256) else { return nil }
         return (try? artifacts.digest(at: path)) == sha256

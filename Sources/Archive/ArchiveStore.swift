@@ -3,14 +3,15 @@ public import Store
 public import Foundation
 internal import Git
 
-/// What happened, by run: a bare Git repository with one commit per finished run, and the artifacts beside it.
+/// The complete record of runs: a bare Git repository with one commit for each finished run, and the artifacts beside
+/// it.
 ///
-/// `archive.git` holds `refs/runs/ID`, each a commit without parents whose tree is
-/// - `report.json`: the ``Report``; `request.json`: what the run was asked to do
+/// `archive.git` has `refs/runs/ID`, each of which is a commit without parents whose tree has
+/// - `report.json`: the ``Report``; `request.json`: the run's request
 /// - `tests.json`: every try of every test, if there were tests
 /// - `logs/FILE` and `logs/FILE.times`
 /// - `results/FILE`: the result files as the steps wrote them
-/// - `artifacts.json`: what was kept of each artifact; the bytes are in `artifacts/ab/cdef…`, by SHA-256
+/// - `artifacts.json`: the stored artifacts; their bytes are in `artifacts/ab/cdef…`, by SHA-256
 ///
 /// A run ends with one transaction of the index, which keeps these files: ``record(_:request:tests:files:in:)``. They
 /// come here later: ``export(from:)``. Until then readers find them in the index. A run's commit never changes; what may
@@ -43,7 +44,7 @@ public struct ArchiveStore: Sendable {
                 _ = try Repository(opening: repositoryPath)
             } else {
                 let repository = try Repository.create(bareAt: repositoryPath)
-                // Without them it is none, whatever it has.
+                // Without these it is not a repository.
                 for file in ["HEAD", "config", "objects/info"] {
                     try DiskFlush.flush("\(repository.commonDirectory)/\(file)")
                 }
@@ -65,7 +66,7 @@ public struct ArchiveStore: Sendable {
         return store
     }
 
-    /// For `git`: the bare repository.
+    /// The path of the bare repository, for `git`.
     public var repositoryPath: String { home + "/archive.git" }
     var artifacts: ArtifactFolder { ArtifactFolder(folder: home + "/artifacts") }
     var queueFolder: ArchiveQueueFolder { ArchiveQueueFolder(folder: home + "/archive-queue") }
@@ -78,14 +79,14 @@ public struct ArchiveStore: Sendable {
         try await refs().map(\.id)
     }
 
-    /// Where the bytes of an artifact are; nil if the archive has none of this digest.
+    /// The path of an artifact's file; nil if the archive has none with this digest.
     public func artifact(_ sha256: String) -> String? {
         guard let path = artifacts.path(sha256), FileManager.default.fileExists(atPath: path) else { return nil }
         return path
     }
 
-    /// Where the bytes of an artifact are, which no retention takes away within the next hour; nil if there are none, or
-    /// not as many.
+    /// The path of an artifact's file, which no retention removes within the next hour; nil if there is none, or if it
+    /// has another size.
     public func wantedArtifact(_ sha256: String, bytes: Int) -> String? {
         artifacts.want(sha256, bytes: bytes) ? artifacts.path(sha256) : nil
     }
@@ -109,7 +110,7 @@ public struct ArchiveStore: Sendable {
         }
     }
 
-    /// Runs blocking work with the archive's repository, and says where a Git error came from.
+    /// Runs blocking work with the archive's repository, and adds to a Git error where it came from.
     func withArchive<T: Sendable>(_ body: @Sendable @escaping (Repository) throws -> T) async throws -> T {
         do {
             return try await withRepository(at: repositoryPath, body)

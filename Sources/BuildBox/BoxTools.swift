@@ -1,3 +1,4 @@
+import Workspaces
 public import StateFiles
 import Control
 import Engine
@@ -24,7 +25,7 @@ public enum BoxDoctor {
     public static func sandbox(_ state: StateFolder) async throws -> String {
         let toolchain = try? await Toolchain.find(memory: "\(state.programs)/toolchain.json")
         let found = await Sandboxing.find(
-            stepInit: try stepInit(), toolchain: toolchain, options: BoxOptions(), state: state)
+            stepInit: try stepInit(), toolchain: toolchain, folders: SandboxFolders(), state: state)
         found.controlGroups?.close()
         if let obstacle = found.obstacle { throw SandboxProblem(obstacle) }
         return found.description

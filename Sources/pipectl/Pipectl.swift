@@ -1,5 +1,8 @@
+import AgentTools
 import ArgumentParser
 import BuildBox
+import Client
+import Engine
 import Foundation
 import Git
 import Sandbox

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Git
 
-/// What a disk does to a file must end in an error, at once.
+/// A file that a disk has damaged must give an error at once.
 @Suite(.timeLimit(.minutes(2))) struct DamagedObjectTests {
     private let fixture: Fixture
 
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    /// Bytes that are no object's, of each kind that decides how they are read.
+    /// Bytes that are not an object, of each kind that is read in another way.
     @Test func otherBytesAreAnError() throws {
         let repository = try Repository.create(bareAt: fixture["store.git"])
         let long = [UInt8](repeating: 65, count: 300)
@@ -79,7 +79,7 @@ import Testing
         #expect(try Repository(opening: fixture["store.git"]).blob(blob) == noise)
     }
 
-    /// Every size around those at which something else happens, read by us as Git wrote it.
+    /// Every size near the limits, written by Git and read by us.
     @Test func `complete objects are read unchanged`() throws {
         let repository = try Repository.create(bareAt: fixture["store.git"])
         for size in [0, 1, 40, 55, 56, 57, 58, 63, 64, 65, 1_000, 70_000, 3_000_000] {

@@ -1,4 +1,4 @@
-/// A generator that gives the same numbers for the same seed, so that a failure can be looked at again:
+/// A generator that gives the same numbers for the same seed, so that a failure can be repeated:
 /// https://prng.di.unimi.it/splitmix64.c
 package struct SplitMix64: RandomNumberGenerator {
     private var state: UInt64
@@ -13,10 +13,10 @@ package struct SplitMix64: RandomNumberGenerator {
         return value ^ (value >> 31)
     }
 
-    /// From 0 up to and without `bound`, which is at least 1.
+    /// From 0 to `bound` - 1. `bound` is at least 1.
     package mutating func below(_ bound: Int) -> Int { Int.random(in: 0..<max(bound, 1), using: &self) }
 
-    /// True once in `count` times.
+    /// True with a probability of 1 in `count`.
     package mutating func once(in count: Int) -> Bool { below(count) == 0 }
 
     package mutating func pick<Elements: RandomAccessCollection>(_ elements: Elements) -> Elements.Element {

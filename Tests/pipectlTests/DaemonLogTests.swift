@@ -1,3 +1,4 @@
+import Client
 import Testing
 
 @testable import pipectl

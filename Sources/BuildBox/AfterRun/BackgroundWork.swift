@@ -1,3 +1,5 @@
+import Workspaces
+import Engine
 import Results
 import Store
 import Foundation
@@ -20,7 +22,7 @@ actor BackgroundWork: RunListener {
     nonisolated let capacity = 1_000
 
     private let index: Store.Index
-    private let bases: BaseStore
+    private let bases: SnapshotStore
     private let log: Logger
     private let accept: @Sendable (RunRequest) async throws -> EnqueueOutcome
     private let freeBytes: @Sendable () -> Int
@@ -30,7 +32,7 @@ actor BackgroundWork: RunListener {
     ///   - accept: Takes a run into the queue.
     ///   - freeBytes: Bytes that are free beyond those that the daemon keeps free.
     init(
-        index: Store.Index, bases: BaseStore, log: Logger, freeBytes: @escaping @Sendable () -> Int,
+        index: Store.Index, bases: SnapshotStore, log: Logger, freeBytes: @escaping @Sendable () -> Int,
         accept: @escaping @Sendable (RunRequest) async throws -> EnqueueOutcome
     ) {
         self.index = index
@@ -82,7 +84,7 @@ actor BackgroundWork: RunListener {
     }
 
     /// Has a snapshot made, once more where the one of an earlier run is lost.
-    private func refresh(_ wanted: WantedBase) async {
+    private func refresh(_ wanted: MissedSnapshot) async {
         guard await !bases.has(wanted.key, at: wanted.commit) else { return }
         let room = freeBytes()
         var request = RunRequest.warmUp(wanted.key, commit: wanted.commit)
@@ -106,7 +108,7 @@ actor BackgroundWork: RunListener {
     func keepClean(every interval: Duration) async {
         while !Task.isCancelled {
             await bases.flush()
-            var known: Set<BaseKey> = []
+            var known: Set<SnapshotKey> = []
             for base in await bases.all where known.insert(base.key).inserted {
                 let age = Duration.seconds(Date().timeIntervalSince(base.cleanAt))
                 // A snapshot from the future says that the clock was set back.

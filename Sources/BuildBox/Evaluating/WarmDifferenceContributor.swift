@@ -1,3 +1,5 @@
+import Workspaces
+import Engine
 import Store
 import Results
 import Logging
@@ -6,7 +8,7 @@ import Logging
 /// where the code is merged, the snapshots of its line are given up.
 struct WarmDifferenceContributor: ReportContributor {
     let reports: any ReportSource
-    let bases: BaseStore
+    let bases: SnapshotStore
     let log: Logger
 
     /// How the two verdicts differ.

@@ -1,3 +1,5 @@
+import Workspaces
+import Engine
 import TerminalText
 import Foundation
 import Git

@@ -1,3 +1,4 @@
+import Workspaces
 import Results
 import Store
 import Archive

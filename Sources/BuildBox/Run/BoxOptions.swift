@@ -1,3 +1,4 @@
+public import Workspaces
 import StateFiles
 public import Engine
 public import Foundation
@@ -71,4 +72,9 @@ public struct BoxOptions: Sendable {
         self.slots = max(slots, 1)
         runs = max(slots, 1)
     }
+}
+
+extension BoxOptions {
+    /// The folders of the machine that sandboxes show.
+    public var folders: SandboxFolders { SandboxFolders(readable: readable, writable: writable, shared: shared) }
 }

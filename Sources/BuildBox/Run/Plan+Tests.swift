@@ -3,11 +3,6 @@ import Results
 import Pipeline
 import WorkflowPrograms
 
-extension RunRequest {
-    /// Whether it leaves out some of what the workflow runs: what is missing in its report is not gone.
-    var isPartial: Bool { onlySteps != nil || onlyTests != nil }
-}
-
 /// Runs of some tests only.
 extension Plan {
     /// The plan whose steps run only these tests.

@@ -1,3 +1,4 @@
+import Workspaces
 import Diagnostics
 import Results
 import Store

@@ -1,3 +1,4 @@
+import Workspaces
 import Results
 import Store
 import Engine
@@ -22,7 +23,7 @@ struct ExecutePhase: Sendable {
         var options: BoxOptions
         var controlGroups: ControlGroups?
         /// Makes sandboxes ready for the runs that follow; nil where nothing is made ready.
-        var standbys: Standbys?
+        var sandboxPool: SandboxPool?
     }
 
     /// - Parameter journal: Where steps write down what they are about to do; nil where they may be done again.
@@ -86,11 +87,11 @@ struct ExecutePhase: Sendable {
         _ task: RunTask, _ prepared: RunPreparation, _ provided: ProvidePhase.Provided, _ setting: inout RunSetting
     ) {
         let (monitor, enclosed) = (monitor, provided.enclosed)
-        if task.request.background == nil, let standbys = settings.standbys,
-            let wanted = enclosed.next(after: prepared, in: task.repository, provided.lease.workspace)
+        if task.request.background == nil, let sandboxPool = settings.sandboxPool,
+            let wanted = enclosed.next(after: prepared.preparedRun(task), provided.lease.workspace)
         {
             let (name, most) = (task.request.repository, settings.options.slots)
-            setting.launched = { standbys.prepare(wanted, count: min(monitor.live.count(of: name), most)) }
+            setting.launched = { sandboxPool.prepare(wanted, count: min(monitor.live.count(of: name), most)) }
         }
         // The next run could only read the caches that this one writes until its sandboxes have ended.
         if enclosed.written.isEmpty { setting.finished = { monitor.stepsEnded(task) } }

@@ -1,3 +1,4 @@
+import Workspaces
 import SystemCalls
 import Control
 import Archive

@@ -1,3 +1,4 @@
+import Workspaces
 import StateFiles
 import SystemCalls
 import Masking
@@ -33,11 +34,12 @@ struct ProvidePhase: Sendable {
     func provide(_ task: RunTask, _ prepared: RunPreparation, _ proofs: RunProofs) async throws -> Provided {
         try await makeFolders(task, prepared)
         let secrets = try await sandbox.secrets(for: prepared, of: task.run)
-        let enclosed = try sandbox.enclosure(task, prepared)
+        let run = prepared.preparedRun(task)
+        let enclosed = try sandbox.enclosure(run, at: task.place)
         let lease: WorkspaceProvider.Lease
         do {
             lease = try await workspaces.provide(
-                task, prepared, in: enclosed, isWhole: proofs.leaveAll(of: prepared.plan))
+                run, in: enclosed, at: task.place, isWhole: proofs.leaveAll(of: prepared.plan))
         } catch {
             enclosed.close(sandbox.sandboxing)
             throw error
@@ -78,9 +80,9 @@ struct ProvidePhase: Sendable {
             provided.fix, &outcome, task.run, in: task.repository, lease.workspace, folder: task.place.folder)
         await workspaces.close(lease)
         var finished = FinishedWorkspace(
-            workspace: lease.workspace, choice: lease.choice, prepared: prepared,
+            workspace: lease.workspace, choice: lease.choice, prepared: prepared.preparedRun(task),
             hasPassed: outcome.verdict == .passed, isAllEnded: outcome.isAllEnded, user: enclosed.enclosure?.user,
-            objects: task.repository.objectFolders, resumed: lease.resumption?.kept.run, fix: fix)
+            objects: task.repository.source.objectFolders, resumed: lease.resumption?.kept.run, fix: fix)
         if finished.isAllEnded { finished.isAllEnded = enclosed.close(sandbox.sandboxing) }
         if !finished.isAllEnded {
             log.error(
@@ -94,7 +96,7 @@ struct ProvidePhase: Sendable {
 
     /// Notes that no step needed a workspace, so that the run leaves no snapshot.
     func skip(_ task: RunTask, _ prepared: RunPreparation) async {
-        _ = await workspaces.snapshots.leaving(prepared, task.run, isWhole: false)
+        _ = await workspaces.snapshots.leaving(prepared.preparedRun(task), isWhole: false)
     }
 }
 
@@ -105,10 +107,14 @@ struct SandboxSource: Sendable {
     let options: BoxOptions
 
     /// - Throws: ``EarlyVerdict`` for unread code where nothing can enclose it.
-    func enclosure(_ task: RunTask, _ prepared: RunPreparation) throws -> RunEnclosure {
-        try RunEnclosure.make(
-            prepared, of: task.run, isMerged: prepared.trust == .merged, in: task.repository, state: state,
-            options: options, sandboxing: sandboxing, place: task.place)
+    func enclosure(_ run: PreparedRun, at place: RunDirectories) throws -> RunEnclosure {
+        do {
+            return try RunEnclosure.make(
+                run, state: state, folders: options.folders, allowsUnsandboxed: options.allowsUnsandboxed,
+                sandboxing: sandboxing, place: place)
+        } catch let error as SandboxUnavailable {
+            throw EarlyVerdict(verdict: .infrastructure, reason: error.reason)
+        }
     }
 
     /// What the run is given of the secrets that its steps name: nothing unless its code is trusted.

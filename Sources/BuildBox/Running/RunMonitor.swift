@@ -1,3 +1,4 @@
+import Workspaces
 import Control
 import Concurrency
 import Results

@@ -1,4 +1,5 @@
 import Concurrency
+import Workspaces
 import Results
 import Store
 import Engine
@@ -14,7 +15,7 @@ struct RunTask: Sendable {
     let rules: TrustRules
     let stop: StopSignal
     /// The run's own folders, maybe with a sandbox that waits.
-    let place: RunPlace
+    let place: RunDirectories
     /// By the wall clock.
     let startedAt: Date
 

@@ -1,3 +1,4 @@
+import Workspaces
 public import StateFiles
 import SystemCalls
 import Store

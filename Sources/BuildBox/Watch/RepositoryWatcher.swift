@@ -1,4 +1,5 @@
 import Control
+import Workspaces
 import Results
 import Store
 import Engine

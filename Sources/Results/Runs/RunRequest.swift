@@ -73,3 +73,8 @@ public struct RunRequest: Sendable, Equatable {
         return "onto \(change.targetCommit)"
     }
 }
+
+extension RunRequest {
+    /// Whether only some steps or tests of the workflow run: what its report lacks may still exist.
+    public var isPartial: Bool { onlySteps != nil || onlyTests != nil }
+}

@@ -1,4 +1,6 @@
+import Workspaces
 import BuildBox
+import Client
 import Dispatch
 
 #if canImport(Glibc)

@@ -1,4 +1,5 @@
 import BuildBox
+import Client
 import Control
 import Foundation
 import Pipeline

@@ -1,3 +1,5 @@
+@testable import Workspaces
+import Engine
 import Reports
 import Store
 import Results
@@ -154,7 +156,8 @@ import Testing
     private func findings(warm: Report, clean: Report) async throws -> [Finding] {
         let log = Logger(label: "test")
         let contributor = WarmDifferenceContributor(
-            reports: ReportShelf(reports: [1: warm]), bases: BaseStore(folder: "/none", limit: 0, log: log), log: log)
+            reports: ReportShelf(reports: [1: warm]), bases: SnapshotStore(folder: "/none", limit: 0, log: log),
+            log: log)
         var draft = ReportDraft(report: clean)
         await contributor.contribute(to: &draft, of: try RunSample.finished(2, request()))
         return draft.report.findings

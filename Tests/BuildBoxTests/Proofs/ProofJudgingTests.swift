@@ -1,3 +1,4 @@
+@testable import Workspaces
 import TestSupport
 import Store
 import Results

@@ -1,3 +1,4 @@
+@testable import Workspaces
 import Results
 import Store
 import Archive
@@ -104,7 +105,7 @@ import Concurrency
         let index = try await RunSample.index()
         let log = PhaseBench.log
         let background = BackgroundWork(
-            index: index, bases: BaseStore(folder: "/none", limit: 0, log: log), log: log, freeBytes: { .max }
+            index: index, bases: SnapshotStore(folder: "/none", limit: 0, log: log), log: log, freeBytes: { .max }
         ) { try await index.enqueue($0) }
         return (index, Scheduler(index: index, limit: 2), Host(index), background)
     }

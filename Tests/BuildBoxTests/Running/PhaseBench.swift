@@ -1,3 +1,4 @@
+@testable import Workspaces
 import StateFiles
 import TestSupport
 import Results
@@ -23,8 +24,8 @@ struct PhaseBench {
     let state: StateFolder
     let index: Store.Index
     let store: ArchiveStore
-    let bases: BaseStore
-    let kept: KeptStore
+    let bases: SnapshotStore
+    let kept: RetainedWorkspaceStore
     let repository: WatchedRepository
     /// The commit at the tip of main, and its tree.
     let tip: (commit: String, tree: String)
@@ -47,7 +48,7 @@ struct PhaseBench {
                 """, source)
             let state = try StateFolder(environment: ["PIPECTL_HOME": "\(folder)/state"])
             try state.create()
-            let bases = BaseStore(folder: state.bases, limit: 0, log: log)
+            let bases = SnapshotStore(folder: state.bases, limit: 0, log: log)
             let repository = try await WatchedRepository.open(source, named: "alpha", mirrors: state.mirrors)
             let tip = try await withRepository(at: source) { git in
                 let commit = try git.commit(git.resolve("refs/heads/main"))
@@ -58,7 +59,7 @@ struct PhaseBench {
                 PhaseBench(
                     folder: folder, state: state, index: index, store: ArchiveStore(home: state.path, queue: index),
                     bases: bases,
-                    kept: KeptStore(
+                    kept: RetainedWorkspaceStore(
                         folder: state.kept, lifetime: .seconds(3_600), limit: 1 << 30, found: [], bases: bases,
                         log: log),
                     repository: repository, tip: tip, scheduler: Scheduler(index: index, limit: 2)))
@@ -73,7 +74,8 @@ struct PhaseBench {
         var run = try await index.enqueue(request).run
         run.attempt = try await index.markRunning(run.id)
         return RunTask(
-            run: run, repository: repository, rules: TrustRules(), stop: StopSignal(), place: RunPlace(run, in: state),
+            run: run, repository: repository, rules: TrustRules(), stop: StopSignal(),
+            place: RunDirectories(run, in: state),
             startedAt: RunSample.start)
     }
 
@@ -91,7 +93,9 @@ struct PhaseBench {
     var workspaces: WorkspaceProvider {
         WorkspaceProvider(
             snapshots: SnapshotWorkspaces(
-                bases: bases, tools: "swift", isPossible: false, events: scheduler.events, log: Self.log),
+                bases: bases, tools: "swift", isPossible: false,
+                missed: { [events = scheduler.events] in events.publish(.snapshotMissed($0)) },
+                log: Self.log),
             retained: RetainedWorkspaces(
                 kept: kept, archive: store, tools: "swift",
                 settings: .init(folder: state.kept, lifetime: .seconds(3_600), bytes: 1 << 30), log: Self.log),

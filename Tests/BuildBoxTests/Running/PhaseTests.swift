@@ -11,6 +11,7 @@ import Testing
 
 @testable import BuildBox
 import Concurrency
+@testable import Workspaces
 
 /// The phases of a run, each alone.
 @Suite(.timeLimit(.minutes(1))) struct PhaseTests {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Reports
 
-/// What a bundle shows of a test's output beside its message.
+/// Which output of a test a bundle shows in addition to its message.
 @Suite struct RepetitionTests {
     @Test func `an assertion that the message shows with its escape characters is left out`() {
         let message = #"XCTAssertEqual failed: ("\u{1B}[31mHello\u{1B}[0m") is not equal to ("Hello")"#

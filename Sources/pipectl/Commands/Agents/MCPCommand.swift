@@ -1,3 +1,4 @@
+import AgentTools
 import ArgumentParser
 import BuildBox
 import Foundation
@@ -23,14 +24,14 @@ struct MCPCommand: AsyncParsableCommand {
     @Option(help: "The repository for tools that name no folder.") var folder = "."
 
     func run() async throws {
-        let desk = AgentDesk(state: try state.folder(), folder: folder)
+        let toolbox = Toolbox(state: try state.folder(), folder: folder)
         // A client that is gone is seen by the end of its input, not by a signal.
         signal(SIGPIPE, SIG_IGN)
         let server = Server(
             Server.Identity(
                 name: "pipectl", title: "pipectl, the build box", version: Version.text,
-                instructions: AgentDesk.instructions),
-            tools: desk.tools, resources: ReportResources(desk: desk))
+                instructions: Toolbox.instructions),
+            tools: toolbox.tools, resources: ReportResources(toolbox: toolbox))
         await server.run()
     }
 }

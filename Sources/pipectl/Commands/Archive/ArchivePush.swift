@@ -1,5 +1,6 @@
 import ArgumentParser
 import BuildBox
+import Client
 import Control
 import Foundation
 

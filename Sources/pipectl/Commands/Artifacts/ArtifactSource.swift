@@ -1,5 +1,6 @@
 import Archive
 import ArgumentParser
+import Client
 import Control
 import Foundation
 import Results

@@ -1,5 +1,6 @@
 import Archive
 import ArgumentParser
+import Client
 import Foundation
 import Results
 import TerminalText

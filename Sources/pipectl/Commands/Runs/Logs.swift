@@ -1,6 +1,7 @@
 import Archive
 import ArgumentParser
 import BuildBox
+import Client
 import Control
 import Foundation
 import Pipeline

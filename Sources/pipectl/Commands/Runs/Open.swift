@@ -1,5 +1,7 @@
+import Workspaces
 import ArgumentParser
 import BuildBox
+import Client
 import Engine
 import Foundation
 import Pipeline
@@ -28,8 +30,9 @@ struct Open: AsyncParsableCommand {
     mutating func run() async throws {
         try await state.resolve(&run)
         let (run, command) = (run.id, command)
-        let code = try await KeptShell.with(
-            run: run, step: step, command: command, state: state.folder(), options: box.options(in: state.folder())
+        let code = try await RetainedWorkspaceShell.with(
+            run: run, step: step, command: command, state: state.folder(),
+            folders: box.options(in: state.folder()).folders
         ) { shell in
             if command.isEmpty {
                 let name = TerminalText.name(shell.step.name)

@@ -1,4 +1,5 @@
 public import ArgumentParser
+import Client
 import Control
 import Foundation
 public import Reports

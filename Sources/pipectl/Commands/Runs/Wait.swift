@@ -1,5 +1,6 @@
 public import ArgumentParser
 import BuildBox
+import Client
 public import Control
 import Foundation
 import StateFiles

@@ -1,5 +1,6 @@
 import ArgumentParser
 import BuildBox
+import Client
 import Foundation
 import StateFiles
 

@@ -1,5 +1,8 @@
+import Workspaces
 import ArgumentParser
 import BuildBox
+import Client
+import Engine
 import Foundation
 import WorkflowPrograms
 import ProjectSetup

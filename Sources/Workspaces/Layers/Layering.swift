@@ -1,0 +1,85 @@
+import SystemCalls
+import TerminalText
+package import Engine
+import Foundation
+import Sandbox
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// That workspaces can be laid over layers on this machine, and with what.
+///
+/// `find` tries it once, in a sandbox and on the disk that workspaces are on: whether it works can't be told from
+/// versions, because it takes the kernel, the file system and the rights together.
+package struct Layering: Sendable {
+    let stepInit: String
+
+    /// - Parameter parent: A folder on the disk that workspaces will be on.
+    /// - Throws: ``LayerProblem``: why workspaces are plain checkouts here, and what would change that.
+    package static func find(
+        stepInit: String, sandbox: Sandbox?, users: StepUsers, in parent: String
+    ) async throws -> Layering {
+        #if os(Linux)
+            guard let sandbox else { throw LayerProblem("there is no sandbox to mount them in") }
+            guard FileManager.default.fileExists(atPath: parent) else {
+                throw LayerProblem("\(parent) is not there yet")
+            }
+            let folder = "\(parent)/.trial-\(getpid())-\(UInt32.random(in: 0 ... .max))"
+            do {
+                let user = try users.take()
+                defer { users.giveBack(user) }
+                let holder = try await offThread {
+                    let files = FileManager.default
+                    for name in ["over/a", "under/a"] {
+                        try files.createDirectory(atPath: "\(folder)/\(name)", withIntermediateDirectories: true)
+                    }
+                    try Data("lower\n".utf8).write(to: URL(fileURLWithPath: "\(folder)/under/a/kept"))
+                    try Data("lower\n".utf8).write(to: URL(fileURLWithPath: "\(folder)/under/a/gone"))
+                    try Whiteouts.put(at: [Array("a/gone".utf8)], in: "\(folder)/over")
+                    let holder = try Workspace.open(
+                        at: folder, owned: [], user: user, layering: Layering(stepInit: stepInit))
+                    holder.take(["over", "under"].map { .init(path: "\(folder)/\($0)", owner: .box) })
+                    try holder.mount()
+                    return holder
+                }
+                defer { holder.close() }
+                let inside = sandbox.command(
+                    SandboxPolicy(),
+                    mounts: [SandboxMount("\(folder)/merged", at: Sandbox.Place.workspace, .write)], user: user,
+                    lifetime: .withParent, directory: Sandbox.Place.workspace,
+                    ["/bin/sh", "-c", "test ! -e a/gone && echo more >> a/kept && rm a/kept && test ! -e a/kept"])
+                let words = (holder.place?.enter ?? []) + inside
+                let result = try await Tool(
+                    words[0], Array(words.dropFirst()), in: "/", environment: Sandbox.linkerPath, deadline: .seconds(20)
+                ).run()
+                try? await Workspace.remove(folder)
+                guard result.succeeded else {
+                    let said = result.text.split(whereSeparator: \.isNewline).last.map(String.init) ?? "nothing"
+                    throw LayerProblem("a step could not work in one; it said: \(TerminalText.name(said))")
+                }
+                return Layering(stepInit: stepInit)
+            } catch {
+                try? await Workspace.remove(folder)
+                throw LayerProblem(
+                    "\(error). It takes Linux 5.19 or later (5.11 without root) and a state folder on ext4, xfs, btrfs or tmpfs."
+                )
+            }
+        #else
+            throw LayerProblem("overlays exist only on Linux")
+        #endif
+    }
+
+    /// How workspaces are made, where this keeps them from being laid over others.
+    package static func inWords(_ obstacle: String?) -> String {
+        obstacle.map { "a fresh checkout for each run: \($0)" } ?? "warm, by copy-on-write overlays"
+    }
+
+    /// Makes the folder's root what steps find as their workspace.
+    package static func prepare(upper: String, for user: StepUser?) throws {
+        chmod(upper, 0o755)
+        if let user { try Ownership.give(upper, to: user) }
+    }
+}
