@@ -1,3 +1,4 @@
+import Workspaces
 import StateFiles
 import Control
 import Archive
@@ -93,7 +94,9 @@ extension Daemon {
         let machine = MachineWatch(
             health: health, queue: queue, watchers: watchers, workspaces: workspaces,
             memory: IdleMemory(index: state.index, health: health, board: board))
-        let standbys = Standbys(state: state.folder, options: options, log: log) { [tools] in await tools.sandboxing() }
+        let sandboxPool = SandboxPool(state: state.folder, folders: options.folders, log: log) { [tools] in
+            await tools.sandboxing()
+        }
         var services = [
             UntilShutdown { await machine.run() },
             UntilShutdown { [fixes = work.fixes, archive] in
@@ -104,7 +107,7 @@ extension Daemon {
                 }
             },
             UntilShutdown { [workspaces] in await workspaces.bases.clear() },
-            UntilShutdown { [workspaces] in await workspaces.keep(standbys) },
+            UntilShutdown { [workspaces] in await workspaces.keep(sandboxPool) },
             UntilShutdown { [workspaces] in await workspaces.keepSweeping() },
         ]
         if work.background.settings.makesSnapshots {

@@ -1,3 +1,4 @@
+import Workspaces
 public import StateFiles
 public import Control
 import Archive

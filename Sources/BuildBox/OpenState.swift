@@ -1,3 +1,4 @@
+import Workspaces
 import StateFiles
 import Archive
 import Foundation

@@ -1,9 +1,9 @@
 import Workspaces
 import BuildBox
 import Foundation
-import WorkflowPrograms
+package import WorkflowPrograms
 package import StateFiles
-package import Engine
+import Engine
 
 /// `workflows/` of a working tree, as it is now, committed or not.
 package struct WorkflowFolder {

@@ -1,6 +1,7 @@
+package import Sandbox
 package import Results
 import Store
-package import Engine
+import Engine
 
 /// The snapshot that a run begins from, and the one that it leaves.
 package struct SnapshotChoice: Sendable {

@@ -73,8 +73,3 @@ extension Plan {
         return plan
     }
 }
-
-extension ProgramCache {
-    /// What a base was built with; first by which way of writing files, so that one of another way is none any more.
-    var tools: String { "2 \(toolchain.version) \(toolchain.fileWords) \(BoxImage.words)" }
-}

@@ -1,3 +1,4 @@
+import Workspaces
 import SystemCalls
 import Control
 import Engine
@@ -8,7 +9,7 @@ import Store
 /// Finds and removes our own stores of clones that are gone.
 struct CloneCleanup: Sendable {
     let index: Store.Index
-    let kept: KeptStore
+    let kept: RetainedWorkspaceStore
     let stores: CloneStores
 
     /// Stores of clones that are gone, and that no run needs: neither one that waits or runs, nor the retained workspace

@@ -1,3 +1,4 @@
+import Workspaces
 import StateFiles
 import Control
 import Foundation

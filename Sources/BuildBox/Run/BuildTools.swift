@@ -1,3 +1,4 @@
+import Workspaces
 import Sandbox
 import WorkflowPrograms
 import StateFiles
@@ -47,7 +48,8 @@ actor BuildTools {
     func sandboxing() async -> Sandboxing {
         if let found { return found }
         let tried = await Sandboxing.find(
-            stepInit: stepInit, toolchain: try? await toolchain(), options: options, state: folder
+            stepInit: stepInit, toolchain: try? await toolchain(), folders: options.folders, state: folder,
+            stopSignal: options.shutdown.map { _ in ShutdownNotice.scopeSignal }
         ).sharingSettings(in: folder.settings)
         let kept = found ?? tried
         found = kept

@@ -1,3 +1,4 @@
+import Workspaces
 import Concurrency
 import Engine
 import Foundation

@@ -1,3 +1,4 @@
+import Workspaces
 import StateFiles
 import WorkflowPrograms
 import Archive
@@ -44,9 +45,10 @@ struct RunPipelines: Sendable {
                 pool: pool, approval: approval, order: order,
                 settings: .init(
                     stepInit: tools.stepInit, options: options, controlGroups: sandboxing.controlGroups,
-                    standbys: workspaces.standbys),
+                    sandboxPool: workspaces.sandboxPool),
                 monitor: monitor),
-            evaluate: Evaluation(index: state.index, reports: state.archive, bases: workspaces.bases, log: log), reader: reader,
+            evaluate: Evaluation(index: state.index, reports: state.archive, bases: workspaces.bases, log: log),
+            reader: reader,
             record: recorder,
             release: ReleasePhase(
                 workspaces: provider, users: sandboxing.users, reaper: workspaces.reaper, log: log),
@@ -64,7 +66,8 @@ struct RunPipelines: Sendable {
         WorkspaceProvider(
             snapshots: SnapshotWorkspaces(
                 bases: workspaces.bases, tools: tools,
-                isPossible: sandboxing.layering != nil && options.baseBytes > 0, events: monitor.events, log: log),
+                isPossible: sandboxing.layering != nil && options.baseBytes > 0,
+                missed: { [events = monitor.events] in events.publish(.snapshotMissed($0)) }, log: log),
             retained: RetainedWorkspaces(
                 kept: workspaces.kept, archive: state.archive, tools: tools,
                 settings: .init(
@@ -75,10 +78,10 @@ struct RunPipelines: Sendable {
     }
 
     /// The folders of a run, with a sandbox that waits for it if there is one.
-    func place(for run: QueuedRun, in repository: WatchedRepository) async -> RunPlace {
+    func place(for run: QueuedRun, in repository: WatchedRepository) async -> RunDirectories {
         // A retained workspace, or the objects of a clone, can't be put into a sandbox that was made without them.
         let isUsual = run.request.resumes == nil && run.request.source == nil
-        let ready = isUsual ? await workspaces.standbys?.place(for: repository.name) : nil
-        return ready ?? RunPlace(run, in: state.folder)
+        let ready = isUsual ? await workspaces.sandboxPool?.place(for: repository.name) : nil
+        return ready ?? RunDirectories(run, in: state.folder)
     }
 }

@@ -1,3 +1,4 @@
+import Workspaces
 import StateFiles
 import Results
 import Store
@@ -42,7 +43,7 @@ struct RunRecorder: Sendable {
                 return false
             } catch {
                 let isFull =
-                    BoxTools.isDiskFull(error)
+                    DiskErrors.isFull(error)
                     || (DiskSpace.free(at: state.path) ?? .max) < options.keptFreeBytes
                 if isFull, reserve.release() {
                     log.error(
@@ -145,7 +146,7 @@ struct RunRecorder: Sendable {
         } end: { [self] step, attempt in
             for pause in [Duration.milliseconds(100), .milliseconds(400), .seconds(1), .zero] {
                 do { return try await index.end(step: step, attempt, of: run.id, attempt: run.attempt) } catch {
-                    if BoxTools.isDiskFull(error) { _ = reserve.release() }
+                    if DiskErrors.isFull(error) { _ = reserve.release() }
                     // Unrecorded, it is unknown should the box go down now: that asks for a person once too often, which
                     // is the right side to err on.
                     if pause == .zero {

@@ -89,7 +89,7 @@ struct RunEnding: Sendable {
     mutating func take(_ error: any Error) {
         report.verdict = .infrastructure
         report.reason =
-            BoxTools.isDiskFull(error)
+            DiskErrors.isFull(error)
             ? "disk full: the build box could not run it: \(error)" : "the build box could not run it: \(error)"
     }
 }

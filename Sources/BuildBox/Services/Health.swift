@@ -1,3 +1,4 @@
+import Workspaces
 import StateFiles
 import Logging
 import Synchronization
@@ -24,7 +25,8 @@ final class Health: Sendable {
     ///   - wantedBytes: Bytes that have to be free for a run to start.
     ///   - onRoom: Called when a full disk has room again; must not block.
     init(
-        folder: String, wantedBytes: Int, reserve: ReservedDiskSpace, log: Logger, onRoom: @escaping @Sendable () -> Void
+        folder: String, wantedBytes: Int, reserve: ReservedDiskSpace, log: Logger,
+        onRoom: @escaping @Sendable () -> Void
     ) {
         self.folder = folder
         self.wantedBytes = wantedBytes
@@ -66,7 +68,7 @@ final class Health: Sendable {
 
     /// Notes what can't be done now, says it once, and shows it in the status until ``clearTrouble(_:)``.
     func noteTrouble(_ what: String, _ error: any Error) {
-        if BoxTools.isDiskFull(error), reserve.release() {
+        if DiskErrors.isFull(error), reserve.release() {
             log.error("the disk of \(folder) is full: released the reserve of \(ReservedDiskSpace.bytes >> 20) MiB")
         }
         let sentence = "\(what): \(error)"

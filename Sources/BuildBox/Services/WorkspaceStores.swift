@@ -1,3 +1,4 @@
+import Workspaces
 import StateFiles
 import Logging
 import Synchronization
@@ -6,33 +7,33 @@ import Synchronization
 /// to be removed.
 final class WorkspaceStores: Sendable {
     /// The workspaces that runs begin from.
-    let bases: BaseStore
+    let bases: SnapshotStore
     /// What failed runs left.
-    let kept: KeptStore
+    let kept: RetainedWorkspaceStore
     private let log: Logger
-    private let running = Mutex<(standbys: Standbys?, reaper: DirectoryReaper?)>((nil, nil))
+    private let running = Mutex<(sandboxPool: SandboxPool?, reaper: DirectoryReaper?)>((nil, nil))
 
     init(_ folder: StateFolder, _ options: BoxOptions, log: Logger) {
         self.log = log
-        let found = KeptStore.find(in: folder.kept, bases: folder.bases)
-        bases = BaseStore(
+        let found = RetainedWorkspaceStore.find(in: folder.kept, bases: folder.bases)
+        bases = SnapshotStore(
             folder: folder.bases, limit: options.baseBytes, log: log,
             held: found.flatMap { $0.folders(below: folder.bases) })
-        kept = KeptStore(
+        kept = RetainedWorkspaceStore(
             folder: folder.kept, lifetime: options.keepFailed, limit: options.keptBytes, found: found, bases: bases,
             log: log)
     }
 
     /// Sandboxes that wait for a run; nil unless ``keep(_:)`` goes on: a process that runs one thing has no use for them.
-    var standbys: Standbys? { running.withLock { $0.standbys } }
+    var sandboxPool: SandboxPool? { running.withLock { $0.sandboxPool } }
     /// Removes the folders of ended runs; nil unless ``keepSweeping()`` goes on, or has.
     var reaper: DirectoryReaper? { running.withLock { $0.reaper } }
 
     /// Has sandboxes made ready for runs to come, until the task is cancelled.
-    func keep(_ standbys: Standbys) async {
-        running.withLock { $0.standbys = standbys }
-        await standbys.run()
-        running.withLock { $0.standbys = nil }
+    func keep(_ sandboxPool: SandboxPool) async {
+        running.withLock { $0.sandboxPool = sandboxPool }
+        await sandboxPool.run()
+        running.withLock { $0.sandboxPool = nil }
     }
 
     /// Removes what ended runs left, until the task is cancelled.
@@ -44,7 +45,7 @@ final class WorkspaceStores: Sendable {
 
     /// Ends and removes what nobody came for in time.
     func expire() async {
-        await standbys?.endIdle()
+        await sandboxPool?.endIdle()
         await kept.expire()
     }
 

@@ -172,7 +172,7 @@ actor RepositoryWatcher {
             return false
         } catch {
             // The index or the disk, which the box looks after: the repository is not to blame.
-            failedForWantOfSomething = error is ArchiveError || BoxTools.isDiskFull(error)
+            failedForWantOfSomething = error is ArchiveError || DiskErrors.isFull(error)
             failures += 1
             // The first failure and then each tenth: a repository that is away for a night must not fill the log.
             if failures == 1 || failures % 10 == 0 {

@@ -66,7 +66,7 @@ public struct CheckoutProcess: Sendable, Codable {
     private static let diskFull: Int32 = 28
 
     /// The exit code of a child that has failed with `error`.
-    public static func exitCode(for error: any Error) -> Int32 { BoxTools.isDiskFull(error) ? diskFull : 1 }
+    public static func exitCode(for error: any Error) -> Int32 { DiskErrors.isFull(error) ? diskFull : 1 }
 
     /// In the child: does what ``run()`` asked for. Blocks.
     public static func perform(_ request: String) throws {

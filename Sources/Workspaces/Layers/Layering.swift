@@ -1,8 +1,8 @@
 import SystemCalls
 import TerminalText
-package import Engine
+import Engine
 import Foundation
-import Sandbox
+package import Sandbox
 
 #if canImport(Glibc)
     import Glibc

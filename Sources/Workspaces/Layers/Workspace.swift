@@ -1,9 +1,9 @@
 import SystemCalls
-package import Engine
+import Engine
 import Foundation
 import Git
 import Pipeline
-import Sandbox
+package import Sandbox
 import SystemPackage
 
 /// The files that one attempt of a run works on: a fresh checkout, or private changes over layers that it shares.

@@ -1,9 +1,9 @@
 package import StateFiles
 import Results
 package import Store
-package import Engine
+import Engine
 import Foundation
-import Sandbox
+package import Sandbox
 import Synchronization
 
 /// The folders that a run has for itself, and with luck a sandbox that was started for them in advance.

@@ -1,10 +1,10 @@
 package import StateFiles
 import Results
 import Store
-package import Engine
+import Engine
 import Foundation
 import Pipeline
-import Sandbox
+package import Sandbox
 import WorkflowPrograms
 
 /// What encloses the steps of one run; to be given back when the run has ended.

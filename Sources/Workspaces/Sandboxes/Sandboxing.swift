@@ -1,12 +1,12 @@
 package import StateFiles
 import SystemCalls
 package import Control
-package import Engine
+import Engine
 import Foundation
 import Pipeline
-import Sandbox
+package import Sandbox
 import Synchronization
-import WorkflowPrograms
+package import WorkflowPrograms
 
 /// Whether this box can enclose what it runs, and with what.
 package struct Sandboxing: Sendable {

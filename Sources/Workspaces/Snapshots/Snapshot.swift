@@ -1,4 +1,5 @@
-package import Engine
+package import WorkflowPrograms
+import Engine
 package import Results
 package import Foundation
 import Git

@@ -30,11 +30,11 @@ struct DiskFullTests {
     ]
 
     @Test(arguments: full.indices) func `a full disk is told by its code`(index: Int) {
-        #expect(BoxTools.isDiskFull(Self.full[index]), "\(Self.full[index])")
+        #expect(DiskErrors.isFull(Self.full[index]), "\(Self.full[index])")
     }
 
     @Test(arguments: other.indices) func `words alone are no full disk`(index: Int) {
-        #expect(!BoxTools.isDiskFull(Self.other[index]), "\(Self.other[index])")
+        #expect(!DiskErrors.isFull(Self.other[index]), "\(Self.other[index])")
     }
 
     @Test func `a child that found the disk full says so by its exit code`() {

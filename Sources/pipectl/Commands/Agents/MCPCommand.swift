@@ -24,7 +24,9 @@ struct MCPCommand: AsyncParsableCommand {
     @Option(help: "The repository for tools that name no folder.") var folder = "."
 
     func run() async throws {
-        let toolbox = Toolbox(state: try state.folder(), folder: folder)
+        let stateFolder = try state.folder()
+        let toolbox = Toolbox(
+            state: stateFolder, folder: folder, options: { try BoxSettings.options(in: stateFolder) })
         // A client that is gone is seen by the end of its input, not by a signal.
         signal(SIGPIPE, SIG_IGN)
         let server = Server(

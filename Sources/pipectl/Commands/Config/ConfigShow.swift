@@ -1,3 +1,4 @@
+import Client
 import ArgumentParser
 import BuildBox
 import Control

@@ -1,3 +1,4 @@
+import Workspaces
 import ArgumentParser
 import BuildBox
 import Client
