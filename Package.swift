@@ -244,7 +244,7 @@ let package = Package(
         .testTarget(
             name: "pipectlTests",
             dependencies: [
-                "BuildBox", "Client", "Control", "Pipeline", "pipectl",
+                "BuildBox", "Client", "Control", "Pipeline", "pipectl", "Reports", "Results",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),
