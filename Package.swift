@@ -301,8 +301,8 @@ let package = Package(
         .testTarget(
             name: "pipectlTests",
             dependencies: [
-                "BuildBox", "Client", "Control", "Git", "pipectl", "Pipeline", "Settings", "StateFiles",
-                "TestSupport",
+                "BuildBox", "Client", "Control", "Git", "pipectl", "Pipeline", "Reports", "Results", "Settings",
+                "StateFiles", "TestSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),

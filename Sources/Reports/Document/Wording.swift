@@ -34,6 +34,32 @@ public enum Wording {
         }
     }
 
+    /// The symbol of a check of this machine.
+    public static func symbol(ofGood isGood: Bool) -> String { symbol(isGood ? Verdict.passed : .failed) }
+
+    /// The colour of a verdict, as the parameter of an SGR sequence (ECMA-48); symbols alone tell verdicts apart.
+    public static func colour(_ verdict: Verdict) -> String {
+        switch verdict {
+        case .passed: "32"
+        case .failed, .conflict, .definitionError: "31"
+        case .infrastructure: "35"
+        case .flaky, .needsApproval: "33"
+        case .superseded, .cancelled, .notApplicable: "2"
+        }
+    }
+
+    /// The colour of a step's status, likewise.
+    public static func colour(_ status: StepStatus) -> String {
+        switch status {
+        case .passed: colour(Verdict.passed)
+        case .failed, .timedOut: colour(Verdict.failed)
+        case .infrastructure: colour(Verdict.infrastructure)
+        case .cancelled: "33"
+        case .skipped, .waiting: "2"
+        case .running: "36"
+        }
+    }
+
     static func title(_ status: StepStatus) -> String { status == .timedOut ? "timed out" : status.rawValue }
 
     /// `proved by run 12 of 1a2b3c4d5e` or `passed in run 12`, for a step that was not run; nil for other steps.

@@ -156,7 +156,8 @@ actor RunView {
 
     private func row(_ step: LiveRun.Step, _ columns: Int) -> String {
         let status = step.record.status
-        let question = colour ? "\u{1b}[33m?\u{1b}[0m" : "?"
+        let symbol = Wording.symbol(Verdict.needsApproval)
+        let question = colour ? "\u{1b}[\(Wording.colour(Verdict.needsApproval))m\(symbol)\u{1b}[0m" : symbol
         let mark =
             step.awaitsApproval ? question : status == .running ? spinner : StatusMark.text(status, colour)
         var facts = ""
@@ -190,16 +191,7 @@ actor RunView {
 enum StatusMark {
     static func text(_ status: StepStatus, _ colour: Bool) -> String {
         let sign = Wording.symbol(status)
-        let code =
-            switch status {
-            case .passed: "32"
-            case .failed, .timedOut: "31"
-            case .infrastructure: "35"
-            case .cancelled: "33"
-            case .skipped, .waiting: "2"
-            case .running: "36"
-            }
-        return colour ? "\u{1b}[\(code)m\(sign)\u{1b}[0m" : sign
+        return colour ? "\u{1b}[\(Wording.colour(status))m\(sign)\u{1b}[0m" : sign
     }
 }
 
