@@ -1,3 +1,4 @@
+import WorkflowPrograms
 import BuildBox
 import Control
 import Engine
