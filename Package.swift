@@ -108,9 +108,9 @@ let package = Package(
         .target(
             name: "BuildBox",
             dependencies: [
-                "Archive", "CAllocator", "CLinux", "Control", "Diagnostics", "Engine", "Git", "Masking", "Pipeline",
-                "Reports", "Results", "StateFiles", "Store", "SystemCalls", "TerminalText", "TestIntegrity",
-                "Workspaces",
+                "Archive", "CAllocator", "CLinux", "Control", "Diagnostics", "Engine", "RefHints", "Git", "Masking",
+                "Pipeline", "Reports", "Results", "Secrets", "StateFiles", "Store", "SystemCalls", "TerminalText",
+                "TestIntegrity", "Workspaces",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
@@ -121,6 +121,14 @@ let package = Package(
         .target(
             name: "StateFiles",
             dependencies: ["SystemCalls", .product(name: "SystemPackage", package: "swift-system")],
+            swiftSettings: settings),
+        .target(name: "RefHints", dependencies: ["CLinux", "SystemCalls"], swiftSettings: settings),
+        .target(
+            name: "Secrets",
+            dependencies: [
+                "Engine", "Masking", "Pipeline", "StateFiles", "TerminalText",
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
             swiftSettings: settings),
         .target(
             name: "Control", dependencies: ["Pipeline", "Results", "SystemCalls"], swiftSettings: settings),
@@ -148,8 +156,8 @@ let package = Package(
             name: "pipectl",
             dependencies: [
                 "AgentTools", "Archive", "BuildBox", "Client", "Control", "Engine", "Git", "MCP", "Pipeline",
-                "ProjectSetup", "Reports", "Results", "StateFiles", "Store", "TerminalText", "TestIntegrity",
-                "TestReports", "Workspaces",
+                "ProjectSetup", "Reports", "Results", "Secrets", "StateFiles", "Store", "TerminalText",
+                "TestIntegrity", "TestReports", "Workspaces",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -207,6 +215,12 @@ let package = Package(
             dependencies: [
                 "StateFiles", "SystemCalls", "TestSupport", .product(name: "SystemPackage", package: "swift-system"),
             ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "RefHintsTests", dependencies: ["RefHints", "TestSupport"], swiftSettings: settings),
+        .testTarget(
+            name: "SecretsTests",
+            dependencies: ["Engine", "Masking", "Pipeline", "Secrets", "StateFiles", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "ControlTests", dependencies: ["Control", "Results", "SystemCalls", "TestBasics", "TestSupport"],

@@ -10,9 +10,10 @@ let areas = [
     Area(
         "build-box", "Sources/Archive", "Sources/BuildBox", "Sources/CAllocator", "Sources/CGit", "Sources/CLinux",
         "Sources/CLooseObjects", "Sources/Control", "Sources/Diagnostics", "Sources/Engine", "Sources/Git",
-        "Sources/Masking", "Sources/Pipeline", "Sources/Reports", "Sources/Results", "Sources/StateFiles",
-        "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
-        "Sources/Workspaces", "Sources/stepinit", "Tests/BuildBoxTests", "Tests/Support", "Tests/TestBasics"
+        "Sources/Masking", "Sources/Pipeline", "Sources/RefHints", "Sources/Reports", "Sources/Results",
+        "Sources/Secrets", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText",
+        "Sources/TestIntegrity", "Sources/TestReports", "Sources/Workspaces", "Sources/stepinit",
+        "Tests/BuildBoxTests", "Tests/Support", "Tests/TestBasics"
     ),
     Area(
         "control", "Sources/CGit", "Sources/CLooseObjects", "Sources/Control", "Sources/Git", "Sources/Pipeline",
@@ -27,10 +28,10 @@ let areas = [
         "end-to-end", "Sources/AgentTools", "Sources/Archive", "Sources/BuildBox", "Sources/CAllocator",
         "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Client", "Sources/Control",
         "Sources/Diagnostics", "Sources/Engine", "Sources/Git", "Sources/MCP", "Sources/Masking", "Sources/Pipeline",
-        "Sources/ProjectSetup", "Sources/Reports", "Sources/Results", "Sources/StateFiles", "Sources/Store",
-        "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
-        "Sources/Workspaces", "Sources/pipectl", "Sources/stepinit", "Tests/EndToEndTests", "Tests/Support", "script",
-        "workflows"
+        "Sources/ProjectSetup", "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Secrets",
+        "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity",
+        "Sources/TestReports", "Sources/Workspaces", "Sources/pipectl", "Sources/stepinit", "Tests/EndToEndTests",
+        "Tests/Support", "script", "workflows"
     ),
     Area(
         "engine", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Diagnostics", "Sources/Engine",
@@ -42,18 +43,19 @@ let areas = [
         "fault", "Sources/AgentTools", "Sources/Archive", "Sources/BuildBox", "Sources/CAllocator", "Sources/CGit",
         "Sources/CLinux", "Sources/CLooseObjects", "Sources/Client", "Sources/Control", "Sources/Diagnostics",
         "Sources/Engine", "Sources/Git", "Sources/MCP", "Sources/Masking", "Sources/Pipeline", "Sources/ProjectSetup",
-        "Sources/Reports", "Sources/Results", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls",
-        "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/Workspaces",
-        "Sources/pipectl", "Sources/stepinit", "Tests/FaultTests", "Tests/Support", "Tests/TestBasics"
+        "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Secrets", "Sources/StateFiles",
+        "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
+        "Sources/Workspaces", "Sources/pipectl", "Sources/stepinit", "Tests/FaultTests", "Tests/Support",
+        "Tests/TestBasics"
     ),
     Area(
         "fuzz", "Sources/AgentTools", "Sources/Archive", "Sources/BuildBox", "Sources/CAllocator", "Sources/CGit",
         "Sources/CLinux", "Sources/CLooseObjects", "Sources/Client", "Sources/Control", "Sources/Diagnostics",
         "Sources/Engine", "Sources/Git", "Sources/MCP", "Sources/Masking", "Sources/Pipeline", "Sources/ProjectSetup",
-        "Sources/Reports", "Sources/Results", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls",
-        "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/Workspaces",
-        "Sources/pipectl", "Sources/stepinit", "Tests/DiagnosticsTests", "Tests/FuzzTests", "Tests/MCPTests",
-        "Tests/PipelineTests", "Tests/Support", "Tests/TestBasics", "Tests/TestIntegrityTests",
+        "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Secrets", "Sources/StateFiles",
+        "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
+        "Sources/Workspaces", "Sources/pipectl", "Sources/stepinit", "Tests/DiagnosticsTests", "Tests/FuzzTests",
+        "Tests/MCPTests", "Tests/PipelineTests", "Tests/Support", "Tests/TestBasics", "Tests/TestIntegrityTests",
         "Tests/TestReportsTests"
     ),
     Area("git", "Sources/CGit", "Sources/CLooseObjects", "Sources/Git", "Tests/GitTests", "Tests/TestBasics"),
@@ -63,9 +65,9 @@ let areas = [
         "pipectl", "Sources/AgentTools", "Sources/Archive", "Sources/BuildBox", "Sources/CAllocator", "Sources/CGit",
         "Sources/CLinux", "Sources/CLooseObjects", "Sources/Client", "Sources/Control", "Sources/Diagnostics",
         "Sources/Engine", "Sources/Git", "Sources/MCP", "Sources/Masking", "Sources/Pipeline", "Sources/ProjectSetup",
-        "Sources/Reports", "Sources/Results", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls",
-        "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/Workspaces",
-        "Sources/pipectl", "Tests/pipectlTests"
+        "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Secrets", "Sources/StateFiles",
+        "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
+        "Sources/Workspaces", "Sources/pipectl", "Tests/pipectlTests"
     ),
     Area("pipeline", "Sources/Pipeline", "Tests/PipelineTests", "Tests/TestBasics"),
     Area(
@@ -75,10 +77,21 @@ let areas = [
         "Tests/ProjectSetupTests", "Tests/Support"
     ),
     Area(
+        "ref-hints", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Git", "Sources/Pipeline",
+        "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Store", "Sources/SystemCalls",
+        "Sources/TerminalText", "Tests/RefHintsTests", "Tests/Support"
+    ),
+    Area(
         "reports", "Sources/CGit", "Sources/CLooseObjects", "Sources/Git", "Sources/Pipeline", "Sources/Reports",
         "Sources/Results", "Sources/Store", "Sources/TerminalText", "Tests/ReportsTests", "Tests/Support", "docs"
     ),
     Area("results", "Sources/Pipeline", "Sources/Results", "Tests/ResultsTests"),
+    Area(
+        "secrets", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Diagnostics", "Sources/Engine",
+        "Sources/Git", "Sources/Masking", "Sources/Pipeline", "Sources/Reports", "Sources/Results", "Sources/Secrets",
+        "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestReports",
+        "Tests/SecretsTests", "Tests/Support"
+    ),
     Area(
         "state-files", "Sources/CGit", "Sources/CLooseObjects", "Sources/Git", "Sources/Pipeline", "Sources/Reports",
         "Sources/Results", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText",

@@ -1,3 +1,4 @@
+import RefHints
 import Workspaces
 import Results
 import Store
