@@ -143,8 +143,9 @@ let package = Package(
             name: "BuildBox",
             dependencies: [
                 "Archive", "CAllocator", "CLinux", "Concurrency", "Control", "Diagnostics", "Engine", "Git",
-                "Masking", "Pipeline", "Reports", "Results", "Sandbox", "Settings", "StateFiles", "Store",
-                "SystemCalls", "TerminalText", "TestIntegrity", "WorkflowPrograms", "Workspaces",
+                "Masking", "Pipeline", "RefHints", "Reports", "Results", "Sandbox", "Secrets", "Settings",
+                "StateFiles", "Store", "SystemCalls", "TerminalText", "TestIntegrity", "WorkflowPrograms",
+                "Workspaces",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
@@ -155,6 +156,14 @@ let package = Package(
         .target(
             name: "StateFiles",
             dependencies: ["SystemCalls", .product(name: "SystemPackage", package: "swift-system")],
+            swiftSettings: settings),
+        .target(name: "RefHints", dependencies: ["CLinux", "SystemCalls"], swiftSettings: settings),
+        .target(
+            name: "Secrets",
+            dependencies: [
+                "Engine", "Masking", "Pipeline", "StateFiles", "TerminalText",
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
             swiftSettings: settings),
         .target(
             name: "Control", dependencies: ["Pipeline", "Results", "Settings", "SystemCalls"], swiftSettings: settings),
@@ -189,8 +198,8 @@ let package = Package(
             name: "pipectl",
             dependencies: [
                 "AgentTools", "Archive", "BuildBox", "Client", "Control", "Engine", "Git", "MCP", "Pipeline",
-                "ProjectSetup", "Reports", "Results", "Sandbox", "Settings", "StateFiles", "Store", "TerminalText",
-                "TestIntegrity", "TestReports", "WorkflowPrograms", "Workspaces",
+                "ProjectSetup", "Reports", "Results", "Sandbox", "Secrets", "Settings", "StateFiles", "Store",
+                "TerminalText", "TestIntegrity", "TestReports", "WorkflowPrograms", "Workspaces",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -263,6 +272,12 @@ let package = Package(
             dependencies: [
                 "StateFiles", "SystemCalls", "TestSupport", .product(name: "SystemPackage", package: "swift-system"),
             ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "RefHintsTests", dependencies: ["RefHints", "TestSupport"], swiftSettings: settings),
+        .testTarget(
+            name: "SecretsTests",
+            dependencies: ["Engine", "Masking", "Pipeline", "Secrets", "StateFiles", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "ControlTests", dependencies: ["Control", "Results", "SystemCalls", "TestBasics", "TestSupport"],

@@ -11,11 +11,11 @@ let areas = [
     Area(
         "build-box", "Sources/Archive", "Sources/BuildBox", "Sources/CAllocator", "Sources/CGit", "Sources/CLinux",
         "Sources/CLooseObjects", "Sources/Concurrency", "Sources/Control", "Sources/Diagnostics", "Sources/Engine",
-        "Sources/ForeignText", "Sources/Git", "Sources/Masking", "Sources/Pipeline", "Sources/Reports",
-        "Sources/Results", "Sources/Sandbox", "Sources/Settings", "Sources/StateFiles", "Sources/Store",
-        "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
-        "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit", "Tests/BuildBoxTests", "Tests/Support",
-        "Tests/TestBasics"
+        "Sources/ForeignText", "Sources/Git", "Sources/Masking", "Sources/Pipeline", "Sources/RefHints",
+        "Sources/Reports", "Sources/Results", "Sources/Sandbox", "Sources/Secrets", "Sources/Settings",
+        "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity",
+        "Sources/TestReports", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit",
+        "Tests/BuildBoxTests", "Tests/Support", "Tests/TestBasics"
     ),
     Area(
         "control", "Sources/CGit", "Sources/CLooseObjects", "Sources/Concurrency", "Sources/Control", "Sources/Git",
@@ -30,11 +30,11 @@ let areas = [
         "end-to-end", "Sources/AgentTools", "Sources/Archive", "Sources/BuildBox", "Sources/CAllocator",
         "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Client", "Sources/Concurrency",
         "Sources/Control", "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText", "Sources/Git",
-        "Sources/MCP", "Sources/Masking", "Sources/Pipeline", "Sources/ProjectSetup", "Sources/Reports",
-        "Sources/Results", "Sources/Sandbox", "Sources/Settings", "Sources/StateFiles", "Sources/Store",
-        "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
-        "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl", "Sources/stepinit", "Tests/EndToEndTests",
-        "Tests/Support", "script", "workflows"
+        "Sources/MCP", "Sources/Masking", "Sources/Pipeline", "Sources/ProjectSetup", "Sources/RefHints",
+        "Sources/Reports", "Sources/Results", "Sources/Sandbox", "Sources/Secrets", "Sources/Settings",
+        "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity",
+        "Sources/TestReports", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl", "Sources/stepinit",
+        "Tests/EndToEndTests", "Tests/Support", "script", "workflows"
     ),
     Area(
         "engine", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
@@ -47,22 +47,22 @@ let areas = [
         "fault", "Sources/AgentTools", "Sources/Archive", "Sources/BuildBox", "Sources/CAllocator", "Sources/CGit",
         "Sources/CLinux", "Sources/CLooseObjects", "Sources/Client", "Sources/Concurrency", "Sources/Control",
         "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText", "Sources/Git", "Sources/MCP",
-        "Sources/Masking", "Sources/Pipeline", "Sources/ProjectSetup", "Sources/Reports", "Sources/Results",
-        "Sources/Sandbox", "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls",
-        "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/WorkflowPrograms",
-        "Sources/Workspaces", "Sources/pipectl", "Sources/stepinit", "Tests/FaultTests", "Tests/Support",
-        "Tests/TestBasics"
+        "Sources/Masking", "Sources/Pipeline", "Sources/ProjectSetup", "Sources/RefHints", "Sources/Reports",
+        "Sources/Results", "Sources/Sandbox", "Sources/Secrets", "Sources/Settings", "Sources/StateFiles",
+        "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
+        "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl", "Sources/stepinit", "Tests/FaultTests",
+        "Tests/Support", "Tests/TestBasics"
     ),
     Area(
         "fuzz", "Sources/AgentTools", "Sources/Archive", "Sources/BuildBox", "Sources/CAllocator", "Sources/CGit",
         "Sources/CLinux", "Sources/CLooseObjects", "Sources/Client", "Sources/Concurrency", "Sources/Control",
         "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText", "Sources/Git", "Sources/MCP",
-        "Sources/Masking", "Sources/Pipeline", "Sources/ProjectSetup", "Sources/Reports", "Sources/Results",
-        "Sources/Sandbox", "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls",
-        "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/WorkflowPrograms",
-        "Sources/Workspaces", "Sources/pipectl", "Sources/stepinit", "Tests/DiagnosticsTests", "Tests/FuzzTests",
-        "Tests/MCPTests", "Tests/PipelineTests", "Tests/Support", "Tests/TestBasics", "Tests/TestIntegrityTests",
-        "Tests/TestReportsTests"
+        "Sources/Masking", "Sources/Pipeline", "Sources/ProjectSetup", "Sources/RefHints", "Sources/Reports",
+        "Sources/Results", "Sources/Sandbox", "Sources/Secrets", "Sources/Settings", "Sources/StateFiles",
+        "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
+        "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl", "Sources/stepinit",
+        "Tests/DiagnosticsTests", "Tests/FuzzTests", "Tests/MCPTests", "Tests/PipelineTests", "Tests/Support",
+        "Tests/TestBasics", "Tests/TestIntegrityTests", "Tests/TestReportsTests"
     ),
     Area(
         "git", "Sources/CGit", "Sources/CLooseObjects", "Sources/Concurrency", "Sources/Git", "Tests/GitTests",
@@ -74,10 +74,11 @@ let areas = [
         "pipectl", "Sources/AgentTools", "Sources/Archive", "Sources/BuildBox", "Sources/CAllocator", "Sources/CGit",
         "Sources/CLinux", "Sources/CLooseObjects", "Sources/Client", "Sources/Concurrency", "Sources/Control",
         "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText", "Sources/Git", "Sources/MCP",
-        "Sources/Masking", "Sources/Pipeline", "Sources/ProjectSetup", "Sources/Reports", "Sources/Results",
-        "Sources/Sandbox", "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls",
-        "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/WorkflowPrograms",
-        "Sources/Workspaces", "Sources/pipectl", "Tests/Support", "Tests/pipectlTests", "docs"
+        "Sources/Masking", "Sources/Pipeline", "Sources/ProjectSetup", "Sources/RefHints", "Sources/Reports",
+        "Sources/Results", "Sources/Sandbox", "Sources/Secrets", "Sources/Settings", "Sources/StateFiles",
+        "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
+        "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl", "Tests/Support", "Tests/pipectlTests",
+        "docs"
     ),
     Area("pipeline", "Sources/Pipeline", "Tests/PipelineTests", "Tests/TestBasics"),
     Area(
@@ -85,6 +86,11 @@ let areas = [
         "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText", "Sources/Git", "Sources/Masking",
         "Sources/Pipeline", "Sources/ProjectSetup", "Sources/Reports", "Sources/Results", "Sources/Sandbox",
         "Sources/Store", "Sources/TerminalText", "Sources/TestReports", "Tests/ProjectSetupTests", "Tests/Support"
+    ),
+    Area(
+        "ref-hints", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency", "Sources/Git",
+        "Sources/Pipeline", "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Store",
+        "Sources/SystemCalls", "Sources/TerminalText", "Tests/RefHintsTests", "Tests/Support"
     ),
     Area(
         "reports", "Sources/CGit", "Sources/CLooseObjects", "Sources/Concurrency", "Sources/Git", "Sources/Pipeline",
@@ -96,6 +102,13 @@ let areas = [
         "sandbox", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency", "Sources/Git",
         "Sources/Pipeline", "Sources/Reports", "Sources/Results", "Sources/Sandbox", "Sources/Store",
         "Sources/TerminalText", "Sources/stepinit", "Tests/SandboxTests", "Tests/Support"
+    ),
+    Area(
+        "secrets", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
+        "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText", "Sources/Git", "Sources/Masking",
+        "Sources/Pipeline", "Sources/Reports", "Sources/Results", "Sources/Sandbox", "Sources/Secrets",
+        "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestReports",
+        "Tests/SecretsTests", "Tests/Support"
     ),
     Area(
         "settings", "Sources/CGit", "Sources/CLooseObjects", "Sources/Concurrency", "Sources/Git", "Sources/Pipeline",

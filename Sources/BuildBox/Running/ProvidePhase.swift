@@ -1,3 +1,4 @@
+import Secrets
 import Workspaces
 import StateFiles
 import SystemCalls

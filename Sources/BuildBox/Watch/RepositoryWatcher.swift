@@ -1,4 +1,5 @@
 import Control
+import RefHints
 import Workspaces
 import Results
 import Store

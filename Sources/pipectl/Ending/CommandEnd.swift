@@ -1,3 +1,4 @@
+import Secrets
 import Archive
 import BuildBox
 import Control

@@ -1,3 +1,4 @@
+import Secrets
 import ArgumentParser
 import BuildBox
 import Client

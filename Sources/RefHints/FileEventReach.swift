@@ -8,7 +8,7 @@ import Foundation
 #endif
 
 /// Whether the kernel's file events tell of everything that is written to a folder.
-enum FileEventReach {
+package enum FileEventReach {
     /// File systems that others write to behind the kernel's back: NFS, SMB and CIFS, FUSE, 9P, Ceph, AFS, Coda, OCFS2,
     /// GFS2, VirtualBox's shared folders, virtiofs as FUSE (statfs(2), linux/magic.h).
     private static let shared: Set<UInt32> = [
@@ -17,7 +17,7 @@ enum FileEventReach {
     ]
 
     /// False for a disk that other machines write to, and where that can't be told.
-    static func isWhole(at path: String) -> Bool {
+    package static func isWhole(at path: String) -> Bool {
         var info = statfs()
         guard statfs(path, &info) == 0 else { return false }
         #if canImport(Darwin)

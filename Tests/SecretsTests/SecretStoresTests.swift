@@ -6,7 +6,7 @@ import Foundation
 import Pipeline
 import Testing
 
-@testable import BuildBox
+@testable import Secrets
 
 #if canImport(Glibc)
     import Glibc

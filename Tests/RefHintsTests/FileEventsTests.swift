@@ -3,7 +3,7 @@ import Foundation
 import Synchronization
 import Testing
 
-@testable import BuildBox
+@testable import RefHints
 
 extension RefHint {
     /// Whether every later change gives a hint, as far as the kernel tells.
