@@ -1,3 +1,4 @@
+import WorkflowPrograms
 import Testing
 
 @testable import Engine

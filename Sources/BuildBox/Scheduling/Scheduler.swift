@@ -7,15 +7,15 @@ import Synchronization
 /// What a scheduler needs of the daemon around it.
 protocol SchedulerHost: Sendable {
     /// Whether the disk has room for another run.
-    func hasRoom() -> Bool
+    func hasRoom() async -> Bool
     /// Told how each attempt to claim a run went; nil for well.
-    func noteClaim(_ error: (any Error)?)
+    func noteClaim(_ error: (any Error)?) async
     /// Takes a claimed run to its verdict.
     func execute(_ run: QueuedRun, _ stop: StopSignal) async -> Report
     /// Told when nothing of a run is left.
-    func noteEnd(of run: RunID)
+    func noteEnd(of run: RunID) async
     /// Sends away steps that wait for approval.
-    func stopWaiting()
+    func stopWaiting() async
 }
 
 /// Starts runs as they come, and holds the list of those that go on.
@@ -111,12 +111,12 @@ actor Scheduler {
                 if untilIdle, isQuiet, !isDraining, !isEmpty, isIdle {
                     // Nobody can reach this process to approve: the runs keep their place for the next one.
                     drain()
-                    host.stopWaiting()
+                    await host.stopWaiting()
                 }
                 guard let ended = try await group.next() else { break }
                 if let report = ended {
                     if untilIdle || mayStart != nil { reports.append(report) }
-                    end(report, host)
+                    await end(report, host)
                 } else {
                     if Task.isCancelled { isDraining = true } else { listen() }
                 }
@@ -135,10 +135,10 @@ actor Scheduler {
         return stop
     }
 
-    private func end(_ report: Report, _ host: some SchedulerHost) {
+    private func end(_ report: Report, _ host: some SchedulerHost) async {
         live.withLock { $0.end(report.id) }
         if mayStart != nil { ownReports[report.id] = report }
-        host.noteEnd(of: report.id)
+        await host.noteEnd(of: report.id)
     }
 
     /// The next run.
@@ -150,17 +150,17 @@ actor Scheduler {
         do {
             // At once: whoever cancels the run finds it.
             let begun = try await claim(host, background).map { ($0, begin($0)) }
-            host.noteClaim(nil)
+            await host.noteClaim(nil)
             return begun
         } catch {
             guard isPatient else { throw error }
-            host.noteClaim(error)
+            await host.noteClaim(error)
             return nil
         }
     }
 
     private func claim(_ host: some SchedulerHost, _ background: BackgroundWork) async throws -> QueuedRun? {
-        guard host.hasRoom() else { return nil }
+        guard await host.hasRoom() else { return nil }
         let running = live.withLock { $0.ids }
         if let mayStart {
             let waiting = try await index.queued().filter {

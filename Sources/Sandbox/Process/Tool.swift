@@ -146,6 +146,12 @@ public struct ToolResult: Sendable, Equatable {
     /// Bytes that were left out in the middle of ``output``.
     public var droppedBytes: Int
 
+    package init(ending: Ending, output: [UInt8], droppedBytes: Int) {
+        self.ending = ending
+        self.output = output
+        self.droppedBytes = droppedBytes
+    }
+
     public var succeeded: Bool { ending == .exited(0) }
 
     /// The output as text; bytes that are not UTF-8 become U+FFFD.

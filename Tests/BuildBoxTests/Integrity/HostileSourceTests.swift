@@ -1,3 +1,4 @@
+import WorkflowPrograms
 import Engine
 import Pipeline
 import TestIntegrity

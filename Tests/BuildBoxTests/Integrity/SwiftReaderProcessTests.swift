@@ -1,3 +1,4 @@
+import WorkflowPrograms
 import Engine
 import Foundation
 import TestIntegrity

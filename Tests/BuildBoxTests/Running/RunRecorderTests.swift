@@ -1,3 +1,4 @@
+import StateFiles
 import Archive
 import Engine
 import Foundation
