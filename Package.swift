@@ -270,7 +270,8 @@ let package = Package(
         .testTarget(
             name: "StateFilesTests",
             dependencies: [
-                "StateFiles", "SystemCalls", "TestSupport", .product(name: "SystemPackage", package: "swift-system"),
+                "Control", "StateFiles", "SystemCalls", "TestSupport",
+                .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),
         .testTarget(
