@@ -33,6 +33,12 @@ public struct ArchiveProblem: Sendable, Equatable, Codable {
     }
 
     init(_ error: ArchiveError, _ run: RunID) {
-        self.init(error.code == .newerReport ? .newerReport : .damagedRun, run, error.description)
+        let kind: Kind =
+            switch error.code {
+            case .newerReport: .newerReport
+            case .alreadyArchived: .contradiction
+            default: .damagedRun
+            }
+        self.init(kind, run, error.description)
     }
 }

@@ -66,11 +66,13 @@ extension ArchiveStore {
         return outcome
     }
 
-    /// Called once when the daemon starts, before ``Index/recoverInterrupted()``. It gives archived runs without a
-    /// verdict in the store their verdict, adds archived runs that the store has lost, reserves their numbers, and
-    /// removes incomplete artifacts. So nothing is tested again because the store forgot it.
+    /// Called once when the daemon starts, before ``Index/recoverInterrupted()``. Where the archive has more than the
+    /// store, because the store was restored from its copy or has lost its log, it gives runs their verdict, adds runs,
+    /// and reserves their numbers. So nothing is tested again because the store forgot it. It also removes what a crash
+    /// left of runs that were being recorded.
     public func settle(_ index: Index) async throws -> SettleOutcome {
         artifacts.removeIncoming()
+        queueFolder.removeAll(except: Set(try await index.queuedForArchive()))
         let refs = try await refs()
         if let last = refs.last { try await index.reserve(through: last.id) }
         let commits = Dictionary(uniqueKeysWithValues: refs.map { ($0.id, $0.commit) })

@@ -67,16 +67,16 @@ extension ArchiveStore {
                     + "`pipectl archive reindex` adds it.", run: id)
         }
         let removals = plan.removals.map(\.run)
-        // Otherwise the journal would restore them after a crash.
-        try await flush()
-        // Verdicts that so far are on disk only in the archive.
-        try await index.flush()
-        try await withArchive { repository in
-            for id in removals { try repository.deleteRef(Self.ref(id)) }
-            // The store must not forget runs that a power cut could restore.
-            try ObjectBatch.flush(Self.names(in: repository))
+        // Otherwise an export that is going on could restore one of them.
+        try await writing.pass {
+            try await withArchive { repository in
+                for id in removals { try repository.deleteRef(Self.ref(id)) }
+                // The store must not forget runs that a power cut could restore.
+                try Self.flushNames(of: repository)
+            }
+            try await index.remove(removals)
+            for id in removals { queueFolder.remove(id) }
         }
-        try await index.remove(removals)
         let settled = now().addingTimeInterval(-3600)
         let young = Set(artifacts.all().filter { $0.wanted >= settled }.map(\.sha256))
         for artifact in plan.artifacts where !young.contains(artifact.sha256) {

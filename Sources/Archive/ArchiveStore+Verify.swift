@@ -13,8 +13,11 @@ extension ArchiveStore {
     public func verify(_ index: Index, progress: @Sendable (_ done: Int, _ of: Int) -> Void = { _, _ in }) async throws
         -> [ArchiveProblem]
     {
-        let refs = try await refs()
-        let rows = Dictionary(uniqueKeysWithValues: try await index.archivedRuns().map { ($0.id, $0) })
+        // Nothing is exported meanwhile: what is in the index only, waits there.
+        let (refs, runs, waiting) = try await writing.pass {
+            (try await self.refs(), try await index.archivedRuns(), Set(try await index.queuedForArchive()))
+        }
+        let rows = Dictionary(uniqueKeysWithValues: runs.map { ($0.id, $0) })
         var problems: [ArchiveProblem] = []
         var digests: [String: Bool?] = [:]
         for (number, ref) in refs.enumerated() {
@@ -32,7 +35,8 @@ extension ArchiveStore {
                     digests[artifact.sha256] = isRight
                     if isRight != true { problems.append(Self.problem(artifact, ref.id, isMissing: isRight == nil)) }
                 }
-                if let row = rows[ref.id] { problems += Self.contradictions(report, row) }
+                // An answer that the archive does not have yet may have changed the verdict.
+                if let row = rows[ref.id], !waiting.contains(ref.id) { problems += Self.contradictions(report, row) }
             }
             if rows[ref.id] == nil {
                 problems.append(
@@ -44,7 +48,7 @@ extension ArchiveStore {
         }
         progress(refs.count, refs.count)
         let archived = Set(refs.map(\.id))
-        for id in rows.keys where !archived.contains(id) {
+        for id in rows.keys where !archived.contains(id) && !waiting.contains(id) {
             problems.append(
                 ArchiveProblem(
                     .notInArchive, id,

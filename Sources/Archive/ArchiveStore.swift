@@ -1,5 +1,5 @@
 public import Results
-internal import Store
+public import Store
 public import Foundation
 internal import Git
 
@@ -13,21 +13,31 @@ internal import Git
 /// - `results/FILE`: the result files as the steps wrote them
 /// - `artifacts.json`: the stored artifacts; their bytes are in `artifacts/ab/cdef…`, by SHA-256
 ///
-/// What is not flushed yet is in its `pipectl-journal`: ``beginJournal()``, ``recover()``.
-///
-/// A run's commit never changes. Archive a run before ``Index/finish(_:tests:archivedBytes:)``: after a crash between
-/// the two, ``settle(_:)`` completes it.
+/// A run ends with one transaction of the store, which keeps these files: ``record(_:request:tests:files:in:)``.
+/// ``export(from:)`` brings them here later; until then they are read from the store. A run's commit never changes. What
+/// may be added to its report is a commit on top.
 public struct ArchiveStore: Sendable {
     /// The folder that holds `archive.git` and `artifacts`.
     public let home: String
     let now: @Sendable () -> Date
-    let journal: ArchiveJournal
+    /// Where the files of runs are that the archive does not have yet; nil to read the archive alone.
+    var queue: Index?
+    /// Passed by who writes to `archive.git`, or must see it and the index at one moment.
+    let writing = SerialGate()
+    /// One element at the start and whenever files wait.
+    public let news: AsyncStream<Void>
+    let tell: AsyncStream<Void>.Continuation
 
     /// Opens the archive in `home`, and creates it if there is none.
-    public init(home: String, now: @escaping @Sendable () -> Date = { Date() }) throws {
+    ///
+    /// - Parameter queue: The index beside it, in which the newest runs are.
+    /// - Throws: `.unusableArchive`.
+    public init(home: String, queue: Index? = nil, now: @escaping @Sendable () -> Date = { Date() }) throws {
         self.home = home
+        self.queue = queue
         self.now = now
-        journal = ArchiveJournal(repository: home + "/archive.git")
+        (news, tell) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+        tell.yield()
         do {
             try FileManager.default.createDirectory(atPath: artifacts.folder, withIntermediateDirectories: true)
             if FileManager.default.fileExists(atPath: repositoryPath + "/HEAD") {
@@ -35,8 +45,11 @@ public struct ArchiveStore: Sendable {
             } else {
                 let repository = try Repository.create(bareAt: repositoryPath)
                 // Without these it is not a repository.
-                let files = ["HEAD", "config", "objects/info"].map { repository.commonDirectory + "/" + $0 }
-                try ObjectBatch.flush(Self.names(in: repository).union(files + [home]))
+                for file in ["HEAD", "config", "objects/info"] {
+                    try DiskFlush.flush("\(repository.commonDirectory)/\(file)")
+                }
+                try Self.flushNames(of: repository)
+                try DiskFlush.flush(home)
             }
         } catch {
             throw ArchiveError(
@@ -46,14 +59,22 @@ public struct ArchiveStore: Sendable {
         }
     }
 
+    /// The same archive, read together with what waits in `index`.
+    public func reading(_ index: Index) -> ArchiveStore {
+        var store = self
+        store.queue = index
+        return store
+    }
+
     /// The path of the bare repository, for `git`.
     public var repositoryPath: String { home + "/archive.git" }
     var artifacts: ArtifactFolder { ArtifactFolder(folder: home + "/artifacts") }
+    var queueFolder: ArchiveQueueFolder { ArchiveQueueFolder(folder: home + "/archive-queue") }
 
     static let refPrefix = "refs/runs/"
     static func ref(_ id: RunID) -> String { refPrefix + String(id) }
 
-    /// The numbers of all archived runs, ascending.
+    /// The numbers of all runs that `archive.git` has, ascending.
     public func ids() async throws -> [RunID] {
         try await refs().map(\.id)
     }
@@ -79,6 +100,13 @@ public struct ArchiveStore: Sendable {
                 return (id, commit)
             }
             .sorted { $0.id < $1.id }
+        }
+    }
+
+    /// Flushes the folders that have the names of runs and objects, and the file that packed refs are in.
+    static func flushNames(of repository: Repository) throws {
+        for name in ["", "/packed-refs", "/refs", "/refs/runs", "/objects", "/objects/pack"] {
+            try DiskFlush.flushIfThere(repository.commonDirectory + name)
         }
     }
 

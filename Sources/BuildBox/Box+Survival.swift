@@ -112,7 +112,6 @@ extension Box {
         do { try await index.checkpoint() } catch {
             log.debug("the index's log could not be written into it: \(error)")
         }
-        await flushArchive()
     }
 
     /// Gives a report to runs that ended before they began: superseded or cancelled while they waited.
@@ -130,8 +129,7 @@ extension Box {
                         unstarted: run, findings: intents.map(\.finding), reproduce: run.request.reproduction,
                         box: .current)
                 else { continue }
-                let archived = try await store.write(report, request: run.request)
-                try await index.finish(report, tests: [], archivedBytes: archived.bytes)
+                try await store.record(report, request: run.request, in: index)
             }
         } catch {
             log.warning("reports of runs that never started can't be archived yet: \(error)")
@@ -144,29 +142,12 @@ extension Box {
         do {
             let maintenance = try store.maintenance()
             guard maintenance.isNeeded else { return }
-            try await store.flush()
             let result = try await Tool(
                 "git", Array(maintenance.command.dropFirst()), deadline: .seconds(1_800)
             ).run()
             if !result.succeeded { log.warning("the archive could not be packed: \(result.text)") }
         } catch {
             log.warning("the archive could not be packed: \(error)")
-        }
-    }
-
-    /// What is in the archive's journal is in the archive's files, and the next start has nothing to look for.
-    func flushArchive() async {
-        do {
-            try await store.flush()
-            isArchiveUnflushed = false
-        } catch {
-            // Said once: it is tried again every second.
-            if !isArchiveUnflushed {
-                log.error(
-                    "the archive could not be flushed; trying again, at the latest at the next start from its journal: \(error)"
-                )
-            }
-            isArchiveUnflushed = true
         }
     }
 

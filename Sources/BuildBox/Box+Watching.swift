@@ -46,10 +46,9 @@ extension Box {
         let watchers = Array(watchers.values)
         let makesSnapshots = options.refreshesBases && options.baseBytes > 0 && sandboxing.layering != nil
         background.settings = .init(makesSnapshots: makesSnapshots, runsTargets: options.refreshesBases)
-        store.beginJournal()
         try await withThrowingTaskGroup(of: Bool.self) { group in
-            group.addTask { [store] in
-                await store.keepFlushing { await self.flushArchive() }
+            group.addTask { [archive] in
+                await archive.run()
                 return false
             }
             group.addTask {
@@ -139,10 +138,8 @@ extension Box {
     /// One look at each repository; runs what it started, to the end.
     public func lookOnce() async throws -> LookOutcome {
         for watcher in watchers.values { try await watcher.look() }
-        store.beginJournal()
         _ = await makeSpace()
         let reports = try await work(untilIdle: true)
-        await flushArchive()
         // What has ended is said also where this can't be found out.
         let waiting = ((try? await index.queued()) ?? []).filter { $0.waitsFor == nil }.map(\.id)
         return LookOutcome(reports: reports, waiting: waiting, obstacle: waiting.isEmpty ? nil : await obstacle())

@@ -45,8 +45,8 @@ public actor Box {
     /// Tests that turned red, for ``keepBisecting()``.
     let redTests: AsyncStream<BisectRequest>
     private let turnedRed: AsyncStream<BisectRequest>.Continuation
-    /// Whether the disk refused to flush the archive the last time.
-    var isArchiveUnflushed = false
+    /// Brings ended runs into `archive.git`.
+    let archive: ArchiveService
     /// Passed by who archives runs that never started.
     let archiving = SerialGate()
     /// Whether something is to follow for fixes, and somebody sees to it.
@@ -90,11 +90,10 @@ public actor Box {
         stepInit = try Installation.stepInit(beside: executable)
         self.executable = executable
         self.reserve = reserve
-        store = try ArchiveStore(home: state.path)
-        for id in try await store.recover() {
-            log.notice("run \(id) was being archived at a power loss; its missing files were written again")
-        }
-        index = try await Box.openIndex(state, store)
+        let archived = try ArchiveStore(home: state.path)
+        index = try await Box.openIndex(state, archived)
+        store = archived.reading(index)
+        archive = ArchiveService(store: store, index: index, log: log)
         registry = RepositoryRegistry(index: index, mirrors: state.mirrors)
         let found = RetainedWorkspaceStore.find(in: state.kept, bases: state.bases)
         bases = SnapshotStore(
@@ -234,6 +233,7 @@ public actor Box {
             try await scheduler.work(untilIdle: untilIdle, self, background)
         }
         await reaper?.close()
+        await archive.export()
         return reports
     }
 

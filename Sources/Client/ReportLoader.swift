@@ -1,4 +1,5 @@
 package import Archive
+import Store
 import BuildBox
 import Engine
 import Foundation
@@ -6,13 +7,14 @@ package import Reports
 package import Results
 package import StateFiles
 
-/// Reads a finished run out of the archive: report, tests and logs, ready to render.
+/// Reads a finished run, from the archive or from the store where it waits for that: report, tests and logs, ready to
+/// render.
 package struct ReportLoader {
     package let store: ArchiveStore
 
     package init(_ state: StateFolder) throws {
         try state.create()
-        store = try ArchiveStore(home: state.path)
+        store = try ArchiveStore(home: state.path, queue: Store.Index.reader(path: state.index))
     }
 
     /// - Parameter known: The report, where this process has just written it: reading many steps takes a while.

@@ -61,16 +61,6 @@ extension Repository {
         return git_odb_exists(odb, &raw) == 1
     }
 
-    /// Whether an object exists as it was written: its file has these bytes, or it is in a pack.
-    ///
-    /// The file's bytes are compared, because libgit2 1.5 hangs when it reads a truncated object.
-    public func hasWhole(_ object: LooseObject) -> Bool {
-        guard let bytes = FileManager.default.contents(atPath: looseFile(of: object.id)) else {
-            return contains(object.id)
-        }
-        return bytes.elementsEqual(object.bytes)
-    }
-
     /// The path of an object's own file, whether it exists or not.
     public func looseFile(of id: OID) -> String {
         let hex = id.hex

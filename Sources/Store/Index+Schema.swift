@@ -37,6 +37,7 @@ extension Index {
         migrator.registerMigration("target") { db in try createTarget(db) }
         migrator.registerMigration("outbox") { db in try createOutbox(db) }
         migrator.registerMigration("missingTarget") { db in try createMissingTarget(db) }
+        migrator.registerMigration("archiveQueue") { db in try createArchiveQueue(db) }
         return migrator
     }
 

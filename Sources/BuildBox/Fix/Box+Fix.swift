@@ -76,8 +76,7 @@ extension Box {
             series.reason = "attempt \(role.attempt) of \(role.last) is being \(what)"
         }
         guard series != report.fixes else { return }
-        let bytes = try await store.amend(id, fixes: series)
-        try await index.setFixState(series.state, of: id, archivedBytes: bytes)
+        try await store.amend(id, fixes: series, in: index)
         log.notice("run \(id): fix \(series.state.title): \(TerminalText.name(series.reason, limit: 500))")
         board.wake(id)
     }

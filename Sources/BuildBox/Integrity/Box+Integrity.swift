@@ -27,7 +27,7 @@ extension Box {
             report.verdict = .failed
             report.reason = "its changes were rejected by \(answer.by ?? "?")\(comment): \(answer.why)"
         }
-        try await index.amend(report, archivedBytes: store.amend(report))
+        try await store.amend(report, in: index)
         // What waited for the word goes on now.
         if let role = report.fix?.role, await scheduler.isMine(role.of) { try await advanceFix(of: role.of) }
         guard options.writesNotes, let repository = await registry.all[report.repository] else { return }

@@ -54,6 +54,7 @@ extension Box {
             case .trustProofs(let step, let repository):
                 try await reply(.completed(trustProofs(of: step, in: repository)))
             case .pushArchive(let remote):
+                try await store.export(from: index)
                 let count = try await store.push(to: remote)
                 try await reply(.completed(.pushed(refs: count, remote: remote)))
             case .protect(let branch, let repository):

@@ -6,7 +6,7 @@ import Engine
 import Foundation
 import Logging
 
-/// Writes what a run came to: the archive first, then the index; what a crash leaves between is settled at the start.
+/// Makes a run's verdict durable, with its report, tests, logs and artifacts: one transaction of the index.
 struct RunRecorder: Sendable {
     let state: StateFolder
     let index: Store.Index
@@ -27,17 +27,13 @@ struct RunRecorder: Sendable {
         var (report, files) = (report, files)
         var pause = Duration.seconds(1)
         var tries = 0
-        // What the archive has can't be changed any more.
-        var isWritten = false
         while true {
             tries += 1
             do {
-                let archived = try await store.write(report, request: request, tests: tests, files: files)
-                isWritten = true
-                try await index.finish(report, tests: tests, archivedBytes: archived.bytes)
+                try await store.record(report, request: request, tests: tests, files: files, in: index)
                 if tries > 1 { log.notice("run \(report.id) (\(report.verdict.title)) is archived now") }
                 return true
-            } catch let error as ArchiveError where error.code == .alreadyArchived || error.code == .verdictGiven {
+            } catch let error as ArchiveError where error.code == .verdictGiven {
                 log.error("run \(report.id) already has a verdict: \(error)")
                 return false
             } catch is CancellationError {
@@ -52,8 +48,8 @@ struct RunRecorder: Sendable {
                     )
                     continue
                 }
-                if isFull, !isWritten, tries >= 3, dropsOutputs(of: &report, files) { continue }
-                if isFull, !isWritten, tries >= 4, dropsLogs(of: &report, &files) { continue }
+                if isFull, tries >= 3, dropsOutputs(of: &report, files) { continue }
+                if isFull, tries >= 4, dropsLogs(of: &report, &files) { continue }
                 if tries >= 5, isEnding() {
                     log.error(
                         "run \(report.id) (\(report.verdict.title)) has no recorded verdict, because the daemon is shutting down and the archive can't be written: \(error) The next start treats the run as interrupted."
@@ -128,6 +124,7 @@ struct RunRecorder: Sendable {
         }
         guard bytes > max(free, ReservedDiskSpace.bytes) else { return false }
         try? FileManager.default.removeItem(atPath: folder)
+        store.forget(report.id)
         files.logs = nil
         for step in report.steps.indices {
             for attempt in report.steps[step].attempts.indices { report.steps[step].attempts[attempt].log = nil }

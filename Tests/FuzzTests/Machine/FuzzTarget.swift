@@ -44,7 +44,7 @@ struct FuzzTarget: Sendable, CustomTestStringConvertible {
     }
 
     static let all: [FuzzTarget] =
-        results + plans + patterns + [refs, merges] + logs + [report, archive, journal, object] + sockets + processes
+        results + plans + patterns + [refs, merges] + logs + [report, archive, object] + sockets + processes
         + findings
         + agents
         + integrity

@@ -20,7 +20,6 @@ struct ArchiveReindex: AsyncParsableCommand {
         let kept = try folder.setIndexAside()
         let index = try Store.Index(path: folder.index)
         let store = try ArchiveStore(home: folder.path)
-        _ = try await store.recover()
         let outcome = try await store.reindex(into: index)
         if let kept { Terminal.say("the old index was kept as \(kept)") }
         Terminal.print("\(outcome)")

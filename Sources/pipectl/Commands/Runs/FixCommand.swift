@@ -94,9 +94,7 @@ struct FixCommand: AsyncParsableCommand {
     }
 
     private func known() async throws -> FixSeries {
-        let folder = try state.folder()
-        try folder.create()
-        guard let series = try await ArchiveStore(home: folder.path).report(run.id).fixes else {
+        guard let series = try await ReportLoader(state.folder()).store.report(run.id).fixes else {
             throw CommandEnd(
                 code: 2,
                 message:

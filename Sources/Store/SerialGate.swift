@@ -1,7 +1,7 @@
-import Synchronization
+internal import Synchronization
 
 /// Lets one caller in at a time, in the order in which they came.
-final class SerialGate: Sendable {
+package final class SerialGate: Sendable {
     private struct State {
         var isTaken = false
         var waiting: [CheckedContinuation<Void, Never>] = []
@@ -9,8 +9,10 @@ final class SerialGate: Sendable {
 
     private let state = Mutex(State())
 
+    package init() {}
+
     /// Waits until nobody else is in `body`, then runs it. A cancelled caller waits, too: those before it end.
-    func pass<T>(_ body: () async throws -> T) async rethrows -> T {
+    package func pass<T>(_ body: () async throws -> T) async rethrows -> T {
         await enter()
         defer { leave() }
         return try await body()
