@@ -131,8 +131,8 @@ let package = Package(
         .target(
             name: "Client",
             dependencies: [
-                "Archive", "BuildBox", "Control", "Engine", "Git", "Reports", "Results", "StateFiles", "TerminalText",
-                "Workspaces",
+                "Archive", "BuildBox", "Control", "Engine", "Git", "Reports", "Results", "StateFiles", "Store",
+                "TerminalText", "Workspaces",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings),
@@ -226,6 +226,7 @@ let package = Package(
                 "Archive", "BuildBox", "CLinux", "Control", "Engine", "Git", "Masking", "Pipeline", "Results",
                 "StateFiles", "stepinit", "Store", "SystemCalls", "TestBasics", "TestIntegrity", "TestSupport",
                 "Workspaces",
+                .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],

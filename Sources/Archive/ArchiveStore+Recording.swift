@@ -13,14 +13,15 @@ extension ArchiveStore {
     public func record(
         _ report: Report, request: RunRequest, tests: [TestResult] = [], files: RunFiles = RunFiles(), in index: Index
     ) async throws {
-        let (files, bytes) = try await Self.work.run { [self] in
+        let contents = try await Self.work.run { [self] in
             try keepArtifacts(of: report, files)
-            let contents = try RunContents(report, request, tests, files)
-            // On disk before the index names them.
-            try queueFolder.keep(contents.large, of: report.id)
-            return (contents.files, contents.bytes)
+            return try RunContents(report, request, tests, files)
         }
-        try await index.finish(report, tests: tests, archiving: files, bytes: bytes)
+        // On disk before the index names them. Those of a run that has ended are not replaced.
+        if !contents.large.isEmpty, try await index.run(report.id)?.summary.state != .ended {
+            try await Self.work.run { [queueFolder] in try queueFolder.keep(contents.large, of: report.id) }
+        }
+        try await index.finish(report, tests: tests, archiving: contents.files, bytes: contents.bytes)
         tell.yield()
     }
 

@@ -165,8 +165,10 @@ struct ArtifactFolder: Sendable {
     }
 
     private static func failure(_ verb: String, _ path: String) -> ArchiveError {
-        let reason = String(cString: strerror(errno))
+        let code = errno
+        let reason = String(cString: strerror(code))
         return ArchiveError(
-            .unreadableFile, "Could not \(verb) \"\(path)\": \(reason). Check the file, its owner and the free space.")
+            code == ENOSPC || code == EDQUOT ? .diskFull : .unreadableFile,
+            "Could not \(verb) \"\(path)\": \(reason). Check the file, its owner and the free space.")
     }
 }

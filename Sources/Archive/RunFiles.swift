@@ -22,7 +22,7 @@ public struct RunFiles: Sendable, Equatable {
 }
 
 /// All files of one run as the archive is to have them: small ones by their bytes, large ones by their place.
-struct RunContents {
+struct RunContents: Sendable {
     /// The largest file that the index keeps, in bytes.
     static let mostOfFile = 256 << 10
     /// The most that the index keeps of one run's logs and result files, in bytes.

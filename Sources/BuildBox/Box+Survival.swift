@@ -175,9 +175,4 @@ enum BoxTools {
         let age = now.timeIntervalSince(made)
         return age >= 86_400 || age < -3_600
     }
-
-    /// Whether an error, of whatever library, says that the disk is full.
-    static func isDiskFull(_ error: any Error) -> Bool {
-        (error as? ArchiveError)?.code == .diskFull || DiskSpace.isExhausted(error)
-    }
 }

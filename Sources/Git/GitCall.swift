@@ -9,8 +9,11 @@ func git(_ call: String, _ body: () -> Int32) throws(GitError) -> Int32 {
     guard code < 0 else { return code }
     // The message belongs to this thread until its next failure, so it is copied and cleared.
     defer { git_error_clear() }
-    let message = git_error_last().flatMap { $0.pointee.message }.map { String(cString: $0) }
-    throw GitError(call: call, code: GitError.Code(rawValue: code), message: message)
+    let last = git_error_last()
+    let message = last.flatMap { $0.pointee.message }.map { String(cString: $0) }
+    throw GitError(
+        call: call, code: GitError.Code(rawValue: code), message: message,
+        systemError: last.flatMap { GitError.systemError(class: $0.pointee.klass, message: message) })
 }
 
 /// Runs one libgit2 call that may find nothing. Returns false then, and true if it found something.

@@ -1,4 +1,5 @@
 internal import CGit
+internal import Foundation
 
 /// What a libgit2 call could not do, or why it was not attempted.
 public struct GitError: Error, Sendable, Equatable {
@@ -51,11 +52,31 @@ public struct GitError: Error, Sendable, Equatable {
     public var code: Code
     /// A sentence for people: what is wrong and, if known, what to do next.
     public var message: String?
+    /// What the system said (`errno`), where that is known: always for files that this module writes itself, and
+    /// `ENOSPC` or `EDQUOT` for those that libgit2 writes.
+    public var systemError: Int32?
 
-    public init(call: String, code: Code, message: String?) {
+    public init(call: String, code: Code, message: String?, systemError: Int32? = nil) {
         self.call = call
         self.code = code
         self.message = message
+        self.systemError = systemError
+    }
+}
+
+extension GitError {
+    /// The system error of a failure that libgit2 reports, if it says that the disk is full.
+    ///
+    /// libgit2 keeps a class of its errors (`git_error_t`) and clears `errno`. For the class of system errors it ends the
+    /// message with the system's text for `errno` (`git_error_set`), so that is compared, as the system has it here.
+    static func systemError(class number: Int32, message: String?) -> Int32? {
+        guard number == Int32(GIT_ERROR_OS.rawValue), let message else { return nil }
+        return [ENOSPC, EDQUOT].first { message.hasSuffix(String(cString: strerror($0))) }
+    }
+
+    /// `ENOSPC` if an error of Foundation says so.
+    static func systemError(of error: any Error) -> Int32? {
+        (error as? CocoaError)?.code == .fileWriteOutOfSpace ? ENOSPC : nil
     }
 }
 

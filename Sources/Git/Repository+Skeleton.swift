@@ -13,7 +13,7 @@ extension Repository {
     ) throws(GitError) -> Repository {
         #if os(Linux)
             do { try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true) } catch {
-                throw problem(directory, error.localizedDescription)
+                throw problem(directory, error.localizedDescription, GitError.systemError(of: error))
             }
             try makeSkeleton(at: directory + "/.git", borrowing: stores, head: commit)
             return try Repository(opening: directory)
@@ -45,14 +45,15 @@ extension Repository {
             try write(stores.joined(separator: "\n") + "\n", to: folder + "/objects/info/alternates")
             try write(commit.hex + "\n", to: folder + "/HEAD")
         } catch {
-            throw problem(folder, "\(error.path): \(String(cString: strerror(error.code)))")
+            throw problem(folder, "\(error.path): \(String(cString: strerror(error.code)))", error.code)
         }
     }
 
-    private static func problem(_ folder: String, _ reason: String) -> GitError {
+    private static func problem(_ folder: String, _ reason: String, _ code: Int32? = nil) -> GitError {
         GitError(
             call: "git_repository_init", code: .failed,
-            message: "\"\(folder)\" could not be written: \(reason). Check its owner and the disk.")
+            message: "\"\(folder)\" could not be written: \(reason). Check its owner and the disk.",
+            systemError: code)
     }
 
     private static func makeFolder(_ path: String) throws(FileProblem) {

@@ -17,16 +17,24 @@ public enum DiskSpace {
         return Int(info.f_bavail) * Int(info.f_frsize)
     }
 
-    /// Whether an error, of whatever library, says that the disk or the user's share of it is full.
-    package static func isExhausted(_ error: any Error) -> Bool {
+    /// Whether an error of the system or of Foundation says that the disk, or the user's share of it, is full. Errors are
+    /// told apart by their codes, never by their words.
+    package static func isExhausted(_ error: any Error) -> Bool { errno(of: error).map(isExhausted) ?? false }
+
+    /// The same for a value of `errno`.
+    package static func isExhausted(_ number: Int32) -> Bool { number == ENOSPC || number == EDQUOT }
+
+    private static func errno(of error: any Error) -> Int32? {
         switch error {
-        case let failure as SystemFailure: return [ENOSPC, EDQUOT].contains(failure.number)
-        case let number as Errno: return [ENOSPC, EDQUOT].contains(number.rawValue)
-        case let error as CocoaError where error.code == .fileWriteOutOfSpace: return true
+        case let error as any HasSystemError: return error.systemError
+        case let number as Errno: return number.rawValue
         default: break
         }
-        // Git and SQLite tell it in words only: strerror(3) of the two numbers, and SQLite's own.
-        let text = "\(error)".lowercased()
-        return ["no space left", "disk quota exceeded", "disk is full"].contains { text.contains($0) }
+        let error = error as NSError
+        if error.domain == NSPOSIXErrorDomain { return Int32(exactly: error.code) }
+        if error.domain == NSCocoaErrorDomain, error.code == CocoaError.Code.fileWriteOutOfSpace.rawValue {
+            return ENOSPC
+        }
+        return (error.userInfo[NSUnderlyingErrorKey] as? any Error).flatMap(errno)
     }
 }

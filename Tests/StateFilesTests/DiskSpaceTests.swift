@@ -9,15 +9,19 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct DiskSpaceTests {
     private struct Said: Error, CustomStringConvertible { var description: String }
 
+    private static let wrapped = NSError(
+        domain: NSCocoaErrorDomain, code: CocoaError.Code.fileWriteUnknown.rawValue,
+        userInfo: [NSUnderlyingErrorKey: NSError(domain: NSPOSIXErrorDomain, code: Int(EDQUOT))])
+
     @Test(
         arguments: [
             (SystemFailure("write", ENOSPC), true), (SystemFailure("write", EDQUOT), true),
             (SystemFailure("write", EIO), false), (Errno.noSpace, true), (Errno.ioError, false),
             (CocoaError(.fileWriteOutOfSpace), true), (CocoaError(.fileNoSuchFile), false),
-            (Said(description: "failed to write chunk: No space left on device"), true),
-            (Said(description: "database or disk is full"), true), (Said(description: "object not found"), false),
+            (POSIXError(.EDQUOT), true), (POSIXError(.EIO), false), (wrapped, true),
+            (Said(description: "failed to write chunk: No space left on device"), false),
         ] as [(any Error & Sendable, Bool)])
-    func `a full disk is recognised whatever library reports it`(error: any Error & Sendable, isExhausted: Bool) {
+    func `a full disk is recognised by the code of the error`(error: any Error & Sendable, isExhausted: Bool) {
         #expect(DiskSpace.isExhausted(error) == isExhausted)
     }
 

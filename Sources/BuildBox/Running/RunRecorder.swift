@@ -15,6 +15,8 @@ struct RunRecorder: Sendable {
     let log: Logger
     /// Whether the box was told to cancel what runs, and to end.
     var isEnding: @Sendable () -> Bool = { false }
+    /// How long it waits after the first try that failed; twice as long after each other one, up to 5 s.
+    var firstPause = Duration.seconds(1)
     var reserve: ReservedDiskSpace { ReservedDiskSpace(path: state.reserve) }
 
     /// Tries until it is recorded; false when that is not possible and the run has no report.
@@ -25,7 +27,7 @@ struct RunRecorder: Sendable {
         -> Bool
     {
         var (report, files) = (report, files)
-        var pause = Duration.seconds(1)
+        var pause = firstPause
         var tries = 0
         while true {
             tries += 1

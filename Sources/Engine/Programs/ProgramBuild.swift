@@ -23,8 +23,6 @@ struct ProgramBuild {
         } catch let error as CocoaError {
             let full = error.code == .fileWriteOutOfSpace
             throw ProgramCacheError(full ? .diskFull : .storage, "a compiled workflow can't be stored: \(error)")
-        } catch let error as ScratchFolderError {
-            throw ProgramCacheError(.storage, error.description)
         }
     }
 

@@ -110,6 +110,7 @@ extension IndexFile {
     private static func problem(_ path: String, _ code: Int32) -> GitError {
         GitError(
             call: "index", code: .failed,
-            message: "\"\(path)\" can't be written: \(String(cString: strerror(code))). Check its disk.")
+            message: "\"\(path)\" can't be written: \(String(cString: strerror(code))). Check its disk.",
+            systemError: code)
     }
 }

@@ -73,6 +73,6 @@ extension Repository {
         GitError(
             call: "keep", code: .failed,
             message: "\(name) of \"\(commonDirectory)\" could not be written: \(String(cString: strerror(problem))). "
-                + "Check its owner and the disk.")
+                + "Check its owner and the disk.", systemError: problem)
     }
 }

@@ -3,6 +3,9 @@ import Results
 import Engine
 import Foundation
 import Git
+import SystemCalls
+
+extension GitError: HasSystemError {}
 
 #if canImport(Glibc)
     import Glibc
@@ -55,9 +58,17 @@ public struct CheckoutProcess: Sendable, Codable {
         case .signal(let signal): throw CheckoutProblem("its process was ended by signal \(signal)")
         case .exited(let code):
             let said = result.text.trimmingCharacters(in: .whitespacesAndNewlines)
-            throw CheckoutProblem(said.isEmpty ? "its process ended with exit code \(code)" : said)
+            throw CheckoutProblem(
+                said.isEmpty ? "its process ended with exit code \(code)" : said,
+                systemError: code == CheckoutProcess.diskFull ? ENOSPC : nil)
         }
     }
+
+    /// The exit code of a child that found the disk full.
+    private static let diskFull: Int32 = 28
+
+    /// The exit code of a child that has failed with `error`.
+    public static func exitCode(for error: any Error) -> Int32 { DiskSpace.isExhausted(error) ? diskFull : 1 }
 
     /// In the child: does what ``run()`` asked for. Blocks.
     public static func perform(_ request: String) throws {
@@ -87,7 +98,12 @@ public struct CheckoutProcess: Sendable, Codable {
 }
 
 /// Why a commit's files could not be written.
-struct CheckoutProblem: Error, CustomStringConvertible {
+struct CheckoutProblem: HasSystemError, CustomStringConvertible {
     package let description: String
-    init(_ reason: String) { description = "the commit's files could not be checked out: \(reason)" }
+    package let systemError: Int32?
+
+    init(_ reason: String, systemError: Int32? = nil) {
+        description = "the commit's files could not be checked out: \(reason)"
+        self.systemError = systemError
+    }
 }

@@ -33,7 +33,7 @@ enum DaemonChild {
             return 0
         } catch {
             Terminal.say("\(error)")
-            return 1
+            return CheckoutProcess.exitCode(for: error)
         }
     }
 }

@@ -54,7 +54,8 @@ struct PhaseBench {
             let index = try await RunSample.index()
             try await body(
                 PhaseBench(
-                    folder: folder, state: state, index: index, store: ArchiveStore(home: state.path), bases: bases,
+                    folder: folder, state: state, index: index, store: ArchiveStore(home: state.path, queue: index),
+                    bases: bases,
                     kept: RetainedWorkspaceStore(
                         folder: state.kept, lifetime: .seconds(3_600), limit: 1 << 30, found: [], bases: bases,
                         log: log),

@@ -1,7 +1,7 @@
 import Synchronization
 import Testing
 
-@testable import BuildBox
+@testable import Store
 
 @Suite(.timeLimit(.minutes(1))) struct SerialGateTests {
     /// Counts callers from several tasks.
