@@ -62,7 +62,7 @@ import Testing
             let task = try await bench.task()
             let digest = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
             var step = RunSample.step("build", .passed)
-            step.outputs = StoredOutputs(sha256: digest, bytes: 3, files: 1)
+            step.outputs = OutputRecord(sha256: digest, bytes: 3, files: 1)
             let report = RunSample.report(task.id, task.request, steps: [step])
             let artifacts = "\(bench.folder)/artifacts"
             try FileManager.default.createDirectory(atPath: artifacts, withIntermediateDirectories: true)
