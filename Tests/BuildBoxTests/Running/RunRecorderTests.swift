@@ -3,6 +3,7 @@ import Engine
 import Foundation
 import GRDB
 import Results
+import StateFiles
 import TestSupport
 import Testing
 
