@@ -8,6 +8,7 @@ import SystemPackage
 import Testing
 
 @testable import BuildBox
+@testable import Workspaces
 
 /// Whether an error means a full disk is told by codes, never by words.
 struct DiskFullTests {

@@ -189,6 +189,18 @@ package struct Bench: Sendable {
 
     // MARK: Meeting points
 
+    /// Waits until `archive.git` has a run: a daemon brings it there a moment after its end.
+    package func archived(_ run: Int) async throws {
+        let script = """
+            for i in $(seq 300); do
+                git -C "$0/archive.git" rev-parse --quiet --verify "refs/runs/$1" > /dev/null && exit; sleep 0.1
+            done
+            exit 1
+            """
+        let ended = try await command(["sh", "-c", script, home, "\(run)"])
+        guard ended.code == 0 else { throw Failure(description: "run \(run) was not archived within 30 s") }
+    }
+
     /// Makes a named pipe at which a step and the test wait for each other.
     package func meetingPoint(_ name: String) throws {
         guard mkfifo("\(meet)/\(name)", 0o666) == 0, chmod("\(meet)/\(name)", 0o666) == 0 else {
