@@ -181,8 +181,8 @@ let package = Package(
         .target(
             name: "Client",
             dependencies: [
-                "Archive", "BuildBox", "Control", "Engine", "Git", "Reports", "Results", "StateFiles", "TerminalText",
-                "Workspaces",
+                "Archive", "BuildBox", "Control", "Engine", "Git", "Reports", "Results", "StateFiles", "Store",
+                "TerminalText", "Workspaces",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings),
