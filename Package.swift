@@ -33,6 +33,8 @@ let package = Package(
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        // Without traits it is layers of values and names of variables; the file is read by the room Settings itself.
+        .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: []),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
@@ -100,7 +102,7 @@ let package = Package(
             name: "BuildBox",
             dependencies: [
                 "Archive", "CAllocator", "CLinux", "Control", "Diagnostics", "Engine", "Git", "Masking", "Pipeline",
-                "Reports", "Results", "StateFiles", "Store", "SystemCalls", "TerminalText", "TestIntegrity",
+                "Reports", "Results", "Settings", "StateFiles", "Store", "SystemCalls", "TerminalText", "TestIntegrity",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
@@ -113,7 +115,14 @@ let package = Package(
             dependencies: ["SystemCalls", .product(name: "SystemPackage", package: "swift-system")],
             swiftSettings: settings),
         .target(
-            name: "Control", dependencies: ["Pipeline", "Results", "SystemCalls"], swiftSettings: settings),
+            name: "Control", dependencies: ["Pipeline", "Results", "Settings", "SystemCalls"], swiftSettings: settings),
+        .target(
+            name: "Settings",
+            dependencies: [
+                "Results", .product(name: "Configuration", package: "swift-configuration"),
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            swiftSettings: settings),
         .target(name: "MCP", swiftSettings: settings),
         .target(
             name: "ProjectSetup", dependencies: ["Engine", "Git", "Pipeline", "Results", "TerminalText"],
@@ -122,7 +131,7 @@ let package = Package(
             name: "pipectl",
             dependencies: [
                 "Archive", "BuildBox", "Control", "Engine", "Git", "MCP", "Pipeline", "ProjectSetup", "Reports",
-                "Results", "StateFiles", "Store", "TerminalText", "TestIntegrity", "TestReports",
+                "Results", "Settings", "StateFiles", "Store", "TerminalText", "TestIntegrity", "TestReports",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -139,6 +148,7 @@ let package = Package(
             ],
             path: "Tests/Support", swiftSettings: settings),
         .testTarget(name: "MCPTests", dependencies: ["MCP"], swiftSettings: settings),
+        .testTarget(name: "SettingsTests", dependencies: ["Settings", "TestSupport"], swiftSettings: settings),
         .testTarget(name: "GitTests", dependencies: ["Git", "TestBasics"], swiftSettings: settings),
         .testTarget(name: "PipelineTests", dependencies: ["Pipeline", "TestBasics"], swiftSettings: settings),
         .testTarget(name: "TestIntegrityTests", dependencies: ["Pipeline", "TestIntegrity"], swiftSettings: settings),
@@ -197,7 +207,8 @@ let package = Package(
             name: "FuzzTests",
             dependencies: [
                 "Archive", "BuildBox", "Control", "Diagnostics", "Engine", "Git", "Masking", "MCP", "pipectl",
-                "Pipeline", "ProjectSetup", "Reports", "Results", "stepinit", "Store", "TerminalText", "TestBasics",
+                "Pipeline", "ProjectSetup", "Reports", "Results", "Settings", "stepinit", "Store", "TerminalText",
+                "TestBasics",
                 "TestIntegrity",
                 "TestReports", "TestSupport",
                 .product(name: "SystemPackage", package: "swift-system"),
@@ -207,13 +218,15 @@ let package = Package(
         .testTarget(
             name: "pipectlTests",
             dependencies: [
-                "BuildBox", "Control", "Pipeline", "pipectl",
+                "BuildBox", "Control", "Git", "Pipeline", "pipectl", "Settings", "StateFiles", "TestSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),
         .testTarget(
             name: "EndToEndTests",
-            dependencies: ["Pipeline", "pipectl", "Reports", "Results", "stepinit", "Store", "TestSupport"],
+            dependencies: [
+                "Pipeline", "pipectl", "Reports", "Results", "Settings", "stepinit", "Store", "TestSupport",
+            ],
             exclude: ["Escape/probe.c"], swiftSettings: settings),
         .testTarget(
             name: "FaultTests",

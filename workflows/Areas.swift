@@ -10,14 +10,14 @@ let areas = [
     Area(
         "build-box", "Sources/Archive", "Sources/BuildBox", "Sources/CAllocator", "Sources/CGit", "Sources/CLinux",
         "Sources/CLooseObjects", "Sources/Control", "Sources/Diagnostics", "Sources/Engine", "Sources/Git",
-        "Sources/Masking", "Sources/Pipeline", "Sources/Reports", "Sources/Results", "Sources/StateFiles",
-        "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
-        "Sources/stepinit", "Tests/BuildBoxTests", "Tests/Support", "Tests/TestBasics"
+        "Sources/Masking", "Sources/Pipeline", "Sources/Reports", "Sources/Results", "Sources/Settings",
+        "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity",
+        "Sources/TestReports", "Sources/stepinit", "Tests/BuildBoxTests", "Tests/Support", "Tests/TestBasics"
     ),
     Area(
         "control", "Sources/CGit", "Sources/CLooseObjects", "Sources/Control", "Sources/Git", "Sources/Pipeline",
-        "Sources/Reports", "Sources/Results", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText",
-        "Tests/ControlTests", "Tests/Support", "Tests/TestBasics"
+        "Sources/Reports", "Sources/Results", "Sources/Settings", "Sources/Store", "Sources/SystemCalls",
+        "Sources/TerminalText", "Tests/ControlTests", "Tests/Support", "Tests/TestBasics"
     ),
     Area(
         "diagnostics", "Sources/CLinux", "Sources/Diagnostics", "Sources/Pipeline", "Sources/Results",
@@ -27,9 +27,9 @@ let areas = [
         "end-to-end", "Sources/Archive", "Sources/BuildBox", "Sources/CAllocator", "Sources/CGit", "Sources/CLinux",
         "Sources/CLooseObjects", "Sources/Control", "Sources/Diagnostics", "Sources/Engine", "Sources/Git",
         "Sources/MCP", "Sources/Masking", "Sources/Pipeline", "Sources/ProjectSetup", "Sources/Reports",
-        "Sources/Results", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText",
-        "Sources/TestIntegrity", "Sources/TestReports", "Sources/pipectl", "Sources/stepinit", "Tests/EndToEndTests",
-        "Tests/Support", "script", "workflows"
+        "Sources/Results", "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls",
+        "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/pipectl", "Sources/stepinit",
+        "Tests/EndToEndTests", "Tests/Support", "script", "workflows"
     ),
     Area(
         "engine", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Diagnostics", "Sources/Engine",
@@ -41,16 +41,16 @@ let areas = [
         "fault", "Sources/Archive", "Sources/BuildBox", "Sources/CAllocator", "Sources/CGit", "Sources/CLinux",
         "Sources/CLooseObjects", "Sources/Control", "Sources/Diagnostics", "Sources/Engine", "Sources/Git",
         "Sources/MCP", "Sources/Masking", "Sources/Pipeline", "Sources/ProjectSetup", "Sources/Reports",
-        "Sources/Results", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText",
-        "Sources/TestIntegrity", "Sources/TestReports", "Sources/pipectl", "Sources/stepinit", "Tests/FaultTests",
-        "Tests/Support", "Tests/TestBasics"
+        "Sources/Results", "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls",
+        "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/pipectl", "Sources/stepinit",
+        "Tests/FaultTests", "Tests/Support", "Tests/TestBasics"
     ),
     Area(
         "fuzz", "Sources/Archive", "Sources/BuildBox", "Sources/CAllocator", "Sources/CGit", "Sources/CLinux",
         "Sources/CLooseObjects", "Sources/Control", "Sources/Diagnostics", "Sources/Engine", "Sources/Git",
         "Sources/MCP", "Sources/Masking", "Sources/Pipeline", "Sources/ProjectSetup", "Sources/Reports",
-        "Sources/Results", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText",
-        "Sources/TestIntegrity", "Sources/TestReports", "Sources/pipectl", "Sources/stepinit",
+        "Sources/Results", "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls",
+        "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/pipectl", "Sources/stepinit",
         "Tests/DiagnosticsTests", "Tests/FuzzTests", "Tests/MCPTests", "Tests/PipelineTests", "Tests/Support",
         "Tests/TestBasics", "Tests/TestIntegrityTests", "Tests/TestReportsTests"
     ),
@@ -61,8 +61,9 @@ let areas = [
         "pipectl", "Sources/Archive", "Sources/BuildBox", "Sources/CAllocator", "Sources/CGit", "Sources/CLinux",
         "Sources/CLooseObjects", "Sources/Control", "Sources/Diagnostics", "Sources/Engine", "Sources/Git",
         "Sources/MCP", "Sources/Masking", "Sources/Pipeline", "Sources/ProjectSetup", "Sources/Reports",
-        "Sources/Results", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText",
-        "Sources/TestIntegrity", "Sources/TestReports", "Sources/pipectl", "Tests/pipectlTests"
+        "Sources/Results", "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls",
+        "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports", "Sources/pipectl", "Tests/Support",
+        "Tests/pipectlTests", "docs"
     ),
     Area("pipeline", "Sources/Pipeline", "Tests/PipelineTests", "Tests/TestBasics"),
     Area(
@@ -76,6 +77,11 @@ let areas = [
         "Sources/Results", "Sources/Store", "Sources/TerminalText", "Tests/ReportsTests", "Tests/Support", "docs"
     ),
     Area("results", "Sources/Pipeline", "Sources/Results", "Tests/ResultsTests"),
+    Area(
+        "settings", "Sources/CGit", "Sources/CLooseObjects", "Sources/Git", "Sources/Pipeline", "Sources/Reports",
+        "Sources/Results", "Sources/Settings", "Sources/Store", "Sources/TerminalText", "Tests/SettingsTests",
+        "Tests/Support"
+    ),
     Area(
         "state-files", "Sources/CGit", "Sources/CLooseObjects", "Sources/Git", "Sources/Pipeline", "Sources/Reports",
         "Sources/Results", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText",

@@ -8,8 +8,10 @@ import Git
 /// The repositories that the box knows.
 extension Box {
     /// Makes a repository known to the box; a second call for the same location returns the same one.
-    public func open(_ location: String, named name: String? = nil) async throws -> WatchedRepository {
-        try await registry.open(location, named: name)
+    public func open(
+        _ location: String, named name: String? = nil, preferring wish: String? = nil
+    ) async throws -> WatchedRepository {
+        try await registry.open(location, named: name, preferring: wish)
     }
 
     /// The repositories that the index knows.

@@ -13,15 +13,16 @@ extension Box {
     /// Gets ready to watch: opens each location and checks that it can be served.
     ///
     /// - Throws: What is wrong with the first one that can't be, with the remedy.
-    public func prepareToWatch(_ locations: [String], options: WatchOptions) async throws {
-        for location in locations {
+    public func prepareToWatch(_ requests: [WatchRequest]) async throws {
+        for request in requests {
             let repository: WatchedRepository
             do {
-                repository = try await open(location)
+                repository = try await open(request.location, preferring: request.name)
             } catch let error as GitError {
-                throw RequestError(.unknownRepository, "\(location) can't be watched: \(error.description)")
+                throw RequestError(.unknownRepository, "\(request.location) can't be watched: \(error.description)")
             }
-            watchers[repository.name] = try RepositoryWatcher(repository, box: self, options: options, log: log)
+            watchers[repository.name] = try RepositoryWatcher(
+                repository, box: self, options: request.options, log: log)
         }
     }
 

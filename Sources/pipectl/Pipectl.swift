@@ -24,7 +24,7 @@ struct Pipectl: AsyncParsableCommand {
                 subcommands: [
                     Watch.self, Notify.self, Status.self, Wait.self, Approve.self, Protect.self, Cancel.self,
                     Rerun.self, Open.self,
-                    FixCommand.self, SecretsCommand.self,
+                    FixCommand.self, SecretsCommand.self, ConfigCommand.self,
                 ]),
             CommandGroup(
                 name: "Reports",

@@ -19,6 +19,7 @@ extension Box {
         do {
             switch request {
             case .status: try await reply(.status(status()))
+            case .settings: try await reply(.settings(options.settings))
             case .look(let path): try await reply(.completed(look(path)))
             case .start(let start):
                 let outcome = try await self.start(start)
@@ -88,7 +89,7 @@ extension Box {
             queued: try await index.runs(RunFilter(states: [.queued], limit: 200)).filter { $0.heldFor == nil }
                 .reversed(),
             held: try await held(),
-            obstacle: await obstacle(), settings: options.settings, freeBytes: DiskSpace.free(at: state.path),
+            obstacle: await obstacle(), freeBytes: DiskSpace.free(at: state.path),
             state: state.path, machine: await sandboxing().machine)
     }
 

@@ -10,13 +10,16 @@ public enum DaemonAccess: Sendable {
     case own(Box)
 
     /// The running daemon if there is one, else a box of our own that holds the state for as long as it lives.
-    public static func open(_ state: StateFolder, purpose: String, options: BoxOptions, log: Logger) async throws
-        -> DaemonAccess
-    {
+    ///
+    /// - Parameter options: Asked for only where no daemon runs: what is wrong with the settings here is no concern of a
+    ///   daemon that has its own.
+    public static func open(
+        _ state: StateFolder, purpose: String, options: @autoclosure () throws -> BoxOptions, log: Logger
+    ) async throws -> DaemonAccess {
         do {
             return .daemon(try await DaemonClient.connect(path: state.socket))
         } catch let error where error.code == .notRunning {
-            return .own(try await Box(state: state, purpose: purpose, options: options, log: log))
+            return .own(try await Box(state: state, purpose: purpose, options: options(), log: log))
         }
     }
 

@@ -3,6 +3,7 @@ public import Engine
 public import Foundation
 public import Git
 public import Pipeline
+public import Settings
 
 /// How a box works: what `pipectl watch` and `pipectl run` can set.
 public struct BoxOptions: Sendable {
@@ -27,8 +28,8 @@ public struct BoxOptions: Sendable {
 
     /// Who is told what happens; only by a daemon.
     public var notify = NotifyOptions()
-    /// The options of the command line that set any of these, as they were typed: `slots` to `4`.
-    public var settings: [String: [String]] = [:]
+    /// All settings with their values and where each comes from, for those who ask a daemon.
+    public var settings: [SettingRecord] = []
 
     /// Whether steps that earlier runs have proved are left out.
     public var usesProofs = true

@@ -24,6 +24,19 @@ public struct WatchOptions: Sendable {
     public init() {}
 }
 
+/// A repository that is to be watched, and how.
+public struct WatchRequest: Sendable {
+    /// A path or URL.
+    public var location: String
+    /// The name that it gets, if it is new and the name is free.
+    public var name: String?
+    public var options: WatchOptions
+
+    public init(location: String, name: String?, options: WatchOptions) {
+        (self.location, self.name, self.options) = (location, name, options)
+    }
+}
+
 /// Looks at one repository: when the kernel says that refs moved, when it is woken, and from time to time.
 actor RepositoryWatcher {
     let repository: WatchedRepository

@@ -78,7 +78,8 @@ struct AgentDesk: Sendable {
     func ask<Answer: Sendable>(_ request: DaemonRequest, _ pick: @Sendable (DaemonReply) -> Answer?) async throws
         -> Answer
     {
-        let access = try await DaemonAccess.open(state, purpose: "mcp", options: BoxOptions(), log: Log.quiet)
+        let access = try await DaemonAccess.open(
+            state, purpose: "mcp", options: BoxSettings.options(in: state), log: Log.quiet)
         let answers = PickedAnswer<Answer>()
         do {
             try await access.ask(request) { reply in if let answer = pick(reply) { await answers.set(answer) } }

@@ -20,8 +20,10 @@ struct StateOptions: ParsableArguments {
     }
 
     /// The running daemon, or the state opened here.
-    func open(_ purpose: String, options: BoxOptions = BoxOptions()) async throws -> DaemonAccess {
-        try await DaemonAccess.open(folder(), purpose: purpose, options: options, log: Log.quiet)
+    func open(_ purpose: String) async throws -> DaemonAccess {
+        let folder = try folder()
+        return try await DaemonAccess.open(
+            folder, purpose: purpose, options: BoxSettings.options(in: folder), log: Log.quiet)
     }
 
     /// One request with one answer.

@@ -11,7 +11,8 @@ struct BundleSource {
 
     /// - Parameter bytes: At most so many; fewer than ``BundleDraft/minimumBytes`` count as that.
     func text(_ format: BundleFormat, bytes: Int) async throws -> String {
-        let access = try await DaemonAccess.open(state, purpose: "bundle", options: BoxOptions(), log: Log.quiet)
+        let access = try await DaemonAccess.open(
+            state, purpose: "bundle", options: BoxSettings.options(in: state), log: Log.quiet)
         let found = BundleText()
         do {
             try await access.ask(.bundle(BundleRequest(run: run, bytes: bytes, format: format))) { reply in

@@ -48,4 +48,5 @@ struct FuzzTarget: Sendable, CustomTestStringConvertible {
         + findings
         + agents
         + integrity
+        + [settingsFile]
 }

@@ -19,9 +19,14 @@ struct GC: AsyncParsableCommand {
             """)
 
     @OptionGroup var state: StateOptions
-    @Option(help: ArgumentHelp("Remove runs that ended more than N days ago.", valueName: "days")) var maxAge: Double?
+    @Option(
+        help: ArgumentHelp("Remove runs that ended longer ago than this, like 90d.", valueName: "time"),
+        transform: DurationOption.days)
+    var maxAge: Duration?
     @Option(help: ArgumentHelp("Keep at most N runs.", valueName: "n")) var maxRuns: Int?
-    @Option(help: ArgumentHelp("Keep at most N MiB.", valueName: "n")) var maxSize: Int?
+    @Option(
+        help: ArgumentHelp("Keep at most this much, like 50GiB.", valueName: "size"), transform: SizeOption.mebibytes)
+    var maxSize: Int?
     @Option(
         help: ArgumentHelp(
             "Keep the newest N runs of each workflow on each branch; N is at least 1. For branches other than the target, 90 days.",
@@ -33,17 +38,15 @@ struct GC: AsyncParsableCommand {
 
     func validate() throws {
         if maxAge == nil && maxRuns == nil && maxSize == nil {
-            throw ValidationError("give at least one limit: --max-age DAYS, --max-runs N or --max-size MIB")
+            throw ValidationError("give at least one limit: --max-age TIME, --max-runs N or --max-size SIZE")
         }
-        if (maxAge ?? 0) < 0 || (maxRuns ?? 0) < 0 || (maxSize ?? 0) < 0 {
-            throw ValidationError("limits are 0 or more")
-        }
+        if (maxRuns ?? 0) < 0 { throw ValidationError("--max-runs takes 0 or more") }
         if keep < 1 { throw ValidationError("--keep takes 1 or more: the newest verdict of a branch is never removed") }
     }
 
     func run() async throws {
         let policy = RetentionPolicy(
-            maximumAgeDays: maxAge, maximumRuns: maxRuns, maximumBytes: maxSize.map { $0 << 20 },
+            maximumAgeDays: maxAge.map { $0 / .seconds(86_400) }, maximumRuns: maxRuns, maximumBytes: maxSize,
             keepNewestPerBranch: keep)
         let reply = try await state.ask(.collect(CollectRequest(policy: policy, isDryRun: dryRun)), "gc") {
             if case .collected(let reply) = $0 { reply } else { nil }

@@ -4,6 +4,7 @@ import Engine
 import Foundation
 import Logging
 import Results
+import Settings
 import ServiceLifecycle
 import StateFiles
 import TerminalText
@@ -20,97 +21,29 @@ struct Watch: AsyncParsableCommand {
 
     @OptionGroup var state: StateOptions
     @OptionGroup(title: HelpText.daemon) var box: BoxOptionGroup
-    @Argument(help: "Paths or URLs of repositories.")
-    var repositories: [String]
-    @Option(
-        help: ArgumentHelp(
-            "Seconds between looks at a repository. Default: 30; 180 for a local repository whose file events are complete.",
-            valueName: "seconds"))
-    var interval: Double?
-    @Option(
-        name: .customLong("changes"),
-        help: ArgumentHelp("Branches that count as changes, as a glob like 'agent/*'.", valueName: "glob"))
-    var changes: [String] = []
-    @Option(
-        help: """
-            The target branch, whose commits count as merged. Default: what the repository's HEAD named \
-            at the first look, or what `pipectl protect` has set since.
-            """)
-    var target: String?
-    @Option(
-        help: ArgumentHelp(
-            "At the first look, also test changes pushed since then: 2d, 6h, or 2026-01-31.", valueName: "when")
-    )
-    var since: String?
-    @Option(help: ArgumentHelp("How many seconds a fetch may take.", valueName: "seconds"))
-    var fetchDeadline = 300.0
-    @Option(
-        help: ArgumentHelp(
-            "How long a failed run's workspace is retained for `rerun --failed` and `open`: 24h, 90m, 2d; 0h for not at all.",
-            valueName: "time"))
-    var keepFailed = "24h"
-    @Option(help: ArgumentHelp("Disk space for all retained workspaces together, in GiB.", valueName: "GiB"))
-    var keepFailedLimit = 10
+    @OptionGroup(title: HelpText.daemon) var daemon: WatchOptionGroup
+    @Argument(help: "Paths or URLs of repositories. Default: those of the settings file.")
+    var repositories: [String] = []
+    @Option(BoxSettings.changes, "glob") var changes: [GivenFlag] = []
+    @Option(BoxSettings.target, "branch") var target: GivenFlag?
+    @Option(BoxSettings.since, "when") var since: GivenFlag?
     @Flag(help: "Look once, run what is due, and exit with the worst verdict.")
     var once = false
-    @Flag(help: "Also write a summary of each run to refs/notes/pipectl of the watched repository.")
-    var notes = false
-    @Flag(
-        inversion: .prefixedNo, help: "Skip steps that are proved by an earlier run with the same inputs, or run all.")
-    var proofs = true
-    @Option(
-        help: ArgumentHelp(
-            "The share of proved steps that is run anyway, to find wrong proofs: 0 to 1.",
-            valueName: "rate"))
-    var proofSampling = 0.02
-    @Flag(
-        inversion: .prefixedNo,
-        help:
-            "Use idle time to keep warm workspaces of target branches, and to test these branches in fresh ones."
-    )
-    var refresh = true
-    @Option(
-        help: ArgumentHelp(
-            "Hours after which a branch that passes in a warm workspace is tested in a fresh one.", valueName: "hours"))
-    var cleanRoom = 24.0
-    @OptionGroup(title: "Notifications") var notify: NotifyOptionGroup
-    @Flag(help: "Write more to the log.")
-    var verbose = false
+    @Flag(BoxSettings.verbose) var verbose = false
 
-    func validate() throws {
-        if repositories.isEmpty { throw ValidationError("name at least one repository") }
-        if let interval, !(interval >= 0.1 && interval <= 86_400) {
-            throw ValidationError("--interval takes 0.1 to 86400 seconds")
-        }
-        if !(cleanRoom >= 0.0001 && cleanRoom <= 100_000) {
-            throw ValidationError("--clean-room takes 0.0001 to 100000 hours")
-        }
-        if !(fetchDeadline >= 1 && fetchDeadline <= 86_400) {
-            throw ValidationError("--fetch-deadline takes 1 to 86400 seconds")
-        }
-        _ = try PastTime.duration(keepFailed)
-        if !(0...1_000_000).contains(keepFailedLimit) {
-            throw ValidationError("--keep-failed-limit takes 0 to 1000000 GiB")
-        }
-        if !(proofSampling >= 0 && proofSampling <= 1) { throw ValidationError("--proof-sampling takes 0 to 1") }
+    /// The flags that were given.
+    var given: [GivenFlag] {
+        box.given + daemon.given + changes + [target, since].compactMap { $0 }
+            + (verbose ? [GivenFlag(BoxSettings.verbose.setting, isOn: true)] : [])
     }
 
     func run() async throws {
-        var options = try box.options()
-        options.writesNotes = notes
-        (options.usesProofs, options.proofSampling) = (proofs, proofSampling)
-        options.refreshesBases = refresh
-        options.keepFailed = try PastTime.duration(keepFailed)
-        options.keptBytes = keepFailedLimit << 30
-        options.cleanRoomInterval = .seconds(cleanRoom * 3_600)
-        options.notify = notify.options()
-        var watching = WatchOptions()
-        watching.interval = interval.map { .seconds($0) }
-        watching.changePatterns = changes
-        watching.target = target
-        watching.since = try since.map { try PastTime.read($0) }
-        watching.fetchDeadline = .seconds(fetchDeadline)
-        let logger = Log.daemon(verbose ? .debug : .info)
+        let folder = try state.folder()
+        let settings = try BoxSettings.resolve(in: folder, config: box.config, flags: given)
+        let watched = try settings.watched(repositories)
+        let configuration = try settings.configuration(isDaemon: true)
+        var options = configuration.options
+        let logger = Log.daemon(configuration.isVerbose ? .debug : .info)
         let shutdown = ShutdownNotice {
             logger.notice("the steps got the signal, too: their runs start again at the next start")
             Foundation.exit(0)
@@ -119,14 +52,13 @@ struct Watch: AsyncParsableCommand {
             ShutdownNotice.heedScope()
             options.shutdown = shutdown
         }
-        let folder = try state.folder()
         let opened = options
         let box = try await StateTurn(folder: folder, say: Terminal.say).take {
             try await Box(
                 state: folder, purpose: once ? "watch --once" : StateTurn.daemon, options: opened, log: logger)
         }
         do {
-            try await box.prepareToWatch(repositories, options: watching)
+            try await box.prepareToWatch(watched)
             if once { try await lookOnce(box, folder) } else { try await serve(box, shutdown, logger) }
         } catch {
             await box.close()
@@ -228,31 +160,5 @@ struct SignalService: Service {
     private func drain() async {
         log.notice("shutting down: running runs end first; a second signal cancels them")
         await box.drain()
-    }
-}
-
-/// `2d`, `6h`, `30m` ago, or a date.
-enum PastTime {
-    /// `90m`, `24h`, `2d`, `1w` as seconds; nil for anything else.
-    private static func seconds(_ text: String) -> Double? {
-        let units: [Character: Double] = ["m": 60, "h": 3_600, "d": 86_400, "w": 604_800]
-        guard let unit = text.last.flatMap({ units[$0] }), let count = Double(text.dropLast()), count >= 0,
-            count * unit < 1e9
-        else { return nil }
-        return count * unit
-    }
-
-    static func duration(_ text: String) throws -> Duration {
-        guard let seconds = seconds(text) else {
-            throw ValidationError("\"\(text)\" is not a duration: write 90m, 24h, 2d or 1w")
-        }
-        return .seconds(seconds)
-    }
-
-    static func read(_ text: String) throws -> Date {
-        if let seconds = seconds(text) { return Date(timeIntervalSinceNow: -seconds) }
-        if let date = try? Date(text, strategy: .iso8601.year().month().day()) { return date }
-        if let date = try? Date(text, strategy: .iso8601) { return date }
-        throw ValidationError("\"\(text)\" is not a time: write 30m, 6h, 2d, 1w, or a date like 2026-01-31")
     }
 }

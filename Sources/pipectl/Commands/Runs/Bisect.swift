@@ -30,7 +30,8 @@ struct Bisect: AsyncParsableCommand {
 
     func run() async throws {
         let folder = try state.folder()
-        let access = try await DaemonAccess.open(folder, purpose: "bisect", options: box.options(), log: Log.quiet)
+        let access = try await DaemonAccess.open(
+            folder, purpose: "bisect", options: box.options(in: folder), log: Log.quiet)
         do {
             try await DaemonSettings.check(box.given, access)
             var request = BisectRequest(test: test, repository: subject.place)

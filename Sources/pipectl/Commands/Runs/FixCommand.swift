@@ -37,7 +37,7 @@ struct FixCommand: AsyncParsableCommand {
         if patch { return try await printPatch() }
         if show { return try display(try await known()) }
         let access = try await DaemonAccess.open(
-            state.folder(), purpose: "fix", options: box.options(), log: Log.quiet)
+            state.folder(), purpose: "fix", options: box.options(in: state.folder()), log: Log.quiet)
         do {
             try await DaemonSettings.check(box.given, access)
             let series = try await begin(access)

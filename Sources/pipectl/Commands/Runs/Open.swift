@@ -28,7 +28,7 @@ struct Open: AsyncParsableCommand {
         try await state.resolve(&run)
         let (run, command) = (run.id, command)
         let code = try await KeptShell.with(
-            run: run, step: step, command: command, state: state.folder(), options: box.options()
+            run: run, step: step, command: command, state: state.folder(), options: box.options(in: state.folder())
         ) { shell in
             if command.isEmpty {
                 let name = TerminalText.name(shell.step.name)

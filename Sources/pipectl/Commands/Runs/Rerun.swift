@@ -29,7 +29,7 @@ struct Rerun: AsyncParsableCommand {
         try await state.resolve(&run)
         let folder = try state.folder()
         let access = try await DaemonAccess.open(
-            folder, purpose: "rerun \(run)", options: box.options(), log: Log.quiet)
+            folder, purpose: "rerun \(run)", options: box.options(in: folder), log: Log.quiet)
         do {
             try await DaemonSettings.check(box.given, access)
             if case .own = access, detach {

@@ -25,18 +25,16 @@ struct Wait: AsyncParsableCommand {
     var until = WaitRequest.End.failure
     @Option(
         help: ArgumentHelp(
-            "End with exit code 8 after N seconds without a verdict; 0 waits for ever, also for a daemon and for a name that does not exist yet.",
-            valueName: "seconds"))
-    var timeout: Double?
+            "End with exit code 8 after this time without a verdict, like 15m; 0 waits for ever, also for a daemon and for a name that does not exist yet.",
+            valueName: "time"), transform: DurationOption.seconds)
+    var timeout: Duration?
     @Option(help: "The repository, by its name in `pipectl status`.") var repository: String?
     @Option(help: "The folder of the repository.") var folder = "."
     @Option(help: "Print at most N bytes of the bundle.") var bytes = 16_384
     @Flag(help: "Print JSON.") var json = false
 
     func validate() throws {
-        if let timeout, !(timeout >= 0 && timeout <= 31_536_000) {
-            throw ValidationError("--timeout takes 0 to 31536000 seconds")
-        }
+        if let timeout, timeout > .seconds(31_536_000) { throw ValidationError("--timeout takes 0s to 365d") }
         if what != nil && change != nil {
             throw ValidationError("name what to wait for once: as WHAT or with --change")
         }
@@ -47,9 +45,9 @@ struct Wait: AsyncParsableCommand {
         let folder = try state.folder()
         var request = try await WaitSubject(text: what, change: change, folder: self.folder)
             .request(repository: repository, end: until)
-        request.isEndless = timeout == 0 ? true : nil
+        request.isEndless = timeout == .zero ? true : nil
         let view = WaitView()
-        let limit = timeout.flatMap { $0 > 0 ? Duration.seconds($0) : nil }
+        let limit = timeout.flatMap { $0 > .zero ? $0 : nil }
         let outcome = try await QuietTerminal.during(view.isLive) {
             try await withThrowingTaskGroup(of: VerdictClient.Outcome?.self) { group in
                 group.addTask { [request] in
