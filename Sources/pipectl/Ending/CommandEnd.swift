@@ -5,6 +5,7 @@ import Control
 import Engine
 import Git
 import Results
+import Settings
 import StateFiles
 import Settings
 import Store
