@@ -91,7 +91,8 @@ let package = Package(
         .target(name: "ForeignText", swiftSettings: settings),
         .target(name: "TestReports", dependencies: ["ForeignText", "Results"], swiftSettings: settings),
         .target(
-            name: "Diagnostics", dependencies: ["CLinux", "ForeignText", "Pipeline", "Results", "TerminalText", "TestReports"],
+            name: "Diagnostics",
+            dependencies: ["CLinux", "ForeignText", "Pipeline", "Results", "TerminalText", "TestReports"],
             swiftSettings: settings),
         .target(name: "Reports", dependencies: ["Pipeline", "Results", "TerminalText"], swiftSettings: settings),
         .target(
@@ -106,7 +107,8 @@ let package = Package(
         .target(
             name: "WorkflowPrograms",
             dependencies: [
-                "Concurrency", "Pipeline", "Sandbox", .product(name: "Crypto", package: "swift-crypto"),
+                "Concurrency", "Pipeline", "Results", "Sandbox",
+                .product(name: "Crypto", package: "swift-crypto"),
             ],
             swiftSettings: settings),
         .target(
@@ -125,15 +127,15 @@ let package = Package(
         .target(
             name: "Archive",
             dependencies: [
-                "Git", "Pipeline", "Results", "Store", "TerminalText",
+                "Concurrency", "Git", "Pipeline", "Results", "Store", "TerminalText",
                 .product(name: "Crypto", package: "swift-crypto"),
             ],
             swiftSettings: settings),
         .target(
             name: "Workspaces",
             dependencies: [
-                "Archive", "CLinux", "Control", "Engine", "Git", "Pipeline", "Results", "StateFiles", "Store",
-                "SystemCalls", "TerminalText",
+                "Archive", "CLinux", "Control", "Engine", "Git", "Pipeline", "Results", "Sandbox", "StateFiles",
+                "Store", "SystemCalls", "TerminalText", "WorkflowPrograms",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
@@ -176,22 +178,24 @@ let package = Package(
             swiftSettings: settings),
         .target(name: "MCP", swiftSettings: settings),
         .target(
-            name: "ProjectSetup", dependencies: ["Engine", "Git", "Pipeline", "Results", "TerminalText"],
+            name: "ProjectSetup",
+            dependencies: [
+                "Engine", "Git", "Pipeline", "Results", "TerminalText", "WorkflowPrograms",
+            ],
             swiftSettings: settings),
         .target(
             name: "Client",
             dependencies: [
-                "Archive", "BuildBox", "Control", "Engine", "Git", "Reports", "Results", "StateFiles", "Store",
-                "TerminalText", "Workspaces",
+                "Archive", "BuildBox", "Control", "Engine", "Git", "Pipeline", "Reports", "Results", "StateFiles",
+                "Store", "TerminalText", "WorkflowPrograms", "Workspaces",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings),
         .target(
             name: "AgentTools",
             dependencies: [
-                "Archive", "BuildBox", "Client", "Control", "Engine", "MCP", "Reports", "Results", "StateFiles",
-                "Store",
-                "TerminalText",
+                "Archive", "BuildBox", "Client", "Control", "Engine", "MCP", "Reports", "Results", "Sandbox",
+                "StateFiles", "Store", "TerminalText", "WorkflowPrograms",
             ],
             swiftSettings: settings),
         .executableTarget(
@@ -218,7 +222,11 @@ let package = Package(
             path: "Tests/Support", swiftSettings: settings),
         .testTarget(name: "MCPTests", dependencies: ["MCP"], swiftSettings: settings),
         .testTarget(name: "SettingsTests", dependencies: ["Settings", "TestSupport"], swiftSettings: settings),
-        .testTarget(name: "GitTests", dependencies: ["Git", "TestBasics"], swiftSettings: settings),
+        .testTarget(
+            name: "GitTests",
+            dependencies: [
+                "CGit", "Git", "TestBasics",
+            ], swiftSettings: settings),
         .testTarget(name: "PipelineTests", dependencies: ["Pipeline", "TestBasics"], swiftSettings: settings),
         .testTarget(
             name: "TestIntegrityTests", dependencies: ["Pipeline", "swift-reader", "TestIntegrity"],
@@ -244,7 +252,9 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "WorkflowProgramsTests",
-            dependencies: ["Pipeline", "Sandbox", "WorkflowPrograms"],
+            dependencies: [
+                "Engine", "Pipeline", "ProjectSetup", "Sandbox", "WorkflowPrograms",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "EngineTests",
@@ -286,8 +296,8 @@ let package = Package(
         .testTarget(
             name: "WorkspacesTests",
             dependencies: [
-                "CLinux", "Engine", "Git", "Pipeline", "Results", "StateFiles", "stepinit", "Store", "SystemCalls",
-                "TestSupport", "Workspaces",
+                "BuildBox", "CLinux", "Concurrency", "Engine", "Git", "Pipeline", "Results", "Sandbox", "StateFiles",
+                "stepinit", "Store", "SystemCalls", "TestSupport", "WorkflowPrograms", "Workspaces",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
@@ -332,7 +342,7 @@ let package = Package(
         .testTarget(
             name: "FaultTests",
             dependencies: [
-                "pipectl", "Reports", "Results", "stepinit", "TestBasics", "TestSupport",
+                "pipectl", "Pipeline", "Reports", "Results", "stepinit", "TestBasics", "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             exclude: ["Shims"], swiftSettings: settings),

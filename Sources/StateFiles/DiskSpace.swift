@@ -38,9 +38,3 @@ public enum DiskSpace {
         return (error.userInfo[NSUnderlyingErrorKey] as? any Error).flatMap(errno)
     }
 }
-
-/// An error that may come from the system.
-package protocol HasSystemError: Error {
-    /// `errno`, if it does.
-    var systemError: Int32? { get }
-}

@@ -1,3 +1,4 @@
+import SystemCalls
 import WorkflowPrograms
 import Engine
 import Git

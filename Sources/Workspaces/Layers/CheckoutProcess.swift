@@ -1,3 +1,4 @@
+import SystemCalls
 import StateFiles
 import Results
 import Engine
