@@ -91,7 +91,8 @@ let package = Package(
         .target(name: "ForeignText", swiftSettings: settings),
         .target(name: "TestReports", dependencies: ["ForeignText", "Results"], swiftSettings: settings),
         .target(
-            name: "Diagnostics", dependencies: ["CLinux", "ForeignText", "Pipeline", "Results", "TerminalText", "TestReports"],
+            name: "Diagnostics",
+            dependencies: ["CLinux", "ForeignText", "Pipeline", "Results", "TerminalText", "TestReports"],
             swiftSettings: settings),
         .target(name: "Reports", dependencies: ["Pipeline", "Results", "TerminalText"], swiftSettings: settings),
         .target(
