@@ -15,7 +15,7 @@ let areas = [
         "Sources/Reports", "Sources/Results", "Sources/Sandbox", "Sources/Secrets", "Sources/Settings",
         "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity",
         "Sources/TestReports", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit",
-        "Tests/BuildBoxTests", "Tests/Support", "Tests/TestBasics"
+        "Sources/swift-reader", "Tests/BuildBoxTests", "Tests/Support", "Tests/TestBasics"
     ),
     Area(
         "control", "Sources/CGit", "Sources/CLooseObjects", "Sources/Concurrency", "Sources/Control", "Sources/Git",
@@ -34,7 +34,7 @@ let areas = [
         "Sources/Reports", "Sources/Results", "Sources/Sandbox", "Sources/Secrets", "Sources/Settings",
         "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity",
         "Sources/TestReports", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl", "Sources/stepinit",
-        "Tests/EndToEndTests", "Tests/Support", "script", "workflows"
+        "Sources/swift-reader", "Tests/EndToEndTests", "Tests/Support", "script", "workflows"
     ),
     Area(
         "engine", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
@@ -61,8 +61,8 @@ let areas = [
         "Sources/Results", "Sources/Sandbox", "Sources/Secrets", "Sources/Settings", "Sources/StateFiles",
         "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
         "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl", "Sources/stepinit",
-        "Tests/DiagnosticsTests", "Tests/FuzzTests", "Tests/MCPTests", "Tests/PipelineTests", "Tests/Support",
-        "Tests/TestBasics", "Tests/TestIntegrityTests", "Tests/TestReportsTests"
+        "Sources/swift-reader", "Tests/DiagnosticsTests", "Tests/FuzzTests", "Tests/MCPTests", "Tests/PipelineTests",
+        "Tests/Support", "Tests/TestBasics", "Tests/TestIntegrityTests", "Tests/TestReportsTests"
     ),
     Area(
         "git", "Sources/CGit", "Sources/CLooseObjects", "Sources/Concurrency", "Sources/Git", "Tests/GitTests",
@@ -116,9 +116,10 @@ let areas = [
         "Tests/SettingsTests", "Tests/Support"
     ),
     Area(
-        "state-files", "Sources/CGit", "Sources/CLooseObjects", "Sources/Concurrency", "Sources/Git",
-        "Sources/Pipeline", "Sources/Reports", "Sources/Results", "Sources/StateFiles", "Sources/Store",
-        "Sources/SystemCalls", "Sources/TerminalText", "Tests/StateFilesTests", "Tests/Support"
+        "state-files", "Sources/CGit", "Sources/CLooseObjects", "Sources/Concurrency", "Sources/Control",
+        "Sources/Git", "Sources/Pipeline", "Sources/Reports", "Sources/Results", "Sources/Settings",
+        "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Tests/StateFilesTests",
+        "Tests/Support"
     ),
     Area(
         "store", "Sources/CGit", "Sources/CLooseObjects", "Sources/Concurrency", "Sources/Git", "Sources/Pipeline",
@@ -126,7 +127,10 @@ let areas = [
         "Tests/Support"
     ),
     Area("terminal-text", "Sources/TerminalText", "Tests/TerminalTextTests", "Tests/TestBasics"),
-    Area("test-integrity", "Sources/Pipeline", "Sources/TestIntegrity", "Tests/TestIntegrityTests", "docs"),
+    Area(
+        "test-integrity", "Sources/Pipeline", "Sources/TestIntegrity", "Sources/swift-reader",
+        "Tests/TestIntegrityTests", "docs"
+    ),
     Area(
         "test-reports", "Sources/CLinux", "Sources/Diagnostics", "Sources/ForeignText", "Sources/Pipeline",
         "Sources/Results", "Sources/TerminalText", "Sources/TestReports", "Tests/TestReportsTests"

@@ -13,7 +13,9 @@ package struct BundleSource {
 
     /// - Parameter bytes: The most that the text may have; fewer than ``BundleDraft/minimumBytes`` count as that.
     package func text(_ format: BundleFormat, bytes: Int) async throws -> String {
-        try await state.ask(.bundle(BundleRequest(run: run, bytes: bytes, format: format)), "bundle", options: BoxOptions()) {
+        try await state.ask(
+            .bundle(BundleRequest(run: run, bytes: bytes, format: format)), "bundle", options: BoxOptions()
+        ) {
             if case .bundle(let text) = $0 { text } else { nil }
         }
     }

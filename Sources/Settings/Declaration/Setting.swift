@@ -128,7 +128,7 @@ public struct Setting: Sendable {
             case .list, .counts: break
             }
         } catch { throw mistake(": \(error.description)\(allowed)") }
-        throw mistake(" is \"\(text.prefix(100))\".\(allowed)")
+        throw mistake(" is \"\(text.shortened(to: 100))\".\(allowed)")
     }
 
     private var allowed: String {
@@ -146,7 +146,7 @@ public struct Setting: Sendable {
         else {
             throw SettingMistake(" has a control character in it.")
         }
-        if let wrong = check?(text) { throw SettingMistake(" is \"\(text.prefix(200))\": \(wrong)") }
+        if let wrong = check?(text) { throw SettingMistake(" is \"\(text.shortened(to: 200))\": \(wrong)") }
     }
 
     private func counts(_ texts: [String]) throws(SettingMistake) -> [String: Int] {
@@ -154,11 +154,11 @@ public struct Setting: Sendable {
         for text in texts {
             let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
             guard parts.count == 2, let count = Int(parts[1]), count > 0 else {
-                throw SettingMistake(" is \"\(text.prefix(100))\". Write name=count with a count from 1.")
+                throw SettingMistake(" is \"\(text.shortened(to: 100))\". Write name=count with a count from 1.")
             }
             try checked(parts[0])
             guard counts.updateValue(count, forKey: parts[0]) == nil else {
-                throw SettingMistake(" has \"\(parts[0].prefix(100))\" twice. Leave one out.")
+                throw SettingMistake(" has \"\(parts[0].shortened(to: 100))\" twice. Leave one out.")
             }
         }
         return counts

@@ -26,8 +26,8 @@ struct JSONNode: Sendable, Equatable {
         switch kind {
         case .object: "an object"
         case .array: "a list"
-        case .string(let text): "the text \"\(text.prefix(40))\(text.count > 40 ? "…" : "")\""
-        case .number(let text): "the number \(text.prefix(40))"
+        case .string(let text): "the text \"\(text.shortened(to: 40))\""
+        case .number(let text): "the number \(text.shortened(to: 40))"
         case .flag(let value): "\(value)"
         case .null: "null"
         }

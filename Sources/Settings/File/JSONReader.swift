@@ -75,12 +75,12 @@ struct JSONReader {
             let nameLine = line
             let name = try string()
             skipSpace()
-            guard take(":") else { throw mistake("A colon is missing after \"\(name.prefix(100))\".") }
+            guard take(":") else { throw mistake("A colon is missing after \"\(name.shortened(to: 100))\".") }
             skipSpace()
             members.append(.init(name: name, line: nameLine, value: try value()))
             skipSpace()
             if take("}") { return members }
-            guard take(",") else { throw mistake("A comma or \"}\" is missing after \"\(name.prefix(100))\".") }
+            guard take(",") else { throw mistake("A comma or \"}\" is missing after \"\(name.shortened(to: 100))\".") }
         }
     }
 
@@ -112,7 +112,7 @@ struct JSONReader {
         default: break
         }
         guard Self.isNumber(bytes[start..<at]) else {
-            throw mistake("\"\(word.prefix(40))\" is not a value. Texts need double quotes.")
+            throw mistake("\"\(word.shortened(to: 40))\" is not a value. Texts need double quotes.")
         }
         return .number(word)
     }

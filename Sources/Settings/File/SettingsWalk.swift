@@ -113,8 +113,8 @@ struct SettingsWalk {
         var hint = ""
         if case .number(let digits) = node.kind {
             switch setting.kind {
-            case .duration: hint = " A number has no unit: \"\(digits.prefix(20))s\" is seconds."
-            case .size: hint = " A number has no unit: \"\(digits.prefix(20))MiB\" is mebibytes."
+            case .duration: hint = " A number has no unit: \"\(digits.shortened(to: 20))s\" is seconds."
+            case .size: hint = " A number has no unit: \"\(digits.shortened(to: 20))MiB\" is mebibytes."
             default: break
             }
         }
@@ -171,7 +171,7 @@ struct SettingsWalk {
     }
 
     private mutating func report(_ code: SettingsProblem.Code, _ key: String, _ line: Int, _ rest: String) {
-        problems.append(.init(code: code, name: key, line: line, sentence: "\"\(key.prefix(200))\" \(rest)"))
+        problems.append(.init(code: code, name: key, line: line, sentence: "\"\(key.shortened(to: 200))\" \(rest)"))
     }
 
     private static func list(_ names: [String]) -> String { names.joined(separator: ", ") }

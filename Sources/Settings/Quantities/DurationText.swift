@@ -41,11 +41,12 @@ public enum DurationText {
         } else {
             throw QuantityProblem(
                 code: .unknownUnit,
-                description: "\"\(text.prefix(40))\" has an unknown unit. Units of time are ms, s, m, h, d and w.")
+                description:
+                    "\"\(text.shortened(to: 40))\" has an unknown unit. Units of time are ms, s, m, h, d and w.")
         }
         let milliseconds = (parts.number * unit.milliseconds).rounded()
         guard milliseconds <= most else {
-            throw QuantityProblem(code: .tooLarge, description: "\"\(text.prefix(40))\" is too large.")
+            throw QuantityProblem(code: .tooLarge, description: "\"\(text.shortened(to: 40))\" is too large.")
         }
         return .milliseconds(Int(milliseconds))
     }

@@ -24,7 +24,7 @@ struct NumberAndUnit {
 
     /// - Throws: ``QuantityProblem`` for a text that does not begin with a plain decimal number, or with a very long one.
     init(_ text: String) throws(QuantityProblem) {
-        let shown = String(text.prefix(40))
+        let shown = text.shortened(to: 40)
         let digits = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
         let parts = digits.split(separator: ".", omittingEmptySubsequences: false)
         guard !digits.isEmpty, parts.count <= 2, parts.allSatisfy({ !$0.isEmpty }) else {

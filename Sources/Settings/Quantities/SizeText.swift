@@ -39,11 +39,12 @@ public enum SizeText {
         } else {
             throw QuantityProblem(
                 code: .unknownUnit,
-                description: "\"\(text.prefix(40))\" has an unknown unit. Units of size are B, KiB, MiB, GiB and TiB.")
+                description:
+                    "\"\(text.shortened(to: 40))\" has an unknown unit. Units of size are B, KiB, MiB, GiB and TiB.")
         }
         let bytes = (parts.number * Double(unit.bytes)).rounded()
         guard bytes <= most else {
-            throw QuantityProblem(code: .tooLarge, description: "\"\(text.prefix(40))\" is too large.")
+            throw QuantityProblem(code: .tooLarge, description: "\"\(text.shortened(to: 40))\" is too large.")
         }
         return Int(bytes)
     }
