@@ -7,7 +7,7 @@ import Testing
 @testable import BuildBox
 
 /// Files that were written to be hard to read end in a question to a person, soon.
-@Suite struct HostileSourceTests {
+@Suite(.serialized) struct HostileSourceTests {
     private static let good = """
         import Testing
 
@@ -17,8 +17,10 @@ import Testing
         }
         """
 
-    /// The program itself, with its limits: what is slow or deep ends it, and nothing else.
-    private static let check = IntegrityCheck(rules: [.standard], reader: SwiftReaderProcess(beside: nil, .none))
+    /// The program itself, with its limits: what is slow or deep ends it, and nothing else. One at a time, since some of
+    /// the files take all the memory that it may have.
+    private static let check = IntegrityCheck(
+        rules: [.standard], reader: SwiftReaderProcess(beside: nil, .none), timeLimit: .seconds(15))
 
     static let hostile: [(name: String, bytes: [UInt8])] = [
         ("open string", Array("\(good)\nlet a = \"".utf8)),
