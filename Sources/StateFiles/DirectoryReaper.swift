@@ -1,5 +1,5 @@
-/// Removes the directories of ended runs one after the other while other runs go on, so that no run waits until a disk has
-/// deleted its files.
+/// Removes the directories of ended runs one after the other while other runs go on, so that no run waits until a disk
+/// has deleted its files.
 package actor DirectoryReaper {
     /// How many removals may be queued. Each of them stands for a workspace on the disk.
     static let capacity = 100

@@ -3,33 +3,33 @@ package import Results
 import Store
 import Engine
 
-/// The snapshot that a run begins from, and the one that it leaves.
+/// The snapshot that a run starts from, and the one that it leaves.
 package struct SnapshotChoice: Sendable {
-    /// Nil: the run begins from nothing.
+    /// Nil: the run starts in a fresh workspace.
     var use: SnapshotUse?
     /// The snapshot that the run leaves when it passes; nil for none.
     var leaves: SnapshotKey?
-    /// Why it begins from nothing; nil where it does not, or where no run of it could do otherwise.
+    /// Why it starts fresh; nil if it does not, or if no run of the workflow could start warm.
     package var cold: String?
 
     static let none = SnapshotChoice()
 }
 
-/// A run's workspace after its last step, and what was given with it.
+/// A run's workspace after its last step.
 package struct FinishedWorkspace: Sendable {
     package var workspace: Workspace
     package var choice: SnapshotChoice
     var prepared: PreparedRun
     var hasPassed: Bool
-    /// Whether nothing of the run lives: a process that does may write to the layers, and keeps those below.
+    /// Whether all processes of the run have ended. One that lives may still write to the layers.
     package var isAllEnded: Bool
-    /// As whom the steps ran; nil where that was the daemon's own user.
+    /// The user that the steps ran as; nil for the daemon's own.
     var user: StepUser?
-    /// Where the workspace's Git finds its objects.
+    /// The folders in which the workspace's Git finds its objects.
     package var objects: [String] = []
-    /// The run whose workspace it went on with.
+    /// The run whose retained workspace it started from.
     package var resumed: RunID?
-    /// What a fixer came to; nil in all other runs.
+    /// The result of a fixer; nil for all other runs.
     package var fix: FixRecord?
 
     package init(
@@ -48,6 +48,6 @@ package struct FinishedWorkspace: Sendable {
     }
 
     package var base: Report.Base? { workspace.isOverBase ? choice.use?.reported : nil }
-    /// Why it began from nothing, where that is known.
+    /// Why it started fresh, if that is known.
     package var cold: String? { workspace.isOverBase || resumed != nil ? nil : choice.cold }
 }

@@ -5,7 +5,7 @@ package import Logging
 import Sandbox
 import Engine
 
-/// Provides the workspace of a run: over the one that it goes on with, over a snapshot, or fresh.
+/// Provides the workspace of a run: over a retained one, over a snapshot, or fresh.
 package struct WorkspaceProvider: Sendable {
     package let snapshots: SnapshotWorkspaces
     let retained: RetainedWorkspaces
@@ -21,20 +21,20 @@ package struct WorkspaceProvider: Sendable {
         self.log = log
     }
 
-    /// A workspace, and what has to be given back with it: ``WorkspaceProvider/close(_:)`` after the last step, and
-    /// ``WorkspaceProvider/release(_:_:report:isRecorded:)`` once the verdict is recorded.
+    /// A workspace on loan. Call ``WorkspaceProvider/close(_:)`` after the last step, and
+    /// ``WorkspaceProvider/release(_:in:report:)`` once the verdict is recorded.
     package struct Lease: Sendable {
         package let workspace: Workspace
         package let choice: SnapshotChoice
         package let resumption: Resumption?
-        /// Why the run does not go on with the workspace that it was to go on with.
+        /// Why the run does not use the retained workspace that it asked for.
         package let notResumed: Finding?
     }
 
     /// - Parameters:
-    ///   - enclosed: The sandbox of the run; without one no snapshot is used.
-    ///   - isWhole: Whether the workspace will have what all steps of the plan make.
-    /// - Throws: What Git, the disk or a damaged retained workspace says. Nothing is left to give back then.
+    ///   - enclosed: The sandbox of the run. Without a sandbox no snapshot is used.
+    ///   - isWhole: Whether the workspace will have the outputs of all steps of the plan.
+    /// - Throws: Errors of Git, of the disk, or about a damaged retained workspace. There is nothing to give back then.
     package func provide(
         _ prepared: PreparedRun, in enclosed: RunEnclosure, at place: RunDirectories, isWhole: Bool
     ) async throws -> Lease {
@@ -71,23 +71,23 @@ package struct WorkspaceProvider: Sendable {
             isOpen: enclosed.standby != nil, opened: enclosed.holder)
     }
 
-    /// Ends the mount and lets go of the retained workspace below. Nothing of the run may work in it any more.
+    /// Unmounts the workspace and gives back the retained one below it. No process of the run may use it any more.
     package func close(_ lease: Lease) async {
         await lease.workspace.close()
         await retained.kept.giveBack(lease.resumption?.kept)
     }
 
-    /// Gives everything back when the run never began.
+    /// Gives everything back if the run could not start.
     package func abandon(_ lease: Lease) async {
         await close(lease)
         await snapshots.bases.giveBack(lease.choice.use)
     }
 
-    /// Retains the workspace of a run that failed, or leaves a snapshot of one that passed, and gives back what is below.
+    /// Retains the workspace of a failed run, or leaves a snapshot of a passed one, and gives back what is below.
     ///
-    /// - Parameter report: The recorded report; nil for a run without one, which leaves nothing that others begin from.
+    /// - Parameter report: The recorded report; nil if there is none: then the run leaves nothing.
     package func release(_ finished: FinishedWorkspace, in place: RunDirectories, report: Report?) async {
-        // A process that still lives may write to the layers, so nothing of it is touched.
+        // A process that is still alive may write to the layers, so they are not touched.
         guard finished.isAllEnded else { return }
         var finished = finished
         if let report {

@@ -26,7 +26,8 @@ public struct WaitRequest: Sendable, Codable, Equatable {
     public var subject: Subject
     /// Only this repository, by its name on the box.
     public var repository: String?
-    /// Where the caller stands: paths and URLs of which one may be a watched repository. What matches none is asked of all.
+    /// Where the caller stands: paths and URLs of which one may be a watched repository. What matches none is asked of
+    /// all.
     public var locations: [String]
     public var end: End
     /// Whether it goes on where there is no such ref or change; nil is no.

@@ -48,8 +48,8 @@ struct DaemonConnection<Request: Codable & Sendable, Response: Codable & Sendabl
     private func nextLine(isFirst: Bool) async throws -> [UInt8]? {
         // Between requests a client may stay silent for as long as it likes.
         if !isFirst { try await reader.untilSomethingCame() }
-        // Mostly the whole line is there, and a deadline would leave a timer behind: Swift 6.3 keeps a cancelled sleep's
-        // until it fires.
+        // Mostly the whole line is there, and a deadline would leave a timer behind: Swift 6.3 keeps a cancelled
+        // sleep's until it fires.
         let here = reader.nextIfHere()
         let line =
             if let here { here } else { try await withDeadline(limits.requestDeadline) { try await reader.next() } }

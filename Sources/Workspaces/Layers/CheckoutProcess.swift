@@ -12,37 +12,37 @@ import Sandbox
     import Darwin
 #endif
 
-/// A checkout in a child process of the box, for commits whose files are many or large: libgit2 holds a file whole in
+/// A checkout in a child process, for commits with many or large files: libgit2 holds a file whole in
 /// memory while it writes it, and nothing ends a checkout that takes too long.
 public struct CheckoutProcess: Sendable, Codable {
-    /// The hidden command of pipectl that checks out; its argument is one of these as JSON.
+    /// The hidden command of pipectl that checks out. Its argument is a value of this type as JSON.
     public static let command = "check-out"
 
     /// Where the files go.
     enum Place: Sendable, Codable {
-        /// As ``Repository/checkout(_:into:)`` has it.
+        /// See ``Repository/checkout(_:into:)``.
         case folder(String)
-        /// As ``Repository/checkoutLayer(_:files:gitDirectory:over:)`` has it.
+        /// See ``Repository/checkoutLayer(_:files:gitDirectory:over:)``.
         case layer(files: String, gitDirectory: String, baseTree: String?, baseIndex: String?)
     }
 
     var store: String
     package var commit: String
     var place: Place
-    /// Bytes that the child may take for itself, at most.
+    /// The most bytes of memory that the child may use.
     var memory: Int
 
-    /// - Parameter cost: What is written, from which its memory follows.
+    /// - Parameter cost: The size of what is written, which decides about the memory.
     init(_ commit: OID, of store: String, to place: Place, cost: TreeSize) {
         (self.store, self.commit, self.place) = (store, commit.hex, place)
-        // libgit2's own cache, some for each file, and the largest one with what it is unpacked from.
+        // libgit2's own cache, something for each file, and the largest file with what it is unpacked from.
         memory = 768 << 20 + cost.entries * 1_024 + cost.largestFile * 4
     }
 
     /// How long a checkout may take.
     static let deadline = Duration.seconds(900)
 
-    /// Checks out in a child, and waits for it.
+    /// Checks out in a child process, and waits for it.
     ///
     /// - Throws: ``CheckoutProblem``; `CancellationError` when the task is cancelled.
     package func run() async throws {
@@ -69,7 +69,7 @@ public struct CheckoutProcess: Sendable, Codable {
     /// The exit code of a child that has failed with `error`.
     public static func exitCode(for error: any Error) -> Int32 { DiskErrors.isFull(error) ? diskFull : 1 }
 
-    /// In the child: does what ``run()`` asked for. Blocks.
+    /// Does in the child process what ``run()`` asked for. Blocks.
     public static func perform(_ request: String) throws {
         let request = try JSONDecoder().decode(CheckoutProcess.self, from: Data(request.utf8))
         request.boundMemory()
@@ -90,13 +90,13 @@ public struct CheckoutProcess: Sendable, Codable {
             limit.rlim_cur = rlim_t(memory)
             limit.rlim_max = limit.rlim_cur
             setrlimit(__rlimit_resource_t(RLIMIT_DATA.rawValue), &limit)
-            // Where memory is short all the same, this goes and not the box.
+            // If memory runs out, the kernel ends this process and not the daemon.
             try? Data("1000".utf8).write(to: URL(fileURLWithPath: "/proc/self/oom_score_adj"))
         #endif
     }
 }
 
-/// Why a commit's files could not be written.
+/// Why the files of a commit could not be written.
 struct CheckoutProblem: HasSystemError, CustomStringConvertible {
     package let description: String
     package let systemError: Int32?

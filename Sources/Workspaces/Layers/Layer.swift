@@ -4,16 +4,16 @@ import Git
 package struct Layer: Sendable, Codable, Hashable {
     /// Absolute.
     var path: String
-    /// Who owns its files on the disk; whoever works over it finds them as the own.
+    /// The owner of its files on the disk. To steps they look like their own.
     var owner: UInt32
     var group: UInt32
 }
 
-/// What a workspace begins from: layers, newest first, and the tree that their tracked files are equal to.
+/// What a workspace starts from: layers, newest first, and the tree that their tracked files are equal to.
 struct WorkspaceSource: Sendable, Codable {
     var layers: [Layer]
-    /// Of the commit whose checkout the layers are, whatever else is in them.
+    /// The tree of the commit that the layers are a checkout of, whatever else they contain.
     var tree: OID
-    /// The Git index of that tree, with the sizes and times that the layers' files have. Never in reach of a step.
+    /// The Git index of that tree, with the sizes and times of the files in the layers. Steps can't reach it.
     var index: String
 }

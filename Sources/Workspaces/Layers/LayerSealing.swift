@@ -12,31 +12,32 @@ import SystemPackage
     import Darwin
 #endif
 
-/// Makes what the steps of a passed run wrote fit to be a layer: the tracked files are as its commit has them, and nothing
-/// is left that a later run could take for its own.
+/// Turns what the steps of a passed run wrote into a layer for later runs: the tracked files are made equal to the
+/// commit, and reports and artifacts are removed, which a later run could take for its own.
 ///
-/// Only for a layer that nothing writes to any more. It goes by descriptors and follows no link, for steps have filled it.
+/// Only for a layer that nothing writes to any more. It works with descriptors and follows no link, because steps have
+/// filled the layer.
 struct LayerSealing {
-    /// What stands in the way of a base; a sentence.
+    /// Why no snapshot can be made of it; a sentence.
     struct Obstacle: Error, CustomStringConvertible {
         package let description: String
     }
 
     let layer: Layer
-    /// What it lies on, newest first.
+    /// The layers below, newest first.
     let lower: [Layer]
-    /// What steps leave as a result, reports and artifacts: the next run must make its own.
+    /// The results that steps leave, reports and artifacts: the next run must make its own.
     let results: [Glob]
 
-    /// Deeper folders are not sealed: each costs an open descriptor.
+    /// Deeper folders are not sealed, because each level needs an open descriptor.
     private static let deepest = 200
 
-    /// - Parameter repository: Has the tree.
-    /// - Returns: The tracked files that were written anew, which the tree's index has other times of.
+    /// - Parameter repository: The repository that has the tree.
+    /// - Returns: The tracked files that were written again; the index has other times for them.
     func seal(tree: OID, in repository: Repository) throws -> [WrittenFile] {
         let folder = open(layer.path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         guard folder >= 0 else { throw Errno(rawValue: errno) }
-        // What a later run writes must be newer than all that was built.
+        // What a later run writes must be newer than everything that was built.
         do { try FolderTimes.endFuture(of: layer.path) } catch {
             close(folder)
             throw error
@@ -46,12 +47,12 @@ struct LayerSealing {
         return restored
     }
 
-    /// Takes `folder` over.
+    /// Takes ownership of `folder`.
     private func seal(
         _ folder: Int32, path: [[CChar]], _ tree: OID?, _ repository: Repository, _ restored: inout [WrittenFile]
     ) throws {
         let (here, tracked): (stat, [[UInt8]: TreeEntry])
-        // Before anything is removed from it.
+        // Looked at before anything is removed from it.
         do { (here, tracked) = try look(folder, path: path, tree, repository) } catch {
             close(folder)
             throw error
@@ -101,7 +102,7 @@ struct LayerSealing {
         }
     }
 
-    /// A folder as steps left it, and what the tree has there by the bytes of its name.
+    /// A folder as steps left it, and its entries in the tree by the bytes of their names.
     private func look(
         _ folder: Int32, path: [[CChar]], _ tree: OID?, _ repository: Repository
     ) throws -> (stat, [[UInt8]: TreeEntry]) {
@@ -111,7 +112,7 @@ struct LayerSealing {
         var info = stat()
         guard fstat(folder, &info) == 0 else { throw Errno(rawValue: errno) }
         let entries = try tree.map { try repository.entries(ofTree: $0, recursive: false) } ?? []
-        // As texts, names that are written in two ways of Unicode are one.
+        // As texts, two Unicode spellings of a name would be the same.
         let tracked = Dictionary(entries.map { (Array($0.name.utf8), $0) }, uniquingKeysWith: { first, _ in first })
         guard tracked.count == entries.count else {
             throw Obstacle(description: "names in /\(text(path)) are not UTF-8")
@@ -119,13 +120,15 @@ struct LayerSealing {
         return (info, tracked)
     }
 
-    /// Makes a tracked file that a step wrote what it is below.
+    /// Makes a tracked file that a step wrote equal to the one in the layers below.
     ///
-    /// If it has another content there, what was built from this one must be built again: the file is written anew, with
-    /// the present time. One that has the same was perhaps another in between, and has the time at which it came to be
-    /// here as it is, which no step can set: what was built before that is older, and what was built since is not. Only
-    /// its mode or owner was changed where it has its old time, is the kernel's copy and nothing was moved in its folder;
-    /// so it looks, too, where its content was overwritten in its place and put back with its time, as by `cp -p`.
+    /// - If its content differs, everything that was built from it must be built again: the file is written again, with
+    ///   the present time.
+    /// - If its content is the same, it may have been different in between. It keeps the time at which it came to this
+    ///   folder, which no step can set: what was built before is older than that, what was built since is not.
+    /// - If only its mode or owner was changed, it goes, and the file below shows through. That is so if it has the time
+    ///   of the file below, is the kernel's copy, and nothing was moved in its folder. A file whose content was
+    ///   overwritten in place and restored with its time, as by `cp -p`, looks the same.
     ///
     /// - Parameter folderInfo: Of the folder, as steps left it.
     /// - Returns: What it is now; nil where the one below shows through.
@@ -171,7 +174,7 @@ struct LayerSealing {
         }
     }
 
-    /// The newest version of a tracked file in the layers below; nil where they have none.
+    /// The newest version of a tracked file in the layers below; nil if they have none.
     private func fileBelow(_ path: [[CChar]]) throws -> FileDescriptor? {
         try below(path) { folder, name in
             let file = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
@@ -185,7 +188,7 @@ struct LayerSealing {
         } ?? nil
     }
 
-    /// When a folder's entries were changed last in the newest layer below that has it.
+    /// When the entries of a folder last changed, in the newest layer below that has it.
     private func folderTimeBelow(_ path: ArraySlice<[CChar]>) throws -> timespec? {
         guard !path.isEmpty else {
             var info = stat()
@@ -197,7 +200,7 @@ struct LayerSealing {
         }
     }
 
-    /// The same of a tracked link: where it leads.
+    /// The same for a tracked link: its target.
     private func linkBelow(_ path: [[CChar]]) throws -> [UInt8]? {
         try below(path) { folder, name in
             var info = stat()
@@ -206,7 +209,7 @@ struct LayerSealing {
         } ?? nil
     }
 
-    /// Where a link leads; nil for what is none.
+    /// The target of a link; nil for anything else.
     private func target(of name: [CChar], in folder: Int32, _ info: stat) throws -> [UInt8]? {
         guard info.st_mode & S_IFMT == S_IFLNK else { return nil }
         var room = [CChar](repeating: 0, count: Int(PATH_MAX))
@@ -215,8 +218,8 @@ struct LayerSealing {
         return room[..<length].map(UInt8.init(bitPattern:))
     }
 
-    /// What `found` makes of the newest layer below that has the path's folder and, by its answer, the path; nil where none
-    /// has.
+    /// What `found` makes of the newest layer below that has the path's folder and, by its answer, the path; nil where
+    /// none has.
     ///
     /// - Parameter found: Nil and an `errno` where there is nothing of the name.
     private func below<Found>(
@@ -244,8 +247,8 @@ struct LayerSealing {
         return nil
     }
 
-    /// After a call that failed: an older layer is asked only where this one has nothing. A file that a failing disk hides
-    /// must not be taken for an older version of it.
+    /// After a call that failed: an older layer is asked only where this one has nothing. A file that a failing disk
+    /// hides must not be taken for an older version of it.
     private func requireAbsence() throws {
         let problem = errno
         // ENXIO: overlayfs's sign for what was removed, a device.
@@ -260,7 +263,7 @@ struct LayerSealing {
         }
     }
 
-    /// As many bytes as there are, up to 64 KiB; none at the end.
+    /// The available bytes, up to 64 KiB; none at the end.
     private func read(_ file: FileDescriptor) throws -> [UInt8] {
         try [UInt8](unsafeUninitializedCapacity: 1 << 16) { room, count in
             while count < room.count {

@@ -10,15 +10,15 @@ package import Sandbox
     import Darwin
 #endif
 
-/// That workspaces can be laid over layers on this machine, and with what.
+/// The ability of this machine to lay workspaces over layers.
 ///
-/// `find` tries it once, in a sandbox and on the disk that workspaces are on: whether it works can't be told from
-/// versions, because it takes the kernel, the file system and the rights together.
+/// `find` tries it once, in a sandbox and on the disk of the workspaces: the kernel, the file system and the
+/// permissions decide together, so versions do not tell.
 package struct Layering: Sendable {
     let stepInit: String
 
-    /// - Parameter parent: A folder on the disk that workspaces will be on.
-    /// - Throws: ``LayerProblem``: why workspaces are plain checkouts here, and what would change that.
+    /// - Parameter parent: A folder on the disk of the workspaces.
+    /// - Throws: ``LayerProblem``: why it is not possible, and what to do about it.
     package static func find(
         stepInit: String, sandbox: Sandbox?, users: StepUsers, in parent: String
     ) async throws -> Layering {
@@ -72,12 +72,12 @@ package struct Layering: Sendable {
         #endif
     }
 
-    /// How workspaces are made, where this keeps them from being laid over others.
+    /// How workspaces are made, in words. With an obstacle they can't have layers.
     package static func inWords(_ obstacle: String?) -> String {
         obstacle.map { "a fresh checkout for each run: \($0)" } ?? "warm, by copy-on-write overlays"
     }
 
-    /// Makes the folder's root what steps find as their workspace.
+    /// Prepares the root of the workspace that steps find.
     package static func prepare(upper: String, for user: StepUser?) throws {
         chmod(upper, 0o755)
         if let user { try Ownership.give(upper, to: user) }

@@ -7,22 +7,22 @@ import SystemPackage
     import Darwin
 #endif
 
-/// Marks in a layer that hide what the layers below have at the same path: a device of number 0, an attribute of a folder
-/// (overlayfs.rst).
+/// Marks in a layer that hide what the layers below have at the same path: a device with the number 0, or an attribute
+/// of a folder (overlayfs.rst).
 enum Whiteouts {
-    /// Puts one at each of `paths`, bytes with slashes, below the box's own folder `layer`.
+    /// Puts one at each of `paths`, bytes with slashes, below our own folder `layer`.
     ///
-    /// Folders on the way are made; a link that the layer has there is not followed.
-    /// - Throws: `Errno`, as `.notPermitted` where only root may make such a device (Linux before 5.8).
+    /// Missing folders on the way are made; links in the layer are not followed.
+    /// - Throws: `Errno`; `.notPermitted` if only root may make such a device (Linux before 5.8).
     static func put(at paths: [[UInt8]], in layer: String) throws {
         try visit(paths, in: layer) { folder, name in
             guard mknodat(folder.rawValue, name, S_IFCHR, 0) == 0 else { throw Errno(rawValue: errno) }
         }
     }
 
-    /// Has the folders at `paths`, which the layer has, show nothing of the layers below.
+    /// Makes the folders at `paths`, which the layer has, hide what the layers below have in them.
     ///
-    /// - Throws: `Errno`, as `.notSupported` where the disk keeps no such attribute.
+    /// - Throws: `Errno`; `.notSupported` if the file system has no such attribute.
     static func empty(_ paths: [[UInt8]], in layer: String) throws {
         try visit(paths, in: layer) { folder, name in
             let target = openat(folder.rawValue, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
@@ -34,10 +34,10 @@ enum Whiteouts {
         }
     }
 
-    /// The attribute of a folder that shows nothing of the layers below, in a mount of which any user may be the owner.
+    /// The attribute of a folder that hides what is below, in a mount that any user may own.
     static let opaque = "user.overlay.opaque"
 
-    /// Whether a file of a layer was begun by the kernel, as a copy of the one below.
+    /// Whether the kernel began the file as a copy of the one in a layer below.
     static func isCopy(_ file: Int32) -> Bool {
         #if os(Linux)
             fgetxattr(file, "user.overlay.origin", nil, 0) >= 0
@@ -46,7 +46,7 @@ enum Whiteouts {
         #endif
     }
 
-    /// Makes the folders on the way.
+    /// Opens the folder of each path, and makes missing folders on the way.
     private static func visit(
         _ paths: [[UInt8]], in layer: String, _ body: (_ folder: FileDescriptor, _ name: [CChar]) throws -> Void
     ) throws {

@@ -4,21 +4,21 @@ import Foundation
 import Git
 import Sandbox
 
-/// What a layered workspace is made of. In its folder are, all the box's own but for what is in `upper`:
+/// The folders of a layered workspace. All of them but `upper` are our own:
 ///
-/// - `git`: the workspace's `.git` with its index. Shown first, and alone: stepinit marks it so that nothing which a
-///   layer below has as `.git` is seen through it. Git writes its files anew beside the old ones, so what steps do to them goes to `upper`, and the
-///   index in here stays what the box wrote.
-/// - `tree`: of the tested tree's files those that the base has not, or other ones, and marks for those that it has in
-///   excess; without a base all files. Nothing is written through folders that a step has filled: what was planted
-///   there, be it a link in a folder's place, is hidden by the kernel.
+/// - `git`: the `.git` of the workspace with its index. It is the topmost layer below `upper`, and stepinit marks it so
+///   that nothing that a layer below has as `.git` shows through. Git replaces its files instead of changing them, so
+/// the changes of steps go to `upper`, and the index in here stays as it was written.
+/// - `tree`: the files of the tested tree that differ from the snapshot, and marks for those that it has in excess;
+///   without a snapshot all files. Nothing is written through folders that a step has filled: if a step put a link in
+///   the place of a folder, the kernel hides it.
 /// - `upper`, `work`: what steps write, and where the kernel prepares it.
-/// - `merged`: where all this is mounted, in the namespace of the holder.
+/// - `merged`: the mount of all this, in the namespace of the holder.
 extension Workspace {
-    /// Makes the folders of a workspace whose layers are not known yet, and starts what will mount it. Blocks.
+    /// Makes the folders of a workspace before its layers are known, and starts what will mount it. Blocks.
     ///
-    /// - Parameter owned: Those that the box fills.
-    /// - Throws: `Errno` or what `FileManager` does.
+    /// - Parameter owned: The folders that are filled by us.
+    /// - Throws: `Errno`; errors of `FileManager`.
     static func open(
         at folder: String, owned: [String] = ["git", "tree"], user: StepUser?, layering: Layering
     ) throws -> LayerHolder {
@@ -30,8 +30,9 @@ extension Workspace {
         return try LayerHolder.open(stepInit: layering.stepInit, folder: folder, user: user)
     }
 
-    /// - Parameter opened: What ``open(at:owned:user:layering:)`` returned for `folder` and `user`, if it was called.
-    /// - Throws: ``LayerProblem``, `Errno`, or `GitError` when the base's index is damaged or the commit is missing.
+    /// - Parameter opened: The result of ``open(at:owned:user:layering:)`` for `folder` and `user`, if it was called.
+    /// - Throws: ``LayerProblem``; `Errno`; `GitError` if the index of the snapshot is damaged or the commit is
+    ///   missing.
     static func layered(
         at folder: String, commit: OID, store: String, base: WorkspaceSource?, user: StepUser?, layering: Layering,
         opened: LayerHolder?
@@ -45,7 +46,7 @@ extension Workspace {
             do {
                 let difference = try repository.layerDifference(commit, over: below)
                 if let difference { layers = (difference.isEmpty ? [] : [tree]) + (base?.layers ?? []) }
-                // It takes the layers up while their files are written.
+                // It opens the layers while their files are written.
                 holder.take([Layer(path: "\(folder)/git", owner: tree.owner, group: tree.group)] + layers)
                 let cost = try repository.checkoutCost(commit, writing: difference, limits: .none)
                 var begun = BegunLayers(
@@ -95,14 +96,14 @@ private struct BegunLayers: Sendable {
     let holder: LayerHolder
     /// Newest first.
     let layers: [Layer]
-    /// The commit's.
+    /// The tree of the commit.
     let tree: OID
-    /// What of it is written; nil for all.
+    /// The part of the tree that is written; nil for all.
     let difference: TreeDifference?
     let cost: TreeSize
     private(set) var isMounted = false
 
-    /// Once the files are written: marks what is gone, and mounts. Blocks.
+    /// After the files are written: marks what is gone, and mounts. Blocks.
     mutating func finish(_ files: String) throws {
         try Whiteouts.put(at: (difference?.removed ?? []).map(\.path), in: files)
         try Whiteouts.empty(difference?.emptied ?? [], in: files)
@@ -116,7 +117,7 @@ private struct BegunLayers: Sendable {
 }
 
 extension LayerHolder {
-    /// The same for layers of workspaces.
+    /// Takes layers of workspaces.
     func take(_ layers: [Layer]) {
         take(layers.map { Shown(path: $0.path, owner: StepUser(user: $0.owner, group: $0.group)) })
     }

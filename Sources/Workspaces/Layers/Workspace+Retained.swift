@@ -6,17 +6,17 @@ import Git
 import Sandbox
 
 extension Workspace {
-    /// A workspace that goes on where a kept one ended: a layer of its own above it, or a copy where nothing can be mounted.
+    /// A workspace that starts where a retained one ended: a layer above it, or a copy where there are no layers.
     ///
     /// - Parameters:
-    ///   - folder: Holds all of it; whatever is there goes.
-    ///   - user: Whom steps become; they own what they see.
+    ///   - folder: The folder for all of it; what is there is removed.
+    ///   - user: The user of the steps, who owns what they see.
     static func resume(
         at folder: String, _ kept: RetainedWorkspace, user: StepUser?, layering: Layering?
     ) async throws -> Workspace {
         try? await remove(folder)
         guard let layering else {
-            // Without layering every workspace is one plain folder.
+            // Without layers every workspace is one plain folder.
             guard let only = kept.layers.first, kept.layers.count == 1 else {
                 throw LayerProblem("its layers can't be mounted any more")
             }
@@ -36,9 +36,9 @@ extension Workspace {
         }
     }
 
-    /// Copies what steps wrote and nobody writes to any more, blocks shared where the disk can.
+    /// Copies what steps wrote and nobody writes to any more. File systems that can share blocks do so.
     ///
-    /// - Parameter target: Made if it is not there; what is in it stays.
+    /// - Parameter target: Made if it does not exist; what is in it stays.
     static func copy(_ source: String, to target: String) async throws {
         try FileManager.default.createDirectory(atPath: target, withIntermediateDirectories: true)
         #if os(macOS)

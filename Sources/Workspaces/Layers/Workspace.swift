@@ -6,53 +6,54 @@ import Pipeline
 package import Sandbox
 import SystemPackage
 
-/// The files that one attempt of a run works on: a fresh checkout, or private changes over layers that it shares.
+/// The files that one attempt of a run works on: a fresh checkout, or private changes over shared layers.
 ///
-/// Never reused, and never read by libgit2 after a step could have written to it.
+/// Never used again by another attempt, and never read by libgit2 once a step may have written to it.
 package struct Workspace: Sendable {
-    /// Everything of it; what ``remove(_:)`` is given.
+    /// The folder with all of it, for ``remove(_:)``.
     package let folder: String
-    /// What sandboxes are told to show as the workspace: for layers a path in the namespace that ``enter`` leads to.
+    /// The path that sandboxes show as the workspace; with layers it is in the namespace that ``enter`` leads to.
     package let path: String
-    /// Where the box itself reads and writes it.
+    /// The path at which the daemon reads and writes it.
     package let view: String
-    /// The tested commit's tree; nil for a plain folder.
+    /// The tree of the tested commit; nil for a plain folder.
     let tree: OID?
-    /// Whether it lies over the base that was given; false when all files were checked out.
+    /// Whether it lies over the given source; false if all files were checked out.
     let isOverBase: Bool
     /// What the run wrote; nil for a plain folder.
     let upper: Layer?
-    /// What lies below ``upper``, newest first, but for the workspace's own `.git`. Together they are a base when the
-    /// run has ended; those below ``folder`` must be moved away before that is removed.
+    /// The layers below ``upper``, newest first, without the `.git` of the workspace. Together they are a snapshot when
+    /// the run has ended. Those below ``folder`` must be moved away before it is removed.
     let layers: [Layer]
-    /// The Git index of the tested tree, as ``WorkspaceSource/index``, out of the steps' reach; nil for a plain folder.
+    /// The Git index of the tested tree, see ``WorkspaceSource/index``, out of reach of steps; nil for a plain folder.
     let index: String?
-    /// Tracked paths in which the tested tree differs from the base's, of what is gone the topmost folder. Bytes that
-    /// are not UTF-8 are U+FFFD in them.
+    /// The tracked paths in which the tested tree differs from the source; of removed folders only the topmost. Bytes
+    /// that are not UTF-8 are U+FFFD in them.
     package let written: [String]
-    /// How steps and the box get there; nil for a plain folder.
+    /// How steps and the daemon get there; nil for a plain folder.
     package let mount: WorkspaceMount?
-    /// Why it is a plain folder although layers were asked for.
+    /// Why it is a plain folder although it was to have layers.
     package var problem: String?
     /// How long it took to make.
     private(set) var took = Duration.zero
     private let holder: LayerHolder?
 
-    /// The words before a command that starts a sandbox; none for a plain folder.
+    /// The words before the command that starts a sandbox; none for a plain folder.
     var enter: [String] { mount?.enter ?? [] }
 
-    /// Makes the tested commit's files.
+    /// Makes the files of the tested commit.
     ///
     /// - Parameters:
-    ///   - folder: Holds all of it; whatever is there goes.
+    ///   - folder: The folder for all of it; what is there is removed.
     ///   - store: The repository that has the commit.
-    ///   - base: What to lay it over, if that can be done here; else the commit is checked out.
-    ///   - user: Whom steps become; they own what they see.
-    ///   - keepsLayers: Whether a checkout, too, is kept apart from what steps write, so that both can become a base.
-    ///   - layering: Nil where nothing can be mounted.
-    ///   - isOpen: Whether `folder` is there already, and a sandbox shows it: new and empty, or as `opened` has it.
-    ///   - opened: Where what that sandbox shows are layers to come, what mounts them and has made `folder` for it. It ends
-    ///     with the workspace where it is used.
+    ///   - base: The layers to start from where that is possible; without them the commit is checked out.
+    ///   - user: The user of the steps, who owns what they see.
+    ///   - keepsLayers: Whether a checkout, too, is kept apart from what steps write, so that both can become a
+    /// snapshot.
+    ///   - layering: Nil if nothing can be mounted.
+    ///   - isOpen: Whether `folder` exists and a sandbox shows it: new and empty, or as `opened` made it.
+    ///   - opened: What mounts the layers that the sandbox will show, and has made `folder` for that. If it is used, it
+    /// ends with the workspace.
     static func make(
         at folder: String, commit: OID, store: String, base: WorkspaceSource? = nil, user: StepUser? = nil,
         keepsLayers: Bool = false, layering: Layering? = nil, isOpen: Bool = false, opened: LayerHolder? = nil
@@ -70,12 +71,12 @@ package struct Workspace: Sendable {
         layering: Layering?, isOpen: Bool, opened: LayerHolder?
     ) async throws -> Workspace {
         let isLayered = layering != nil && (base != nil || keepsLayers)
-        // Shown in a sandbox already, it must stay the folder that it is.
+        // A sandbox shows it already, so it must stay the same folder.
         let stays = isOpen && isLayered == (opened != nil)
         if !stays { try? await remove(folder) }
         var problem: String?
         if let layering, isLayered {
-            // What waited may have come to harm meanwhile, which says nothing about the base.
+            // A pre-started sandbox may have died. Retry with a fresh one before blaming the source.
             for holder in stays ? [opened, nil] : [nil] {
                 do {
                     return try await layered(
@@ -84,10 +85,10 @@ package struct Workspace: Sendable {
                 } catch let error as CancellationError {
                     throw error
                 } catch let error as CheckoutProblem {
-                    // Another checkout would take as long, and as much.
+                    // Another checkout would take as long, and as much memory.
                     throw error
                 } catch {
-                    // Slow is better than not at all; a commit that is missing is missing below, too.
+                    // A slow workspace is better than none; if the commit is missing, the checkout below fails, too.
                     problem = "\(error)"
                     try await remove(folder)
                 }
@@ -147,16 +148,16 @@ package struct Workspace: Sendable {
         return "workspace in \(milliseconds) ms, over \(layers.count) layers, \(written.count) paths written"
     }
 
-    /// Ends the mount: after this nothing is at ``view``; the folders stay. Nothing of the run may be alive.
+    /// Unmounts it: nothing is at ``view`` any more, and the folders stay. No process of the run may be alive.
     package func close() async {
         guard let holder else { return }
         try? await offThread { holder.close() }
     }
 
-    /// The same, blocking.
+    /// Does the same, and blocks.
     func closeNow() { holder?.close() }
 
-    /// Removes a folder that steps wrote, whatever modes they left; links are removed, not followed.
+    /// Removes a folder that steps wrote, whatever modes they left. Links are removed, not followed.
     package static func remove(_ folder: String) async throws {
         try await offThread { try FolderRemoval.remove(folder) }
     }

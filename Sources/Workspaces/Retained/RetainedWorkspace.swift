@@ -4,9 +4,10 @@ public import Pipeline
 
 import Git
 
-/// The workspace of a run that failed, as its last step left it: what a repetition goes on with, and `pipectl open` shows.
+/// The workspace of a failed run as its last step left it: `rerun --failed` starts from it, and `pipectl open` shows
+/// it.
 ///
-/// It is never written to again: whoever works with it has a layer above it, or a copy.
+/// It is never written to again: a run that uses it writes to a layer above it, or to a copy.
 public struct RetainedWorkspace: Sendable, Codable {
     /// The name of its folder.
     package var folder: String
@@ -16,34 +17,34 @@ public struct RetainedWorkspace: Sendable, Codable {
     /// The tested commit and its tree.
     public var commit: String
     var tree: String
-    /// The tree id of the `workflows/` that decided the plan, and what it was built with.
+    /// The tree id of the `workflows/` that decided the plan, and the tools that it was built with.
     var definition: String
     package var tools: String
     var parameters: [String: String]
     public var plan: Plan
     public var outcomes: [String: StepStatus]
-    /// What every step saw, without what it declares itself.
+    /// The variables that every step sees, without those that the step declares.
     var environment: [String: String]
-    /// Newest first; those that are not in its own folder belong to a base or to the workspace that it went on with.
+    /// Newest first. Those outside its own folder belong to a snapshot or to the workspace that its run started from.
     var layers: [Layer]
     /// Folders that sandboxes show beside the run's own: the program, and where the workspace's Git finds its objects.
     var program: [String]
     package var objects: [String]
-    /// On disk, of its own folder.
+    /// Bytes on disk of its own folder.
     var bytes: Int
     public var createdAt: Date
-    /// The start of the system in which it was made: after a power cut its files may be empty.
+    /// The start of the system in which it was made. After a power cut its files may be empty.
     var boot: String
 
     static let record = "kept.json"
 
-    /// The steps whose results a repetition takes over: they passed, and nothing that they need is run again.
+    /// The steps whose results are taken over: they passed, and so did every step that they need.
     ///
-    /// A gate leaves nothing in the workspace and is asked about again; what runs for what others came to is run again.
+    /// An approval is asked for again, and a step that runs because of the result of others runs again.
     public var carriedSteps: [String] {
         var carried: Set<String> = []
         var settled: Set<String> = []
-        // In any order of the plan: as often as something is found that can be settled.
+        // The plan may have any order, so this repeats until nothing more can be decided.
         var isChanged = true
         while isChanged {
             isChanged = false
@@ -60,7 +61,7 @@ public struct RetainedWorkspace: Sendable, Codable {
         return plan.steps.filter { carried.contains($0.name) && $0.action != .approval }.map(\.name)
     }
 
-    /// Why a run can't go on with it, as the end of a sentence; nil if it can.
+    /// Why a run can't start from it, as the end of a sentence; nil if it can.
     package func obstacle(to prepared: PreparedRun, tools: String) -> String? {
         if prepared.definition != definition { return "the workflow definition has changed" }
         if tools != self.tools { return "the toolchain or the machine's packages have changed" }
@@ -72,13 +73,13 @@ public struct RetainedWorkspace: Sendable, Codable {
         return nil
     }
 
-    /// Why a fixer can't begin with it, as the end of a sentence; nil if it can. No step is left out for it, so the files
-    /// need only be of the commit.
+    /// Why a fixer can't start from it, as the end of a sentence; nil if it can. A fixer takes over no results, so only
+    /// the commit must be the same.
     func obstacleToFix(_ prepared: PreparedRun) -> String? {
         if prepared.commit.hex != commit { return "the tested commit has changed" }
         return layers.count > RetainedWorkspace.deepest ? "it already has \(layers.count) layers" : nil
     }
 
-    /// Layers of one workspace; overlayfs has 500 at most, and each costs every look-up.
+    /// The most layers of one workspace. overlayfs allows 500, but each of them makes every look-up slower.
     static let deepest = 60
 }

@@ -16,23 +16,23 @@ import WorkflowPrograms
     import Darwin
 #endif
 
-/// A copy of a failed run's workspace for a person, in the sandbox that its steps were in.
+/// A copy of a failed run's workspace for a person, in the sandbox of its steps.
 ///
-/// It needs no daemon: whoever owns the state folder may look into it.
+/// It needs no daemon: the owner of the state folder may look into it.
 public struct RetainedWorkspaceShell: Sendable {
     public let kept: RetainedWorkspace
     public let step: PlannedStep
-    /// What of it is started.
+    /// The command or shell to start.
     public let opened: OpenedStep
     private let space: Workspace
     private let folder: String
 
-    /// Opens the workspace of a run, has `body` use it, and removes the copy.
+    /// Makes a copy of the workspace, calls `body` with it, and removes it.
     ///
     /// - Parameters:
-    ///   - name: The step whose variables and rights it has; nil for the first one that failed.
-    ///   - command: What is started; empty for a shell.
-    /// - Throws: ``RequestError`` when there is no such workspace or step; what stands in the way of a copy.
+    ///   - name: The step whose environment and permissions to use; nil for the first step that failed.
+    ///   - command: The command to start; empty for a shell.
+    /// - Throws: ``RequestError`` if there is no such workspace or step; errors of the copy.
     public static func with<Result>(
         run: Int64, step name: String?, command: [String], state: StateFolder, folders: SandboxFolders,
         _ body: (RetainedWorkspaceShell) throws -> Result
@@ -75,7 +75,7 @@ public struct RetainedWorkspaceShell: Sendable {
         return step
     }
 
-    /// Below the kept ones: whoever tidies up there leaves what somebody holds.
+    /// Among the retained ones: what cleans up there leaves locked folders alone.
     private static func makeFolder(in kept: String) throws -> String {
         let path = "\(kept)/open-\(getpid())-\(String(UInt32.random(in: 0 ... .max), radix: 36))"
         guard mkdir(path, 0o700) == 0 else { throw SystemFailure("mkdir") }
@@ -93,7 +93,7 @@ public struct RetainedWorkspaceShell: Sendable {
         let toolchain = try? await Toolchain.find(memory: "\(state.programs)/toolchain.json")
         let sandboxing = await Sandboxing.find(
             stepInit: stepInit, toolchain: toolchain, folders: folders, state: state)
-        // Beside a daemon of the same folder.
+        // A daemon may use the same state folder at the same time.
         let users = StepUsers(seed: "\(state.path) \(getpid())")
         let user = sandboxing.sandbox == nil ? nil : try users.take()
         let files = "\(folder)/run"

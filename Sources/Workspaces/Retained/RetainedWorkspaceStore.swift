@@ -12,26 +12,26 @@ import Sandbox
     import Darwin
 #endif
 
-/// The workspaces of failed runs: `kept/` of the state folder, which only the box's user can enter.
+/// The workspaces of failed runs, in `kept/` of the state folder, which only the user of the daemon can enter.
 ///
 /// ```
-/// kept/RUN-ATTEMPT/kept.json    what it is; written last
+/// kept/RUN-ATTEMPT/kept.json    the record; written last
 ///                  workspace    the run's workspace, or its layers
 ///                  home, tmp, values
-///                  lock         held by whoever looks into it
+///                  lock         locked while somebody looks into it
 /// ```
 package actor RetainedWorkspaceStore {
     private let folder: String
     private let lifetime: Duration
-    /// On disk, of all together.
+    /// Bytes on disk, of all together.
     private let limit: Int
     private let log: Logger
     private let bases: SnapshotStore
     /// Newest first.
     private var kept: [RetainedWorkspace]
-    /// By folder name: runs that go on with it now.
+    /// The number of runs that use a folder now.
     private var uses: [String: Int] = [:]
-    /// By folder name, what it holds of the bases: until it is removed.
+    /// The snapshot folders that each folder needs, until it is removed.
     private var holds: [String: [String]]
     private var isSweeping = false
 
@@ -47,14 +47,14 @@ package actor RetainedWorkspaceStore {
         holds = Dictionary(uniqueKeysWithValues: found.map { ($0.folder, $0.folders(below: bases.folder)) })
     }
 
-    /// What an earlier process kept and is still whole.
+    /// The complete workspaces that an earlier process left.
     package static func find(in folder: String, bases: String) -> [RetainedWorkspace] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         return names.compactMap { name in
             guard let one = try? read(name, in: folder), one.folder == name, one.boot == Boot.id,
                 (0..<WorkspaceMeter.uncounted).contains(one.bytes)
             else { return nil }
-            // A copied state folder has the paths of the other one.
+            // The records in a copied state folder have the paths of the original.
             let isWhole = one.layers.allSatisfy { layer in
                 (layer.path.hasPrefix(folder + "/") || layer.path.hasPrefix(bases + "/"))
                     && FileManager.default.fileExists(atPath: layer.path)
@@ -70,7 +70,7 @@ package actor RetainedWorkspaceStore {
 
     package var all: [RetainedWorkspace] { kept }
 
-    /// Takes the workspace of a run, so that nothing removes it until ``giveBack(_:)``; nil if there is none.
+    /// Takes the workspace of a run and protects it until ``giveBack(_:)``; nil if there is none.
     func take(_ run: RunID) -> RetainedWorkspace? {
         guard let one = kept.first(where: { $0.run == run }), !isOverdue(one) else { return nil }
         uses[one.folder, default: 0] += 1
@@ -84,16 +84,16 @@ package actor RetainedWorkspaceStore {
         await sweep()
     }
 
-    /// Makes a workspace known, and removes those for which there is no room beside it.
+    /// Adds a workspace, and removes others if there is no room for all.
     ///
-    /// - Parameter filling: The folder with all of it, which gets its place now.
+    /// - Parameter filling: The folder with all of it, which is moved to its place now.
     func add(_ one: RetainedWorkspace, from filling: String) async throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys]
         try encoder.encode(one)
             .write(to: URL(fileURLWithPath: "\(filling)/\(RetainedWorkspace.record)"), options: .atomic)
         guard rename(filling, "\(folder)/\(one.folder)") == 0 else { throw SystemFailure("rename") }
-        // At once, or a sweep would take it for something that nobody needs.
+        // At once: otherwise a sweep would remove a folder that it does not know.
         kept.insert(one, at: 0)
         let held = one.folders(below: bases.folder)
         holds[one.folder] = held
@@ -102,12 +102,12 @@ package actor RetainedWorkspaceStore {
         await sweep()
     }
 
-    /// Removes the oldest while all together take more than they may, with layers that are there for their sake alone.
+    /// Removes the oldest while all together, with the layers that only they need, take more than the limit.
     private func evict() async {
         while !kept.isEmpty {
             let (folders, own) = (kept.map(\.folder), kept.reduce(0) { $0 + $1.bytes })
             let held = await bases.bytesHeld(folders.flatMap { holds[$0] ?? [] })
-            // Others come and go meanwhile.
+            // Others may have been added or removed in the meantime.
             guard folders == kept.map(\.folder) else { continue }
             guard own + held > limit, let last = kept.popLast() else { return }
             log.info(
@@ -115,7 +115,7 @@ package actor RetainedWorkspaceStore {
         }
     }
 
-    /// Removes what an earlier process left half-filled, and what is not kept any more.
+    /// Removes what an earlier process left half-filled, and what has expired.
     package func clear() async {
         for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         where name.hasPrefix(RetainedWorkspaceStore.unfinished) {
@@ -126,7 +126,7 @@ package actor RetainedWorkspaceStore {
         await sweep()
     }
 
-    /// Removes what has been kept long enough, or has no room any more since bases below are gone.
+    /// Removes what has expired, or has no room any more because the snapshots below it are gone.
     package func expire() async {
         let count = kept.count
         kept.removeAll(where: isOverdue)
@@ -134,7 +134,7 @@ package actor RetainedWorkspaceStore {
         if kept.count < count { await sweep() }
     }
 
-    /// Removes all that nobody uses now; returns how many.
+    /// Removes all that nobody uses now, and returns their number.
     package func removeAll() async -> Int {
         let count = kept.count
         kept = []
@@ -144,19 +144,19 @@ package actor RetainedWorkspaceStore {
 
     private func isOverdue(_ one: RetainedWorkspace) -> Bool {
         let age = Duration.seconds(Date().timeIntervalSince(one.createdAt))
-        // One that is from the future says that the clock was set back.
+        // A date in the future means that the clock was set back.
         return age >= lifetime || age < .seconds(-3_600)
     }
 
-    /// Removes the folders that nothing needs, and lets go of the bases below them.
+    /// Removes the folders that nothing needs, and releases the snapshots below them.
     func sweep() async {
-        // While a large one is removed another call may come; it finds the rest next time.
+        // Another call may come while a large folder is removed; the next sweep does the rest.
         guard !isSweeping else { return }
         isSweeping = true
         defer { isSweeping = false }
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         var needed = Set(kept.flatMap { $0.folders(below: folder) + [$0.folder] })
-        // What a person has open, in whatever process, lies over others, too.
+        // What a person has open, in any process, may lie over other folders, too.
         for name in Set(uses.keys).union(names.filter { RetainedWorkspaceLock.isHeld("\(folder)/\($0)") }) {
             needed.insert(name)
             if let one = try? RetainedWorkspaceStore.read(name, in: folder) {
@@ -165,19 +165,19 @@ package actor RetainedWorkspaceStore {
         }
         for name in names where !needed.contains(name) && !name.hasPrefix(RetainedWorkspaceStore.unfinished) {
             let path = "\(folder)/\(name)"
-            // Somebody may have come meanwhile.
+            // Somebody may have opened it in the meantime.
             guard !RetainedWorkspaceLock.isHeld(path) else { continue }
             try? await offThread { try FolderRemoval.remove(path) }
             if let held = holds.removeValue(forKey: name) { await bases.release(held) }
         }
     }
 
-    /// How the names of folders begin that are being filled.
+    /// The prefix of the names of folders that are still being filled.
     static let unfinished = ".filling-"
 }
 
 extension RetainedWorkspace {
-    /// The names of the folders below `parent` that its layers are in.
+    /// The names of the folders below `parent` that have its layers.
     package func folders(below parent: String) -> [String] {
         let names = layers.compactMap { layer -> String? in
             guard layer.path.hasPrefix(parent + "/") else { return nil }
@@ -187,11 +187,11 @@ extension RetainedWorkspace {
     }
 }
 
-/// Keeps a folder from being removed while a person is in it, who may be in another process.
+/// Keeps a folder from being removed while a person works in it, in this process or another.
 final class RetainedWorkspaceLock: Sendable {
     private let file: Int32
 
-    /// - Throws: `SystemFailure` when the folder is gone.
+    /// - Throws: ``SystemFailure`` if the folder is gone.
     init(_ folder: String) throws {
         file = open("\(folder)/lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard file >= 0 else { throw SystemFailure("open") }
@@ -201,7 +201,7 @@ final class RetainedWorkspaceLock: Sendable {
         }
     }
 
-    /// To be called once.
+    /// Call it once.
     package func release() { close(file) }
 
     static func isHeld(_ folder: String) -> Bool {

@@ -17,17 +17,17 @@ import WorkflowPrograms
     import Darwin
 #endif
 
-/// What a repetition goes on with.
+/// The retained workspace that a run starts from, and the results that it takes over.
 package struct Resumption: Sendable {
     package var kept: RetainedWorkspace
     package var carried: [String: CarriedStep]
 }
 
-/// The workspaces that failed runs leave: a repetition goes on with one, and a run leaves one.
+/// Decides which retained workspace a run starts from, and retains the workspaces of failed runs.
 package struct RetainedWorkspaces: Sendable {
     package let kept: RetainedWorkspaceStore
     let archive: ArchiveStore
-    /// The compiler and the packages of the machine: no run goes on with what others built.
+    /// The compiler and the packages of the machine: a workspace that was built with others is not used.
     package let tools: String
     let settings: Settings
     let log: Logger
@@ -43,10 +43,10 @@ package struct RetainedWorkspaces: Sendable {
     }
 
     package struct Settings: Sendable {
-        /// The folder of all of them.
+        /// The folder with all retained workspaces.
         var folder: String
         var lifetime: Duration
-        /// On disk, of all together.
+        /// Bytes on disk, of all together.
         var bytes: Int
         package var layering: Layering?
 
@@ -60,7 +60,7 @@ package struct RetainedWorkspaces: Sendable {
         }
     }
 
-    /// What the run goes on with; nil, with a finding if that was wanted, where all of it is run.
+    /// The workspace that the run starts from. Nil if all steps run; then with a finding if the run asked for one.
     package func resumption(_ prepared: PreparedRun) async -> (Resumption?, Finding?) {
         let run = prepared.run
         guard let earlier = run.request.resumes else { return (nil, nil) }
@@ -123,7 +123,7 @@ package struct RetainedWorkspaces: Sendable {
         }
     }
 
-    /// Makes a workspace over the kept one, with the home and the other folders that its steps left.
+    /// Makes a workspace over the retained one, with the home and the other folders that its steps left.
     func resume(_ one: RetainedWorkspace, at place: RunDirectories, user: StepUser?) async throws -> Workspace {
         let workspace = try await Workspace.resume(
             at: place.workspace, one, user: user, layering: settings.layering)
@@ -140,15 +140,15 @@ package struct RetainedWorkspaces: Sendable {
         return workspace
     }
 
-    /// Keeps what a failed run leaves; that it can't costs a repetition its head start and nothing else.
+    /// Retains the workspace of a failed run. If that fails, a rerun only has to run all steps.
     ///
-    /// Only when nothing of the run lives, and after ``Workspace/close()``.
+    /// Only when no process of the run is alive, and after ``Workspace/close()``.
     func retain(_ finished: FinishedWorkspace, _ report: Report, folder: String) async {
         let run = finished.prepared.run
         guard finished.isAllEnded, settings.lifetime > .zero, run.request.background == nil,
             [.failed, .infrastructure].contains(report.verdict), report.steps.contains(where: { !$0.attempts.isEmpty })
         else { return }
-        // A step may have written what it was given to any file: nothing of such a run stays.
+        // A step may have written its secrets to any file, so nothing of such a run is retained.
         guard finished.prepared.plan.steps.allSatisfy(\.secrets.isEmpty) else { return }
         do {
             let name = "\(run.id)-\(run.attempt)"
@@ -168,7 +168,7 @@ package struct RetainedWorkspaces: Sendable {
                         user: finished.user, from: "\(filling)/workspace", at: "\(root)/workspace")
                     return (layers, WorkspaceMeter.size(of: filling))
                 }
-                // What can't be measured has no place among folders that share a limit.
+                // A folder whose size can't be measured can't share a limit with others.
                 guard one.bytes < WorkspaceMeter.uncounted else { throw FolderTooDeep() }
                 try await kept.add(one, from: filling)
             } catch {
@@ -198,13 +198,14 @@ package struct RetainedWorkspaces: Sendable {
 }
 
 extension RetainedWorkspace {
-    /// The folders of a run, beside its workspace, in which a step may find what an earlier one left: by the name
-    /// that the kept one has, where the run's folder has it.
+    /// The folders of a run, beside its workspace, in which steps find what earlier ones left: by their name in the
+    /// retained workspace, the path in the run's folder.
     package static let folders = ["home": "home", "tmp": "tmp", "values": RunSetting.values(in: ".")]
 }
 
 extension Workspace {
-    /// Its layers when its folder, which is at `current` now, is at `place`, newest first.
+    /// Its layers, newest first, with the paths that they have once the folder, which is at `current` now, is at
+    /// `place`.
     fileprivate func keptLayers(user: StepUser?, from current: String, at place: String) -> [Layer] {
         func now(_ layer: Layer) -> Layer {
             guard layer.path.hasPrefix(folder + "/") else { return layer }
@@ -220,7 +221,7 @@ extension Workspace {
     }
 }
 
-/// A step has nested folders deeper than any that are walked.
+/// A step made folders that are nested deeper than any that are walked.
 struct FolderTooDeep: Error, CustomStringConvertible {
     package var description: String { "its folders are nested too deep to be measured" }
 }

@@ -9,10 +9,10 @@ public import WorkflowPrograms
 #endif
 
 extension Confinement {
-    /// What encloses the definition of a working tree for commands that need no box: `plan`, `validate`.
+    /// The sandbox for the workflow definition of a working tree, for commands that need no daemon: `plan`, `validate`.
     ///
-    /// Nothing where nothing can be enclosed: whoever types the command can run that code anyway. Whether anything can
-    /// be is tried out before the first start; workflows that are in the cache need none.
+    /// None where there is no sandbox: the person who types the command could run that code anyway. Whether there is
+    /// one is tried out before the first start; workflows in the cache need none.
     public static func workingTree(_ state: StateFolder, _ toolchain: Toolchain) -> Confinement {
         Confinement(found: { await enclosing(state, toolchain) })
     }
@@ -28,7 +28,7 @@ extension Confinement {
         guard let stepInit = try? Installation.stepInit(),
             let sandbox = try? await Sandbox.find(stepInit: stepInit, toolchain: toolchain?.swiftc)
         else { return .none }
-        // Beside a daemon of the same folder, and others of these.
+        // A daemon and other such commands may use the same state folder at the same time.
         return Confinement(sandbox, users: StepUsers(seed: "\(state.path) \(getpid())"))
     }
 }

@@ -6,20 +6,20 @@ import Foundation
 package import Sandbox
 import Synchronization
 
-/// The folders that a run has for itself, and with luck a sandbox that was started for them in advance.
+/// The directories of one run, and possibly a sandbox that was started for them in advance.
 package final class RunDirectories: Sendable {
-    /// Logs, values, home and whatever else is not the workspace.
+    /// Everything but the workspace: logs, values, home.
     package let folder: String
     package let workspace: String
-    /// The folders of a workflow program that a sandbox made ready shows; empty where there is none.
+    /// The folders of the workflow program that the waiting sandbox shows; empty if there is none.
     let program: [String]
     private let reserve: Mutex<Reserve?>
 
-    /// What waits for a run.
+    /// A sandbox that waits for a run.
     package struct Reserve: Sendable {
         var user: StepUser?
         var standby: StandbySandbox
-        /// What will mount the workspace that the sandbox shows; nil for a plain folder.
+        /// Mounts the workspace that the sandbox shows; nil for a plain folder.
         var holder: LayerHolder?
     }
 
@@ -30,19 +30,19 @@ package final class RunDirectories: Sendable {
         self.reserve = Mutex(reserve)
     }
 
-    /// Folders that nobody has made yet.
+    /// Directories that do not exist yet.
     package convenience init(_ run: QueuedRun, in state: StateFolder) {
         let name = "\(run.id)-\(run.attempt)"
         self.init(folder: "\(state.live)/\(name)", workspace: "\(state.workspaces)/\(name)")
     }
 
-    /// Whether ``workspace`` is there and shown in a sandbox: then it must be filled and not made anew.
+    /// Whether ``workspace`` exists and a sandbox shows it. Then it must be filled, not made anew.
     package var isOpen: Bool { reserve.withLock { $0 != nil } }
 
-    /// The user and the sandbox that were set aside, once: from then on they are the run's to give back.
+    /// Returns the user and the sandbox once; the caller has to give them back.
     func take() -> Reserve? { reserve.withLock { $0.take() } }
 
-    /// Ends what was set aside and not taken; its user is free again when nothing of it lives. Blocks.
+    /// Ends the sandbox if nobody took it. Its user is free again if no process of it lives. Blocks.
     package func close(_ users: StepUsers) {
         guard let reserve = take() else { return }
         if reserve.standby.discard() { users.giveBack(reserve.user) }

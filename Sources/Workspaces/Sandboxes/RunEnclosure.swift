@@ -7,23 +7,23 @@ import Pipeline
 package import Sandbox
 import WorkflowPrograms
 
-/// What encloses the steps of one run; to be given back when the run has ended.
+/// The sandbox settings of one run, with what has to be given back when the run has ended.
 package struct RunEnclosure: Sendable {
-    /// Nil: the steps run as they are.
+    /// Nil: the steps run without a sandbox.
     package var enclosure: Enclosure?
-    /// Caches that this run writes.
+    /// The caches that this run may write to.
     package var written: [String] = []
-    /// A sandbox that was started in advance for the run's folders, if there was one.
+    /// A sandbox that was started in advance for the run's directories.
     package var standby: StandbySandbox?
-    /// What mounts the workspace that it shows; nil for a plain folder.
+    /// Mounts the workspace that the sandbox shows; nil for a plain folder.
     var holder: LayerHolder?
-    /// The folders of the workflow program, if its sandboxes show them.
+    /// The folders of the workflow program, if the sandboxes show them.
     var program: [String] = []
 
-    /// Where a run's context is written for its closure steps.
+    /// The file in which steps that are closures find the context of the run.
     package static func contextFile(in folder: String) -> String { "\(RunSetting.shown(in: folder))/context.json" }
 
-    /// Decides what the run's sandboxes show.
+    /// Decides what the sandboxes of the run show.
     ///
     /// - Parameter allowsUnsandboxed: Whether unmerged code may run although there is no sandbox.
     /// - Throws: ``SandboxUnavailable`` for unmerged code where there is no sandbox.
@@ -33,7 +33,7 @@ package struct RunEnclosure: Sendable {
     ) throws -> RunEnclosure {
         let request = prepared.run.request
         guard let sandbox = sandboxing.sandbox else {
-            // What a person runs from the own working tree, that person can run anyway.
+            // The person could run the code of the own working tree without pipectl, too.
             let isOwnWork = request.change == nil && request.ref.isEmpty
             guard prepared.isMerged || isOwnWork || allowsUnsandboxed else {
                 throw SandboxUnavailable(
@@ -43,18 +43,18 @@ package struct RunEnclosure: Sendable {
             }
             return RunEnclosure()
         }
-        // Only steps that are Swift code start it. A sandbox that waits with it serves others as well: in a repository
-        // that has runs of both kinds, none would ever fit otherwise.
+        // Only steps that are Swift code start the program. A waiting sandbox that shows it is used for other runs as
+        // well: otherwise none would ever fit in a repository with runs of both kinds.
         let program = prepared.program
         let isNeeded = prepared.plan.steps.contains { $0.action == .closure } || place.program == program
         if isNeeded, StepUsers.isPossible { for folder in program { try Ownership.open(folder) } }
-        // What the box wants of its own accord must change nothing outside.
+        // A run that the daemon starts for itself must not change anything outside.
         let pattern = SandboxPool.Pattern(
             repository: prepared.repository, program: isNeeded ? program : [],
             mayWrite: prepared.isMerged && request.background == nil)
         let mounts = mounts(pattern, folders)
-        // Below a folder that steps write to, a link of theirs would lead astray who makes a sandbox and the places of
-        // its mounts with our rights.
+        // A step could put a link in the way of a mount below a folder that it may write to, and the mount would be
+        // made elsewhere with our rights.
         for target in mounts.map(\.target) + sandbox.readable + [state.path] where Sandbox.hasMounts {
             guard let place = Sandbox.Place.writable.first(where: { (target + "/").hasPrefix($0 + "/") }) else {
                 continue
@@ -78,10 +78,10 @@ package struct RunEnclosure: Sendable {
         return made
     }
 
-    /// What a run's sandboxes show beside the system, its own folders and its caches.
+    /// The mounts of a run's sandboxes beside the system, the run's directories and its caches.
     static func mounts(_ pattern: SandboxPool.Pattern, _ folders: SandboxFolders) -> [SandboxMount] {
         var mounts = pattern.program.map { SandboxMount($0) }
-        // The workspace's own .git borrows its objects from our store, which borrows the repository's.
+        // The workspace's .git borrows its objects from our store, which borrows those of the repository.
         mounts += pattern.repository.objectFolders.map { SandboxMount($0, isOptional: true) }
         mounts += folders.shared.map { SandboxMount($0, .write) }
         mounts += folders.writable.map { SandboxMount($0, pattern.mayWrite ? .write : .read) }
@@ -99,7 +99,8 @@ package struct RunEnclosure: Sendable {
                     do {
                         try Ownership.give(path, to: user)
                     } catch {
-                        // What can't be walked can't be handed over: one run must not spoil it for all that follow.
+                        // The owner of what can't be walked can't be changed. One run must not spoil the cache for all
+                        // later ones.
                         try FolderRemoval.remove(path)
                         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
                         try Ownership.give(path, to: user)
@@ -112,11 +113,11 @@ package struct RunEnclosure: Sendable {
         }
     }
 
-    /// Gives back what no other run could have meanwhile; not to be called while something of the run may live.
+    /// Gives back what no other run may have while this one goes on. Only when no process of the run is alive.
     ///
-    /// - Returns: Whether it is certain that nothing of its sandboxes lives; else all of it stays taken.
+    /// - Returns: Whether all sandboxes have certainly ended; otherwise nothing is given back.
     @discardableResult package func close(_ sandboxing: Sandboxing) -> Bool {
-        // Ended with the run's other sandboxes; it is still there when the run could not begin.
+        // Ended with the run's other sandboxes, except when the run could not start.
         let isStandbyOver = standby?.discard() ?? true
         holder?.close()
         guard isStandbyOver else { return false }

@@ -14,20 +14,20 @@ import SystemPackage
     import Darwin
 #endif
 
-/// Keeps sandboxes ready for the next runs of each repository that runs come of, so that a push does not wait for one: as
-/// many as runs of it go on together, most often one.
+/// Starts sandboxes in advance for the next runs of each repository, so that a push does not wait for one. Their number
+/// is the number of runs of the repository that are under way at the same time, which is mostly one.
 ///
-/// They are made once a step of a run has begun, as that run's was: the same program, mounts and rights. Each is used
-/// once, and ended when no run has come for a while.
+/// One is started once a step of a run has begun, with the same program, mounts and permissions as that run had. Each
+/// sandbox is used once, and ended if no run comes for a while.
 package actor SandboxPool {
-    /// What decides how the sandbox of a run looks, but for the folders and the user that are its own.
+    /// What decides how a run's sandbox looks, apart from its own directories and user.
     package struct Pattern: Sendable, Equatable {
         var repository: SourceRepository
-        /// The folders of the workflow program; empty where no step needs it.
+        /// The folders of the workflow program; empty if no step needs it.
         var program: [String]
-        /// Whether the box's writable folders may be written to.
+        /// Whether steps may write to the machine's writable folders.
         var mayWrite: Bool
-        /// Whether the workspace is laid over others, which are chosen when there is a run.
+        /// Whether the workspace has layers, which are chosen when there is a run.
         var isLayered = false
     }
 
@@ -43,12 +43,12 @@ package actor SandboxPool {
     private let wanted: AsyncStream<(pattern: Pattern, count: Int)>
     private let want: AsyncStream<(pattern: Pattern, count: Int)>.Continuation
     private let sandboxing: @Sendable () async -> Sandboxing
-    /// By repository, the oldest first.
+    /// By repository, oldest first.
     private var waiting: [String: [Waiting]] = [:]
     private var made = 0
-    /// Set when one could not be made: until then none is tried again.
+    /// Set after a failed start: until then no other is tried.
     private var restEnds: ContinuousClock.Instant?
-    /// How long one may wait for a run.
+    /// How long a sandbox waits for a run.
     private let patience = Duration.seconds(300)
 
     package init(
@@ -62,17 +62,17 @@ package actor SandboxPool {
         (wanted, want) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(64))
     }
 
-    /// The place of a run: one with a sandbox that waits, or nil.
+    /// The directories of a waiting sandbox; nil if none waits.
     ///
-    /// The newest, so that those are ended in time which only a burst of runs had use for.
+    /// Last in, first out, so that surplus sandboxes of a burst of runs expire.
     package func place(for repository: String) -> RunDirectories? { waiting[repository]?.popLast()?.place }
 
-    /// Asks for places for the next runs like this one; returns at once. Without effect unless ``run()`` goes on.
+    /// Asks for sandboxes for the next runs like this one, and returns at once. Only while ``run()`` is running.
     ///
     /// - Parameter count: How many are to wait.
     package nonisolated func prepare(_ pattern: Pattern, count: Int) { want.yield((pattern, count)) }
 
-    /// Makes what is wanted until the task is cancelled, and ends everything that waits then.
+    /// Starts the sandboxes that were asked for until the task is cancelled, then ends all that wait.
     package func run() async {
         for await (pattern, count) in wanted {
             if Task.isCancelled { break }
@@ -85,13 +85,13 @@ package actor SandboxPool {
         for one in left { await end(one.place) }
     }
 
-    /// Ends those that no run has come for.
+    /// Ends the sandboxes that have waited too long.
     package func endIdle() async {
         let limit = ContinuousClock.now - patience
         for name in waiting.keys { await end(in: name) { $0.since < limit } }
     }
 
-    /// Ends those of the repository that its next run, being like the last one, can't use.
+    /// Ends the sandboxes of the repository that a run like the last one could not use.
     private func endOthers(than pattern: Pattern) async {
         await end(in: pattern.repository.name) { $0.pattern != pattern }
     }
@@ -160,8 +160,8 @@ package actor SandboxPool {
 }
 
 extension RunEnclosure {
-    /// What the next run of the repository will want if it is like this one; nil where nothing could be made ready for it:
-    /// no sandbox, caches that are found only then, or no step with the policy that most have.
+    /// What a sandbox for another run like this one has to show. Nil if none can be started in advance: without a
+    /// sandbox, with caches, which are locked when a run starts, or if no step has the policy that most steps have.
     package func next(after prepared: PreparedRun, _ space: Workspace) -> SandboxPool.Pattern? {
         guard let enclosure, enclosure.caches.isEmpty, prepared.repository.clone == nil,
             prepared.plan.steps.contains(where: {

@@ -8,26 +8,27 @@ package import Sandbox
 import Synchronization
 package import WorkflowPrograms
 
-/// Whether this box can enclose what it runs, and with what.
+/// The sandboxes, limits and layers that this machine has.
 package struct Sandboxing: Sendable {
-    /// Nil where nothing can be enclosed: see ``obstacle``.
+    /// Nil if there is no sandbox: see ``obstacle``.
     package private(set) var sandbox: Sandbox?
     /// Why there is no sandbox, and what to do about it.
     package let obstacle: String?
-    /// Nil where each process is limited by itself: see ``groupObstacle``.
+    /// Nil if each process has limits of its own: see ``groupObstacle``.
     package let controlGroups: ControlGroups?
     /// Why there are no control groups.
     let groupObstacle: GroupObstacle?
     package let users: StepUsers
     let caches: CacheLocks
-    /// Nil where workspaces can't be laid over others: see ``layeringObstacle``.
+    /// Nil if workspaces can't have layers: see ``layeringObstacle``.
     package var layering: Layering?
-    /// Why they can't, and what to do about it.
+    /// Why workspaces can't have layers, and what to do about it.
     var layeringObstacle: String?
 
-    /// Tries it out on this machine.
+    /// Tries out what this machine has.
     ///
-    /// - Parameter stopSignal: What systemd sends the scope of the control groups to stop it; nil for its usual one.
+    /// - Parameter stopSignal: The signal with which systemd stops the scope of the control groups; nil for its
+    ///   default.
     package static func find(
         stepInit: String, toolchain: Toolchain?, folders: SandboxFolders, state: StateFolder, stopSignal: Int32? = nil
     ) async -> Sandboxing {
@@ -58,9 +59,10 @@ package struct Sandboxing: Sendable {
             users: users, caches: CacheLocks(), layering: layering, layeringObstacle: layeringObstacle)
     }
 
-    /// With the machine's settings copied into one folder, so that a sandbox takes some milliseconds less.
+    /// The same with a copy of the machine's settings in one folder, which makes starting a sandbox some milliseconds
+    /// faster.
     ///
-    /// - Parameter folder: Of a state folder that this process owns.
+    /// - Parameter folder: A path in a state folder that this process owns.
     package func sharingSettings(in folder: String) async -> Sandboxing {
         guard Sandbox.hasMounts, sandbox != nil else { return self }
         var sharing = self
@@ -76,14 +78,14 @@ package struct Sandboxing: Sendable {
         return sandbox.program + (StepUsers.isPossible ? ", each run as a user of its own" : ", as this user")
     }
 
-    /// All of it in words, for `doctor`.
+    /// All of it in words, for `doctor` and `status`.
     package var machine: MachineStatus {
         MachineStatus(
             sandbox: sandbox.map { _ in description }, sandboxObstacle: obstacle, limits: limits,
             workspaces: Layering.inWords(layeringObstacle))
     }
 
-    /// What holds steps to their limits, in words.
+    /// How limits of steps are enforced, in words.
     package var limits: String { Sandboxing.limits(controlGroups, groupObstacle) }
 
     package static func limits(_ groups: ControlGroups?, _ obstacle: GroupObstacle?) -> String {
@@ -97,10 +99,10 @@ package struct Sandboxing: Sendable {
 }
 
 extension GroupObstacle {
-    /// What was thrown, if it is one.
+    /// The error as an obstacle.
     package init(_ error: any Error) { self = error as? GroupObstacle ?? .refused("\(error)") }
 
-    /// Why there are no control groups, and what would change that.
+    /// Why there are no control groups, and what to do about it.
     var advice: String {
         switch self {
         case .noHierarchy: "\(self)"
@@ -112,7 +114,7 @@ extension GroupObstacle {
     }
 }
 
-/// Who writes to which cache: one run at a time, others read it meanwhile.
+/// Which run may write to which cache: one at a time, while others read it.
 package final class CacheLocks: Sendable {
     private let held = Mutex<Set<String>>([])
 

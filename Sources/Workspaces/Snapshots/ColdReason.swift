@@ -4,11 +4,11 @@ import Foundation
 import Pipeline
 import Sandbox
 
-/// Why a run begins from nothing, for its report.
+/// Why a run starts in a fresh workspace, for its report.
 enum ColdReason {
-    /// What the newest workspace of the same workflow and branch has otherwise; nil where it could be used.
+    /// Why no snapshot can be used: what is different in the newest one of the same workflow and branch.
     ///
-    /// - Parameter bases: All of the box, newest first.
+    /// - Parameter bases: All snapshots, newest first.
     static func text(_ bases: [Snapshot], for key: SnapshotKey, plan: String?) -> String {
         guard let base = bases.first(where: { $0.key.isOfSameLine(as: key) }) else {
             return "there is no warm workspace of \(key.branch) yet"
@@ -19,7 +19,7 @@ enum ColdReason {
         return "the warm workspace of run \(base.run) reached its limit of layers or size"
     }
 
-    /// Why a run asks for no warm workspace at all.
+    /// Why a run asks for no snapshot at all.
     static func text(_ request: RunRequest) -> String {
         if request.runsAtMostOnce || request.event == .tag { return "releases always start fresh" }
         if request.background == .cleanBuild { return "this clean build is compared with warm runs" }
@@ -29,9 +29,9 @@ enum ColdReason {
 }
 
 extension Plan {
-    /// A digest of all that its steps do: two definitions with the same one build the same.
+    /// A digest of everything that the steps do: two definitions with the same digest build the same.
     ///
-    /// Nil where a step is Swift code of `workflows/`, of which the plan has only the name.
+    /// Nil if a step is Swift code of `workflows/`, because the plan has only its name.
     var snapshotDigest: String? {
         guard !steps.contains(where: { $0.action == .closure }) else { return nil }
         let encoder = JSONEncoder()
@@ -41,8 +41,8 @@ extension Plan {
 }
 
 extension RunRequest {
-    /// Whether it begins from nothing, whatever bases there are: what is released, what is compared with warm runs, and
-    /// what may be built otherwise than the others by its parameters.
+    /// Whether it starts in a fresh workspace even if there is a snapshot: a release, a clean run that is compared with
+    /// warm ones, and a run with parameters, which may change what is built.
     package var beginsFromNothing: Bool {
         runsAtMostOnce || event == .tag || background == .cleanBuild || options.isClean || !parameters.isEmpty
     }

@@ -10,69 +10,69 @@ import Git
     import Darwin
 #endif
 
-/// Which runs may begin from a ``Snapshot``: those of the same workflow for the same branch, with the same tools.
+/// Which runs may start from a ``Snapshot``: those of the same workflow and branch, with the same tools.
 package struct SnapshotKey: Sendable, Codable, Hashable {
     package var repository: String
     package var workflow: String
-    /// The protected branch whose code left it.
+    /// The protected branch whose code it was built from.
     package var branch: String
-    /// The id of the tree of `workflows/`: what was built by another definition, with other flags say, is built again.
+    /// The id of the tree of `workflows/`: another definition may build with other flags.
     var definition: String
-    /// The compiler's version and ``MachineImage``: the same for other tools.
+    /// The compiler's version and ``MachineImage/words``.
     package var tools: String
 
-    /// Whether it is for the same runs, whatever they are built by and with.
+    /// Whether both are for the same workflow and branch, with whatever definition and tools.
     func isOfSameLine(as other: SnapshotKey) -> Bool {
         repository == other.repository && workflow == other.workflow && branch == other.branch
     }
 }
 
-/// The workspace of merged code that passed, with its build products: what later runs begin from.
+/// The finished workspace of a passed run of merged code, with its build products. Later runs start from it.
 ///
-/// Only merged code leaves one. It is never written to again: each run has a layer of its own above it.
+/// It is never written to again: each run writes to a layer of its own above it.
 package struct Snapshot: Sendable, Codable, Hashable {
     package var key: SnapshotKey
-    /// A digest of the steps that built it, see ``Plan/snapshotDigest``; nil where those hold Swift code.
+    /// A digest of the steps that built it, see ``Plan/snapshotDigest``; nil if one of them is Swift code.
     var plan: String?
     /// The name of its folder.
     package var folder: String
     /// The run that left it.
     package var run: RunID
-    /// The tested commit and its tree, to which the tracked files are equal.
+    /// The tested commit and its tree. The tracked files are equal to those of the tree.
     package var commit: String
     var tree: String
-    /// Newest first; all but those of this run belong to the bases that it was built on.
+    /// Newest first. All but those of its own run belong to the snapshots that this one was built on.
     var layers: [Layer]
-    /// The index file of the tree, with the times of the files as they are in the layers.
+    /// The Git index of the tree, with the times that the files have in the layers.
     var index: String
-    /// On disk, of this run's own layers.
+    /// Bytes on disk of its own run's layers.
     var bytes: Int
     var createdAt: Date
-    /// When a run of its line of bases last began from nothing.
+    /// When a run in the chain of snapshots that it was built on last started in a fresh workspace.
     package var cleanAt: Date
-    /// Whether its own run did.
+    /// Whether its own run started in a fresh workspace.
     package var isClean: Bool
     /// The start of the system in which it was made; nil once it is known to be on the disk.
     ///
-    /// Nothing is flushed while a run goes on. After a power cut files may be empty and have their right times, which no
-    /// build would notice.
+    /// Nothing is flushed while a run is under way. After a power cut files may be empty and still have their right
+    /// times, which no build would notice.
     var boot: String?
 
-    /// Whether a run with these steps may begin from it: the definition is the same, or it was edited in a way that left
-    /// every step as it was.
+    /// Whether a run with these steps may start from it: the definition is the same, or was edited without a change to
+    /// any step.
     func serves(_ key: SnapshotKey, plan: String?) -> Bool {
         if self.key == key { return true }
         return plan != nil && self.plan == plan && self.key.isOfSameLine(as: key) && self.key.tools == key.tools
     }
 
-    /// How workspaces take it; nil when its record is damaged.
+    /// Its layers as a workspace needs them; nil if its record is damaged.
     var workspaceBase: WorkspaceSource? {
         OID(hex: tree).map { WorkspaceSource(layers: layers, tree: $0, index: index) }
     }
 }
 
 extension stat {
-    /// When the content was changed last.
+    /// When the content last changed.
     var modifiedTime: timespec {
         #if canImport(Darwin)
             st_mtimespec
@@ -81,7 +81,7 @@ extension stat {
         #endif
     }
 
-    /// When anything about the file was changed last: name, mode or content.
+    /// When the name, the mode or the content last changed.
     var changedTime: timespec {
         #if canImport(Darwin)
             st_ctimespec
@@ -101,9 +101,9 @@ extension timespec {
     }
 }
 
-/// The programs of this machine in words that change when they do.
+/// The programs of this machine, as a text that changes when one of them does.
 package enum MachineImage {
-    /// The system's release and the state of its package manager, where it has one of these.
+    /// The release of the system and the state of its package manager.
     package static var words: String {
         let stamps = ["/var/lib/dpkg/status", "/var/lib/rpm/rpmdb.sqlite", "/lib/apk/db/installed"].compactMap { path in
             var info = stat()
@@ -113,11 +113,12 @@ package enum MachineImage {
         return ([system] + stamps).joined(separator: ", ")
     }
 
-    /// Read once: a release that comes while the box runs shows in the package manager's files.
+    /// Read once: an upgrade while the daemon runs shows in the package manager's files.
     private static let system = ProcessInfo.processInfo.operatingSystemVersionString
 }
 
 extension ProgramCache {
-    /// What a base was built with; first by which way of writing files, so that one of another way is none any more.
+    /// The tools that a snapshot was built with. The number in front changes when pipectl writes the files in another
+    /// way.
     package var tools: String { "2 \(toolchain.version) \(toolchain.fileWords) \(MachineImage.words)" }
 }

@@ -14,47 +14,47 @@ import Sandbox
     import Darwin
 #endif
 
-/// The bases of the box: `bases/` of the state folder.
+/// The snapshots, in `bases/` of the state folder.
 ///
 /// ```
-/// bases/RUN-…/base.json           what it is; written last
-///                   layer.json    the same, once only others need its layers
-///                   written       what the run's steps wrote
-///                   tree          what the box wrote before: the files in which the commit differs from the base below,
-///                                 or all of them
-///                   index         Git's index of the tree
+/// bases/RUN-…/base.json           the record; written last
+///                   layer.json    the record, once only the layers are needed, by other snapshots
+///                   written       what the steps of the run wrote
+///                   tree          what pipectl wrote before: the files in which the commit differs from the snapshot
+///                                 below, or all files
+///                   index         the Git index of the tree
 /// ```
 package actor SnapshotStore {
-    /// For each workflow and branch.
+    /// The most snapshots of one workflow and branch.
     static let mostKept = 3
-    /// Layers of one base: beyond, the next is built from nothing.
+    /// The most layers of one snapshot. A run that would add another one starts in a fresh workspace.
     static let deepest = 16
     private static let record = "base.json"
     private static let oldRecord = "layer.json"
 
     package nonisolated let folder: String
-    /// On disk, of all bases together.
+    /// Bytes on disk, of all snapshots together.
     private let limit: Int
     private let log: Logger
     private var bases: [Snapshot] = []
-    /// Bytes on disk by folder, also of bases that are gone and whose layers others need.
+    /// Bytes on disk by folder, including those of removed snapshots whose layers are still needed.
     private var sizes: [String: Int] = [:]
     /// Folders to be removed.
     private var trash: [String] = []
-    /// By folder name: runs that go on above it now.
+    /// The number of runs that use a folder now.
     private var uses: [String: Int] = [:]
-    /// Folders of bases that were given up and that runs still go on above: what those leave is no base either.
+    /// Folders of wrong snapshots that runs still use. A snapshot that such a run would leave is refused.
     private var givenUp: Set<String> = []
-    /// Runs whose bases are gone and would be as good if they were made again, with the bytes that must be free for that
-    /// beyond those that the box keeps free.
+    /// Runs whose snapshots are gone and worth making again, with the bytes that must be free for that beyond those
+    /// that the daemon keeps free.
     private var lost: [RunID: Int] = [:]
-    /// Runs that were to leave a base and that this process carried out: of what earlier ones left, and why it is gone,
-    /// nothing is known.
+    /// Runs of this process that were to leave a snapshot. Why the snapshot of a run of an earlier process is gone is
+    /// not known.
     private var tried: Set<RunID> = []
 
-    /// Takes up what an earlier process left, and removes what no base of it needs.
+    /// Reads what an earlier process left, and removes what no snapshot needs.
     ///
-    /// - Parameter held: Folders that workspaces of failed runs lie over.
+    /// - Parameter held: Folders that retained workspaces are layered over.
     package init(folder: String, limit: Int, log: Logger, held: [String] = []) {
         self.folder = folder
         self.limit = limit
@@ -67,12 +67,14 @@ package actor SnapshotStore {
             }
             return try? decoder.decode(Snapshot.self, from: data)
         }
-        let found = names.compactMap { name in read(name, SnapshotStore.record).flatMap { $0.folder == name ? $0 : nil }
+        let records = names.compactMap { name in
+            read(name, SnapshotStore.record).flatMap { $0.folder == name ? $0 : nil }
         }
-        .filter { base in
-            // A copied state folder has the paths of the other one.
-            (base.boot == nil || base.boot == Boot.id) && FileManager.default.fileExists(atPath: base.index)
-                && base.layers.allSatisfy {
+        let found = records.filter { snapshot in
+            // The records in a copied state folder have the paths of the original.
+            (snapshot.boot == nil || snapshot.boot == Boot.id)
+                && FileManager.default.fileExists(atPath: snapshot.index)
+                && snapshot.layers.allSatisfy {
                     $0.path.hasPrefix(folder + "/") && FileManager.default.fileExists(atPath: $0.path)
                 }
         }
@@ -85,7 +87,7 @@ package actor SnapshotStore {
             } else if name.hasPrefix(".removed-") {
                 trash.append("\(folder)/\(name)")
             } else {
-                // Removing takes as long as there are files: not while a daemon starts.
+                // Removing many files takes long: not while a daemon starts.
                 let path = "\(folder)/.removed-\(UInt64.random(in: 0 ... .max))"
                 if rename("\(folder)/\(name)", path) == 0 { trash.append(path) }
             }
@@ -95,22 +97,24 @@ package actor SnapshotStore {
     /// Newest first.
     package var all: [Snapshot] { bases }
 
-    /// - Parameter commit: Of the base; nil for any.
+    /// - Parameter commit: The commit of the snapshot; nil for any.
     package func has(_ key: SnapshotKey, at commit: String? = nil) -> Bool {
         bases.contains { $0.key == key && commit ?? $0.commit == $0.commit && Self.isUsable($0) }
     }
 
-    /// Files that a run writes must be newer than what was built: after the clock was set back, they would not be.
+    /// A build compares times: files that a run writes must be newer than the snapshot, which fails if the clock was
+    /// set back.
     private static func isUsable(_ base: Snapshot) -> Bool { base.createdAt <= Date() }
 
-    /// Why ``take(_:plan:leavesBase:difference:)`` found none.
+    /// Why ``take(_:plan:leavesBase:difference:)`` found no snapshot.
     func whyNone(_ key: SnapshotKey, plan: String?) -> String { ColdReason.text(bases, for: key, plan: plan) }
 
-    /// Takes the base with the smallest difference to `tree`, so that nothing removes it; nil where there is none.
+    /// Takes the snapshot with the smallest difference to the run's tree, and protects it until it is given back.
     ///
-    /// - Parameter difference: How many entries of the run's tree another tree has otherwise.
-    /// - Parameter leavesBase: Whether the run is to leave a base: where that would be too deep or too large it begins from
-    ///   nothing.
+    /// - Parameters:
+    ///   - difference: How many entries of another tree differ from those of the run's tree.
+    ///   - leavesBase: Whether the run is to leave a snapshot: then one with too many layers or bytes is not used.
+    /// - Returns: Nil if there is no suitable snapshot.
     func take(
         _ key: SnapshotKey, plan: String? = nil, leavesBase: Bool,
         difference: @Sendable (_ tree: OID) async throws -> Int
@@ -121,48 +125,48 @@ package actor SnapshotStore {
             guard let tree = OID(hex: base.tree), let count = try? await difference(tree) else { continue }
             if count < best?.difference ?? .max { best = (base, count) }
         }
-        // Meanwhile another run's end may have removed it.
+        // Another run may have removed it in the meantime.
         guard let best, bases.contains(where: { $0.folder == best.base.folder }) else { return nil }
         for name in SnapshotStore.folders(of: best.base) { uses[name, default: 0] += 1 }
         return SnapshotUse(base: best.base, changedFiles: best.difference)
     }
 
-    /// Whether a base on top of this one would have too many layers, or several that make up half of the limit and could
-    /// only go together.
+    /// Whether a snapshot on top of this one would have too many layers, or layers that take half of the limit and can
+    /// only be removed together.
     private func isFull(_ base: Snapshot) -> Bool {
         let folders = SnapshotStore.folders(of: base)
         return base.layers.count >= SnapshotStore.deepest
             || folders.count > 1 && folders.compactMap { sizes[$0] }.reduce(0, +) > limit / 2
     }
 
-    /// Bytes on disk of layers that no base needs any more, and that workspaces of failed runs lie over.
+    /// Bytes on disk of layers that only retained workspaces need.
     func bytesHeld(_ names: some Collection<String>) -> Int {
         let needed = SnapshotStore.needed(bases)
         return Set(names).subtracting(needed).compactMap { sizes[$0] }.reduce(0, +)
     }
 
-    /// Notes that a run that is to leave a base begins.
+    /// Notes that a run starts that is to leave a snapshot.
     package func noteTry(_ run: RunID) { tried.insert(run) }
 
-    /// Notes that a run would leave the base another time that it could not leave now.
+    /// Notes that a run could not leave its snapshot, but could if it were repeated.
     ///
-    /// - Parameter room: Bytes that must be free for that beyond those that the box keeps free.
+    /// - Parameter room: Bytes that must be free for that beyond those that the daemon keeps free.
     func noteLoss(_ run: RunID, needing room: Int = 0) { lost[run] = room }
 
-    /// Whether the base that a run left, if it did, should be made once more.
+    /// Whether the snapshot of a run should be made again.
     ///
-    /// It may be gone for what it was, like one of a branch that was moved back meanwhile; or it was made with other tools.
-    /// One that had to go for the others' sake would soon have to again, as would one for which the disk has no room yet;
-    /// and a run that left none would leave none again.
+    /// Yes if it was removed for a reason that is gone, for example because the branch was moved back in the meantime,
+    /// or if it was made with other tools. No if it was removed to make room, because it would soon be removed again;
+    /// nor if the disk has no room for it yet, nor if the run never left one.
     ///
-    /// - Parameter room: Bytes that are free beyond those that the box keeps free.
+    /// - Parameter room: Bytes that are free beyond those that the daemon keeps free.
     package func isLost(ofRun run: RunID, tools: String, room: Int) -> Bool {
         if let base = bases.first(where: { $0.run == run }) { return base.key.tools != tools || !Self.isUsable(base) }
         if let needed = lost[run] { return needed <= room }
         return !tried.contains(run)
     }
 
-    /// Keeps these folders, whatever becomes of the bases that they are of, until they are released.
+    /// Keeps these folders until they are released, even if their snapshots are removed.
     func hold(_ names: [String]) { for name in names { uses[name, default: 0] += 1 } }
 
     func giveBack(_ use: SnapshotUse?) async {
@@ -178,16 +182,16 @@ package actor SnapshotStore {
         await sweep()
     }
 
-    /// A new folder for the layers of a base of this run; its own until ``add(_:)``.
+    /// Makes a folder for the layers of a snapshot of this run. It belongs to the caller until ``add(_:)``.
     nonisolated func makePlace(for run: QueuedRun) throws -> String {
         let path = "\(folder)/\(run.id)-\(String(UInt32.random(in: 0 ... .max), radix: 36))"
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
         return path
     }
 
-    /// Makes a base known whose layers are in place, and removes those for which there is no room beside it.
+    /// Adds a snapshot whose layers are in place, and removes others if there is no room for all.
     ///
-    /// - Throws: `GivenUp`, when it lies on one that was given up meanwhile.
+    /// - Throws: ``GivenUp`` if it is built on a snapshot that was given up in the meantime.
     func add(_ base: Snapshot) async throws {
         guard givenUp.isDisjoint(with: SnapshotStore.folders(of: base)) else { throw GivenUp() }
         try write(base)
@@ -202,7 +206,7 @@ package actor SnapshotStore {
             .write(to: URL(fileURLWithPath: "\(folder)/\(base.folder)/\(SnapshotStore.record)"), options: .atomic)
     }
 
-    /// Has what was added since the last time on the disk, so that it outlives a power cut.
+    /// Flushes new snapshots to the disk, so that they survive a power cut.
     package func flush() async {
         let added = bases.filter { $0.boot != nil }.map(\.folder)
         guard !added.isEmpty else { return }
@@ -213,11 +217,11 @@ package actor SnapshotStore {
         }
     }
 
-    /// Removes all bases for which `isUnwanted` holds; returns how many.
+    /// Removes the snapshots for which `isUnwanted` returns true, and returns their number.
     @discardableResult
     package func remove(_ comeback: RemakePolicy = .whenMissed, where isUnwanted: (Snapshot) -> Bool) async -> Int {
         let gone = bases.filter(isUnwanted)
-        // All that go would come back, and the disk would be as full again.
+        // If all removed snapshots came back, the disk would be as full again.
         let room = 2 * bytes
         bases.removeAll(where: isUnwanted)
         for base in gone {
@@ -232,13 +236,13 @@ package actor SnapshotStore {
         return gone.count
     }
 
-    /// Bytes on disk of all layers that are kept.
+    /// Bytes on disk of all layers.
     var bytes: Int {
         let needed = SnapshotStore.needed(bases)
         return sizes.filter { needed.contains($0.key) }.values.reduce(0, +)
     }
 
-    /// Removes bases that are wrong, for good: what runs leave that began from any layer of theirs is no base either.
+    /// Removes wrong snapshots for good, and refuses the snapshots of runs that started from any of their layers.
     package func giveUp(where isWrong: (Snapshot) -> Bool) async -> Int {
         givenUp.formUnion(bases.filter(isWrong).flatMap(SnapshotStore.folders))
         return await remove(.never, where: isWrong)
@@ -260,8 +264,8 @@ package actor SnapshotStore {
             }
         }
         bases.removeAll { gone.contains($0.folder) }
-        // The oldest first of those that make room by it, and before others those that the newest of all replaces. That
-        // one is kept whatever it takes, or nothing would ever be warm.
+        // Of those whose removal makes room the oldest first, and before all others those that the newest one replaces.
+        // The newest one stays whatever it takes: otherwise no run would ever start warm.
         while bytes > limit {
             let removable = bases.indices.dropFirst().filter(makesRoom)
             guard let index = removable.last(where: { bases[$0].key == bases[0].key }) ?? removable.last else { break }
@@ -275,7 +279,7 @@ package actor SnapshotStore {
         await sweep()
     }
 
-    /// Whether the base takes any, and no other one lies on its layers.
+    /// Whether the snapshot takes space, and no other one is built on its layers.
     private func makesRoom(_ index: Int) -> Bool {
         sizes[bases[index].folder, default: 0] > 0
             && !bases.indices.contains { $0 != index && Self.folders(of: bases[$0]).contains(bases[index].folder) }
@@ -285,13 +289,13 @@ package actor SnapshotStore {
         rename("\(folder)/\(name)/\(SnapshotStore.record)", "\(folder)/\(name)/\(SnapshotStore.oldRecord)")
     }
 
-    /// Removes what an earlier process left and this one has no room or no use for.
+    /// Removes what an earlier process left and this one has no room for.
     package func clear() async {
         if limit == 0 { await remove(.never) { _ in true } }
         await evict()
     }
 
-    /// Removes the folders that neither a base nor a run needs.
+    /// Removes the folders that neither a snapshot nor a run needs.
     private func sweep() async {
         let kept = SnapshotStore.needed(bases).union(uses.keys)
         for (name, _) in sizes where !kept.contains(name) {
@@ -307,7 +311,7 @@ package actor SnapshotStore {
 
     private static func needed(_ bases: [Snapshot]) -> Set<String> { Set(bases.flatMap(folders)) }
 
-    /// The folders that hold a base and its layers.
+    /// The folders of a snapshot and of its layers.
     private static func folders(of base: Snapshot) -> [String] {
         let layers = base.layers.map { layer in
             ((layer.path as NSString).deletingLastPathComponent as NSString).lastPathComponent
@@ -316,30 +320,30 @@ package actor SnapshotStore {
     }
 }
 
-/// When a base that is removed may be made again.
+/// When a removed snapshot may be made again.
 package enum RemakePolicy {
     case whenMissed
-    /// When it is missed and the disk has room for twice of what all had taken.
+    /// When it is missed and the disk has twice the room that all removed ones took.
     case whenThereIsRoom
     case never
 }
 
-/// A base that runs have missed.
+/// A snapshot that a run could have used.
 package struct MissedSnapshot: Sendable, Hashable {
     package var key: SnapshotKey
-    /// At the tip of the branch.
+    /// The tip of the branch.
     package var commit: String
 }
 
-/// Why a run leaves no base.
+/// A snapshot is refused because it is built on one that was given up.
 private struct GivenUp: Error, CustomStringConvertible {
     package let description = "the warm workspace that it started from was removed in the meantime"
 }
 
-/// A run's hold of a base, until it is given back.
+/// The use of a snapshot by a run, until it is given back.
 package struct SnapshotUse: Sendable {
     package let base: Snapshot
-    /// Entries of the run's tree that the base has otherwise.
+    /// How many entries of the run's tree differ from those of the snapshot.
     let changedFiles: Int
 
     var reported: Report.Base { Report.Base(run: base.run, commit: base.commit, changedFiles: changedFiles) }

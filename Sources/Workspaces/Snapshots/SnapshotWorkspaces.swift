@@ -15,12 +15,12 @@ import Sandbox
     import Darwin
 #endif
 
-/// Which snapshot a run begins from, and which it leaves.
+/// Decides which snapshot a run starts from and which it leaves.
 package struct SnapshotWorkspaces: Sendable {
     let bases: SnapshotStore
     /// The compiler and the packages of the machine: a snapshot made with others is not used.
     package let tools: String
-    /// Whether workspaces can be laid over others here, and have room.
+    /// Whether workspaces can be layered here, and snapshots may use any space.
     let isPossible: Bool
     /// Called when a run missed a snapshot, or could not leave one.
     let missed: @Sendable (MissedSnapshot) -> Void
@@ -37,9 +37,9 @@ package struct SnapshotWorkspaces: Sendable {
         self.log = log
     }
 
-    /// Chooses the base with the smallest difference to the tested tree, and decides whether the run leaves one.
+    /// Chooses the snapshot with the smallest difference to the tested tree, and decides whether the run leaves one.
     ///
-    /// - Parameter isWhole: Whether all steps of the plan are run, but for those that leave nothing.
+    /// - Parameter isWhole: Whether all steps of the plan run, except those that write nothing.
     func choose(
         _ prepared: PreparedRun, isWhole: Bool
     ) async -> SnapshotChoice {
@@ -62,7 +62,7 @@ package struct SnapshotWorkspaces: Sendable {
         return choice
     }
 
-    /// Gives up bases of commits that are no longer on their branch: it was moved back, for what they were built from.
+    /// Gives up snapshots of commits that are no longer on their branch, because it was moved back.
     private func giveUpAbandoned(_ key: SnapshotKey, _ repository: SourceRepository) async {
         let commits = Set(await bases.all.filter { $0.key.isOfSameLine(as: key) }.map(\.commit))
         guard !commits.isEmpty else { return }
@@ -76,26 +76,26 @@ package struct SnapshotWorkspaces: Sendable {
             }
         }
         guard let abandoned, !abandoned.isEmpty else { return }
-        // What they lie on may be of the branch still, and others may go on from it.
+        // The snapshots below may belong to commits that are still on the branch, and other runs may start from them.
         let gone = await bases.remove { $0.key.isOfSameLine(as: key) && abandoned.contains($0.commit) }
         log.notice(
             "\(key.branch) was moved back: removed \(gone) warm workspaces of \(key.workflow) for commits that are no longer on it"
         )
     }
 
-    /// Which base a run leaves when it passes; nil for none.
+    /// Which snapshot a run leaves when it passes; nil for none.
     ///
-    /// Only merged code leaves one, and only a whole run of a workflow that changes run too: nobody else would begin
-    /// from it. Where such a run can't, the box does it once more in its idle time.
+    /// Only a whole run of merged code leaves one, and only of a workflow that changes run, too: no other run would use
+    /// it. If this run can't leave it, the daemon repeats the run when it is idle.
     package func leaving(_ prepared: PreparedRun, isWhole: Bool) async -> SnapshotKey? {
         let run = prepared.run
         guard let key = snapshotKey(prepared), prepared.isMerged, run.request.change == nil,
             !run.request.isPartial, run.request.parameters.isEmpty, prepared.startsForChanges,
-            // What was once on the branch is nothing to begin from.
+            // A commit that was on the branch in the past is of no use.
             ![.bisect, .flakeProbe].contains(run.request.background)
         else { return nil }
-        // A secret that a step wrote down would be there for every change to read. The box's own run of the workflow
-        // leaves such steps out.
+        // A step may have written a secret to a file, and every change could read it there. The daemon's own run of the
+        // workflow leaves out steps with secrets.
         if isWhole, prepared.plan.steps.allSatisfy(\.secrets.isEmpty) { return key }
         missed(MissedSnapshot(key: key, commit: prepared.commit.hex))
         return nil
@@ -109,7 +109,7 @@ package struct SnapshotWorkspaces: Sendable {
             definition: prepared.definition, tools: tools)
     }
 
-    /// Makes a base of what a passed run left; whatever stands in the way costs the next run its warmth and nothing else.
+    /// Makes a snapshot of the workspace of a passed run. If that fails, later runs only start slower.
     ///
     /// Only after ``Workspace/close()``.
     private func leaveSnapshot(
@@ -139,7 +139,7 @@ package struct SnapshotWorkspaces: Sendable {
                         try Repository.writeIndex(patching: index, with: restored, to: base.index)
                     }
                     base.layers = [try moved(upper, to: "\(place)/written")]
-                    // Those of the base below stay where they are.
+                    // The layers of the snapshot below stay where they are.
                     base.layers += try workspace.layers.map { layer in
                         layer.path.hasPrefix(workspace.folder + "/") ? try moved(layer, to: "\(place)/tree") : layer
                     }
@@ -167,9 +167,10 @@ package struct SnapshotWorkspaces: Sendable {
         }
     }
 
-    /// Leaves the snapshot that was promised, and gives back the one below. Nobody waits for it: the verdict is recorded.
+    /// Leaves the snapshot that was decided on, and gives back the one below. The verdict is recorded before that, so
+    /// nobody waits for it.
     ///
-    /// Nothing of the run may live.
+    /// No process of the run may be alive.
     package func release(_ finished: FinishedWorkspace) async {
         let choice = finished.choice
         if let key = choice.leaves, finished.hasPassed {
@@ -178,8 +179,8 @@ package struct SnapshotWorkspaces: Sendable {
         await bases.giveBack(choice.use)
     }
 
-    /// Gives up a snapshot over which no workspace could be laid: all that follow would try it, too. Nor does the run
-    /// leave one.
+    /// Removes a snapshot that no workspace could be layered over, because every later run would fail on it, too. The
+    /// run leaves no snapshot either.
     package func giveUp(_ choice: SnapshotChoice, _ run: RunID) async {
         guard let base = choice.use?.base else { return }
         await bases.remove { $0.folder == base.folder }
@@ -193,7 +194,7 @@ private func moved(_ layer: Layer, to path: String) throws -> Layer {
 }
 
 extension Plan {
-    /// Which files its steps leave for the report.
+    /// The files that its steps leave for the report.
     fileprivate var resultGlobs: [Glob] {
         let results = steps.flatMap(\.testResults).compactMap { source in
             switch source {
