@@ -40,8 +40,8 @@ let areas = [
         "engine", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
         "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText", "Sources/Git", "Sources/Masking",
         "Sources/Pipeline", "Sources/ProjectSetup", "Sources/Reports", "Sources/Results", "Sources/Sandbox",
-        "Sources/Store", "Sources/TerminalText", "Sources/TestReports", "Sources/stepinit", "Tests/EngineTests",
-        "Tests/Support", "Tests/TestBasics"
+        "Sources/Store", "Sources/TerminalText", "Sources/TestReports", "Sources/WorkflowPrograms", "Sources/stepinit",
+        "Tests/EngineTests", "Tests/Support", "Tests/TestBasics"
     ),
     Area(
         "fault", "Sources/AgentTools", "Sources/Archive", "Sources/BuildBox", "Sources/CAllocator", "Sources/CGit",
@@ -85,7 +85,8 @@ let areas = [
         "project-setup", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
         "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText", "Sources/Git", "Sources/Masking",
         "Sources/Pipeline", "Sources/ProjectSetup", "Sources/Reports", "Sources/Results", "Sources/Sandbox",
-        "Sources/Store", "Sources/TerminalText", "Sources/TestReports", "Tests/ProjectSetupTests", "Tests/Support"
+        "Sources/Store", "Sources/TerminalText", "Sources/TestReports", "Sources/WorkflowPrograms",
+        "Tests/ProjectSetupTests", "Tests/Support"
     ),
     Area(
         "ref-hints", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency", "Sources/Git",
@@ -136,15 +137,18 @@ let areas = [
         "Sources/Results", "Sources/TerminalText", "Sources/TestReports", "Tests/TestReportsTests"
     ),
     Area(
-        "workflow-programs", "Sources/CLinux", "Sources/Concurrency", "Sources/Pipeline", "Sources/Results",
-        "Sources/Sandbox", "Sources/TerminalText", "Sources/WorkflowPrograms", "Tests/WorkflowProgramsTests", "docs",
-        "workflows"
+        "workflow-programs", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
+        "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText", "Sources/Git", "Sources/Masking",
+        "Sources/Pipeline", "Sources/ProjectSetup", "Sources/Results", "Sources/Sandbox", "Sources/TerminalText",
+        "Sources/TestReports", "Sources/WorkflowPrograms", "Tests/WorkflowProgramsTests", "docs", "workflows"
     ),
     Area(
-        "workspaces", "Sources/Archive", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects",
-        "Sources/Concurrency", "Sources/Control", "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText",
-        "Sources/Git", "Sources/Masking", "Sources/Pipeline", "Sources/Reports", "Sources/Results", "Sources/Sandbox",
-        "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText",
-        "Sources/TestReports", "Sources/Workspaces", "Sources/stepinit", "Tests/Support", "Tests/WorkspacesTests"
+        "workspaces", "Sources/Archive", "Sources/BuildBox", "Sources/CAllocator", "Sources/CGit", "Sources/CLinux",
+        "Sources/CLooseObjects", "Sources/Concurrency", "Sources/Control", "Sources/Diagnostics", "Sources/Engine",
+        "Sources/ForeignText", "Sources/Git", "Sources/Masking", "Sources/Pipeline", "Sources/RefHints",
+        "Sources/Reports", "Sources/Results", "Sources/Sandbox", "Sources/Secrets", "Sources/Settings",
+        "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity",
+        "Sources/TestReports", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit", "Tests/Support",
+        "Tests/WorkspacesTests"
     ),
 ]
