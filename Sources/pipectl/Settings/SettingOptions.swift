@@ -4,10 +4,9 @@ import Settings
 // Flags that follow from the table: name, help and what is allowed.
 
 extension BoxSetting {
-    /// The flag's help, with its default.
+    /// The flag's help. Defaults are what `pipectl config show` prints.
     func help(_ valueName: String? = nil) -> ArgumentHelp {
-        let standard = setting.standardText == "none" ? "" : " Default: \(setting.standardText)."
-        return ArgumentHelp("\(setting.summary)\(standard)", valueName: valueName ?? setting.kind.valueName)
+        ArgumentHelp("\(setting.summary)", valueName: valueName ?? setting.kind.valueName)
     }
 
     fileprivate var flagName: NameSpecification { .customLong(setting.flag?.name ?? setting.name) }

@@ -18,6 +18,8 @@ struct Watch: AsyncParsableCommand {
         discussion: """
             The first look at a repository starts no runs. SIGTERM or Ctrl-C lets running runs end and then stops; a \
             second one cancels them; a third ends at once. SIGHUP checks the repositories at once.
+
+            Settings of the box can stand in config.json, too; `pipectl config show` prints them with their defaults.
             """)
 
     @OptionGroup var state: StateOptions
