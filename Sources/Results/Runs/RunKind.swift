@@ -1,12 +1,12 @@
-/// What kind of run it is, with what only such a run has.
+/// The kind of a run, with the facts that only runs of this kind have.
 public enum RunKind: Sendable, Equatable {
     /// A ref that moved or a schedule started it; ``RunRequest/event`` says which.
     case triggered
     /// Somebody asked for it.
     case manual
-    /// Somebody asked for an earlier run once more.
+    /// Somebody asked to repeat an earlier run.
     case rerun(Rerun)
-    /// Leaves the workspace that runs of changes start from. `isMissed`: they have none before it has ended.
+    /// Makes the snapshot that runs of changes start from. `isMissed`: queued ones have none until it has ended.
     case warmUp(isMissed: Bool)
     /// Builds merged code from nothing, to see that the verdict is the same as in a warm workspace.
     ///
@@ -48,7 +48,7 @@ public enum BackgroundRun: String, Sendable, Codable {
     case flakeProbe = "learn"
 }
 
-/// How a run differs from a usual one of its kind, as whoever asked for it wished.
+/// How a run differs from others of its kind, as requested.
 public struct RunOptions: Sendable, Equatable {
     /// Whether every step is run, also those that earlier runs have proved.
     public var refusesProofs = false
@@ -63,7 +63,7 @@ public struct RunOptions: Sendable, Equatable {
 }
 
 extension RunRequest {
-    /// What the daemon wants the run for of its own accord; nil for a run that somebody waits for.
+    /// The kind of background run; nil for other runs.
     public var background: BackgroundRun? {
         switch kind {
         case .triggered, .manual, .rerun, .fix: nil
@@ -74,7 +74,7 @@ extension RunRequest {
         }
     }
 
-    /// What it does for fixing another run; nil for nothing.
+    /// The run's part in fixing another run; nil for other runs.
     public var fix: FixRole? {
         if case .fix(let role) = kind { role } else { nil }
     }
@@ -84,7 +84,7 @@ extension RunRequest {
         if case .rerun(let rerun) = kind { rerun } else { nil }
     }
 
-    /// The run whose retained workspace it continues in, where that is still there; nil to start as others do.
+    /// The run whose retained workspace it continues in, if that still exists; nil for other runs.
     public var resumes: RunID? {
         switch kind {
         case .rerun(let rerun): rerun.resumes ? rerun.of : nil
@@ -93,7 +93,6 @@ extension RunRequest {
         }
     }
 
-    /// Whether a push or a move of the target started it: what was wanted for an older commit of the change is not wanted
-    /// any more.
+    /// Whether a push or a move of the target started it. Then requests for older commits of the change no longer apply.
     package var startsAnew: Bool { kind == .triggered && change != nil }
 }

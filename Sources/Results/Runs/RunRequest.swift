@@ -1,40 +1,48 @@
 public import Pipeline
 
-/// What a run is asked to do: enough to execute it after a restart, without looking at the repository again.
+/// What a run was asked to do. It is enough to execute the run after a restart, without observing the repository again.
 public struct RunRequest: Sendable, Equatable {
     /// The watched repository's name.
     public var repository: String
+    /// The workflow's name.
     public var workflow: String
+    /// The event that starts the run.
     public var event: Trigger.Event
-    /// The full ref that moved, or that was named by hand.
+    /// The full ref that moved, or that a person named.
     public var ref: String
-    /// The target of a change, else the branch; nil for a tag.
+    /// The target of a change, otherwise the branch; nil for a tag.
     public var branch: String?
     /// The pushed commit: the head of a change, the tip of a branch, or a snapshot of a working tree.
     public var head: String
-    /// The commit that holds the workflow definition: the target's tip for a change.
+    /// The commit with the workflow definition: for a change, the tip of its target.
     public var definitionCommit: String
-    /// The commit from before, for changed files of a merge or push.
+    /// The ref's previous commit, which decides the changed files of a merge or push; nil if it had none.
     public var previous: String?
+    /// The change; nil unless the run tests one.
     public var change: Change?
+    /// The changes that landed with the commit, oldest first.
     public var mergedChanges: [MergedChange]
+    /// Each parameter's value as text, with defaults filled in.
     public var parameters: [String: String]
-    /// Only these steps and what they need; nil for all.
+    /// Only these steps and the steps that they need; nil: all steps.
     public var onlySteps: [String]?
-    /// Of ``onlySteps``, only these tests; nil for all.
+    /// Of ``onlySteps``, only these tests; nil: all tests.
     public var onlyTests: [KnownTest]?
+    /// Why the run is made, with what only runs of this kind have.
     public var kind: RunKind
+    /// How the run differs from others of its kind.
     public var options = RunOptions()
-    /// Makes a wanted repetition (a rerun, a run by hand, a retest) distinct from the run it repeats; empty for
-    /// a run that a ref change started.
+    /// Distinguishes a requested repetition (a rerun, `pipectl run`, a retest) from the run that it repeats. Empty for a
+    /// run that a ref change started.
     public var nonce: String
-    /// Runs of the same subject and workflow supersede or queue behind one another: change or branch.
+    /// The change or branch. Runs of the same subject and workflow supersede each other, or wait for each other.
     public var subject: String
     /// What happens to older runs of the same subject.
     public var concurrency: Concurrency
-    /// Whether its steps act on the world: a step of it that may have begun is not done again by the box.
+    /// Whether its steps act on the outside world, as those of a release do. The daemon does not repeat a step that may
+    /// have started.
     public var runsAtMostOnce: Bool
-    /// The clone that the head is read from, as a path; nil where the watched repository has it.
+    /// The path of the clone that has the head; nil if the watched repository has it.
     public var source: String?
 
     public init(
@@ -63,11 +71,11 @@ public struct RunRequest: Sendable, Equatable {
         self.runsAtMostOnce = runsAtMostOnce
     }
 
-    /// What makes the run another one than those of the same ref, head and workflow: ``nonce``, and for a change the
-    /// commit that it is merged with.
+    /// Distinguishes the run from others with the same ref, head and workflow: ``nonce``, and for a change the commit
+    /// that it is merged with.
     ///
-    /// The digest of the definition needs no place of its own: the head of a branch or tag determines it, and for a
-    /// change the target's commit does.
+    /// The digest of the definition is not needed: it follows from the head of a branch or tag, or from the target's
+    /// commit of a change.
     public var identity: String {
         guard nonce.isEmpty, let change else { return nonce }
         return "onto \(change.targetCommit)"
@@ -75,6 +83,6 @@ public struct RunRequest: Sendable, Equatable {
 }
 
 extension RunRequest {
-    /// Whether only some steps or tests of the workflow run: what its report lacks may still exist.
+    /// Whether only some steps or tests of the workflow run. Tests that its report lacks may still exist.
     public var isPartial: Bool { onlySteps != nil || onlyTests != nil }
 }
