@@ -4,13 +4,13 @@
     internal import Foundation
 
     extension FileEvents {
-        /// As the public one. FSEvents watches whole trees, so `maximumWatches` is not needed here.
+        /// The same as the public function. FSEvents watches whole trees, so `maximumWatches` is not used.
         static func refChanges(
             inGitDirectories paths: [String], maximumWatches: Int
         ) async throws -> AsyncStream<RefHint> {
             var repositories: [RefFolders] = []
             for path in paths { repositories.append(try RefFolders(path)) }
-            // One hint per repository and cause is all that has to wait; `FSEventsListener` sends no more than that.
+            // At most one hint per repository and cause has to be buffered; `FSEventsListener` sends no more than that.
             let (stream, continuation) = AsyncStream.makeStream(
                 of: RefHint.self, bufferingPolicy: .bufferingNewest(max(64, repositories.count * 4)))
             let listener = FSEventsListener(repositories, continuation)

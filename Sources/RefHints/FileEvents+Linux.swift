@@ -5,7 +5,8 @@ import SystemCalls
     internal import Foundation
 
     extension FileEvents {
-        /// As the public one; takes at most `maximumWatches` of the kernel's watches (about 1 KiB each).
+        /// The same as the public function, with at most `maximumWatches` of the kernel's watches, which take about 1
+        /// KiB each.
         static func refChanges(
             inGitDirectories paths: [String], maximumWatches: Int
         ) async throws -> AsyncStream<RefHint> {
@@ -21,13 +22,13 @@ import SystemCalls
 
     /// Watches the refs of some repositories through inotify(7).
     ///
-    /// It reads events only when asked for the next hint; the kernel keeps those in between, and if they are too many
-    /// says so once (`IN_Q_OVERFLOW`), which is a hint like any other.
+    /// It reads events only when it is asked for the next hint. The kernel buffers events until then; if its buffer
+    /// overflows, it reports that once (`IN_Q_OVERFLOW`), which gives a hint, too.
     actor InotifyWatcher {
         private enum Role: Equatable {
-            /// The Git folder itself: only some names count.
+            /// The Git folder itself: only some names matter.
             case root
-            /// `refs` or something in it: every name counts.
+            /// `refs` or a folder in it: every name matters.
             case refs
         }
 
@@ -45,7 +46,7 @@ import SystemCalls
         private let maximumWatches: Int
         private var repositories: [RefFolders?] = []
         private var watched: [Int32: [Watched]] = [:]
-        /// What the caller calls them; those that are gone are not here.
+        /// The caller's names of the repositories that still exist.
         private var names: [Int: String] = [:]
         private var limits: [Int: String] = [:]
         private var pending: [RefHint] = []
@@ -99,10 +100,10 @@ import SystemCalls
             var isEmpty: Bool { repositories.isEmpty && suspects.isEmpty && !hasOverflowed }
         }
 
-        /// Who changes many refs at once locks all of them before the first changes. They are one reason to look: this waits
-        /// for the others as long as they come, 0.3 ms after the last one and 3 ms at most.
+        /// A push of many refs locks all of them before it changes the first. To give one hint for all, this waits for
+        /// the others, 0.3 ms after the last one and 3 ms at most.
         ///
-        /// On the watcher's own queue, by the kernel's clock: a timer of the cooperative pool comes up to 1 ms late.
+        /// On the queue of the watcher, by the clock of the kernel: a timer of the cooperative pool may be 1 ms late.
         private func readOn(into changes: inout Changes) {
             for _ in 0..<10 where !locks.isEmpty {
                 usleep(300)
@@ -110,7 +111,7 @@ import SystemCalls
             }
         }
 
-        /// Reads what the kernel has; `false` if there was nothing.
+        /// Reads the available events; `false` if there were none.
         private func readEvents(into changes: inout Changes) -> Bool {
             var bytes = [UInt8](repeating: 0, count: 1 << 16)
             var any = false
@@ -154,7 +155,8 @@ import SystemCalls
                 if place.role == .root && !RefFolders.isInteresting(name) { continue }
                 if isFolder && has(IN_CREATE, IN_MOVED_TO) && (place.role == .refs || name == "refs") {
                     let isEmpty = watchTree(place.path + "/" + name, place.repository)
-                    // Git makes the folder of a new ref first; a look would only delay the one that sees the ref.
+                    // Git makes the folder of a new ref first. A snapshot now would only delay the one that contains
+                    // the ref.
                     if isEmpty && place.role == .refs { continue }
                 }
                 changes.repositories.insert(place.repository)
@@ -162,7 +164,7 @@ import SystemCalls
         }
 
         private func note(_ lock: String, isThere: Bool) {
-            // Of one that was left behind nobody tells when it goes with its folder.
+            // If a lock was left behind, no event comes when its folder is removed.
             if locks.count >= 1_000 { locks = [] }
             if isThere { locks.insert(lock) } else { locks.remove(lock) }
         }
@@ -173,7 +175,7 @@ import SystemCalls
             if changes.hasOverflowed {
                 for index in repositories.indices {
                     causes[index] = .overflow
-                    // Folders may have come that nobody told us about.
+                    // There may be new folders that no event announced.
                     watch(index)
                 }
             }
@@ -181,7 +183,7 @@ import SystemCalls
                 guard let old = repositories[index] else { continue }
                 forget(index)
                 if let new = try? RefFolders(old.name) {
-                    // Removed and made again under the same name.
+                    // It was removed and made again under the same name.
                     repositories[index] = new
                     watch(index)
                 } else {
@@ -205,16 +207,16 @@ import SystemCalls
             guard let folders = repositories[index] else { return }
             names[index] = folders.name
             for root in Set([folders.common, folders.own]) { add(root, index, .root) }
-            // The branches first: if the watches run out, they are the ones worth having.
+            // Branches first: if there are not enough watches, they are the most useful ones.
             add(folders.common + "/refs", index, .refs)
             for first in ["heads", "tags"] { watchTree(folders.common + "/refs/" + first, index) }
             watchTree(folders.common + "/refs", index)
         }
 
-        /// Watches `path` and everything below it. The watch comes before the look: what is made in between is seen
-        /// by one or the other.
+        /// Watches `path` and everything below it. The watch starts before the folder is read, so that what is made in
+        /// between is found in one way or the other.
         ///
-        /// - Returns: Whether all of it is watched and no ref was in it when that began.
+        /// - Returns: Whether all of it is watched and it had no ref when that began.
         @discardableResult
         private func watchTree(_ path: String, _ index: Int) -> Bool {
             var folders = [path]
@@ -231,7 +233,7 @@ import SystemCalls
             return isEmpty
         }
 
-        /// `false` if `path` is no folder (any more), or no watch is left.
+        /// `false` if `path` is not a folder (any more), or there are no watches left.
         @discardableResult
         private func add(_ path: String, _ index: Int, _ role: Role) -> Bool {
             guard watched.count < maximumWatches else {
@@ -250,7 +252,8 @@ import SystemCalls
                 }
                 return false
             }
-            // The kernel names a folder by the same number again, also when two repositories share it.
+            // The kernel returns the same number for a folder that is watched already, also for one that two
+            // repositories share.
             let place = Watched(repository: index, path: path, role: role)
             if watched[watch]?.contains(place) != true { watched[watch, default: []].append(place) }
             return true
@@ -269,7 +272,7 @@ import SystemCalls
             limits[index] = nil
         }
 
-        /// Says once that from here on this repository is only half watched.
+        /// Reports once that this repository is watched only in part from now on.
         private func limit(_ index: Int, _ reason: String) {
             guard limits[index] == nil, let name = names[index] else { return }
             let text =
@@ -280,7 +283,7 @@ import SystemCalls
         }
 
         private func content(of path: String) -> (folders: [String], hasRefs: Bool) {
-            // What can't be read may hold anything, unless it is gone again.
+            // A folder that can't be read may contain anything, unless it is gone.
             guard let folder = opendir(path) else { return ([], errno != ENOENT) }
             defer { closedir(folder) }
             var found: [String] = []

@@ -26,7 +26,7 @@ public struct RefHint: Sendable, Hashable {
     }
 }
 
-/// Why file events cannot be had.
+/// Why there are no file events.
 public struct FileEventsError: Error, Sendable, Equatable {
     /// What to switch on; open for those that later versions add.
     public struct Code: RawRepresentable, Hashable, Sendable {
@@ -53,24 +53,24 @@ extension FileEventsError: CustomStringConvertible {
     public var description: String { message }
 }
 
-/// The kernel's word that a repository's refs may have changed.
+/// The kernel's hints that refs of a repository may have changed.
 ///
-/// A hint only, in both directions: it may come for nothing, and it may be missing (network disks, exhausted watches,
-/// a folder above the repository that was renamed). The truth is a snapshot of all refs, taken on every hint and from
-/// time to time without one.
+/// A hint may come for nothing, and it may be missing (network disks, too few watches, a folder above the repository
+/// that was renamed). The truth is a snapshot of all refs, which is taken after each hint and from time to time without
+/// one.
 public enum FileEvents {
     /// Hints for changes of the refs in `inGitDirectories`: work trees, `.git` folders, linked worktrees or bare
     /// repositories.
     ///
-    /// A burst of changes gives one hint. Everything written after this returns is noticed; what was written while
-    /// nobody asked for the next hint waits. Costs nothing while nothing happens. The stream ends when its task is
+    /// A burst of changes gives one hint. Every change after this returns gives a hint; changes while nobody waits for
+    /// the next hint are kept for it. It costs nothing while nothing happens. The stream ends when its task is
     /// cancelled or all repositories are gone, and is for one consumer. Throws ``FileEventsError``.
     public static func refChanges(inGitDirectories paths: [String]) async throws -> AsyncStream<RefHint> {
         try await refChanges(inGitDirectories: paths, maximumWatches: 65_536)
     }
 }
 
-/// The folders of one repository whose content tells of ref changes.
+/// The folders of one repository in which a change of a ref shows.
 struct RefFolders: Sendable, Equatable {
     /// As the caller wrote it.
     var name: String

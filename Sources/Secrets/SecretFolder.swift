@@ -3,24 +3,24 @@ import Foundation
 import Pipeline
 import SystemPackage
 
-/// A folder with one secret in each file, named by it.
+/// A folder with a file for each secret, which has the secret's name.
 ///
-/// Nothing in it is trusted to be what it seems: files are opened without following links or waiting for a fifo's
-/// writer, and are read only when nobody else could have.
+/// Nothing in it is trusted: files are opened without following links and without waiting for the writer of a fifo, and
+/// are read only if nobody else can read them.
 struct SecretFolder: Sendable {
-    /// Bytes of a value, at most.
+    /// The most bytes of a value.
     static let longestValue = 64 << 10
 
     let path: String
     let source: SecretRecord.Source
     var repository: String?
-    /// Whether the rights of the folder and its files are ours to keep. systemd's are systemd's: it gives files through
-    /// an access control list, whose mask looks like a group's right to read.
+    /// Whether the permissions of the folder and its files are ours to check. Those of systemd's credentials are not:
+    /// systemd grants access with an access control list, whose mask looks like permission for the group.
     var isOwn: Bool { source == .folder }
 
-    /// The value; nil when no secret of that name is set here.
+    /// The value; nil if there is no secret of that name here.
     ///
-    /// - Throws: ``SecretError`` when there is one that can't be used.
+    /// - Throws: ``SecretError`` if there is one that can't be used.
     func value(of name: String) throws(SecretError) -> [UInt8]? {
         guard let folder = try open() else { return nil }
         defer { close(folder) }
@@ -42,7 +42,7 @@ struct SecretFolder: Sendable {
         return Array(value[..<count])
     }
 
-    /// What is there, by name, without reading a value; what is no secret is named in `strangers`.
+    /// The secrets by name, without reading a value, and the names of files that can't be secrets as `strangers`.
     func records() throws(SecretError) -> (records: [SecretRecord], strangers: [String]) {
         guard let folder = try open() else { return ([], []) }
         // The stream closes it.
@@ -59,7 +59,7 @@ struct SecretFolder: Sendable {
             }
             if name.hasPrefix(".") || name == SecretStores.repositories && isOwn { continue }
             guard SecretUse.problem(with: name) == nil else {
-                // Units may have other credentials beside ours.
+                // A unit may have other credentials, too.
                 if isOwn { strangers.append(name) }
                 continue
             }
@@ -78,7 +78,7 @@ struct SecretFolder: Sendable {
         return (records.sorted { $0.name < $1.name }, strangers.sorted())
     }
 
-    /// Puts the value in place in one step; it is on the disk when this returns.
+    /// Writes the value in one step. It is on the disk when this returns.
     func set(_ name: String, to value: [UInt8]) throws(SecretError) {
         let folder = try made()
         defer { close(folder) }
@@ -89,7 +89,7 @@ struct SecretFolder: Sendable {
         defer { if !isDone { unlinkat(folder, temporary, 0) } }
         do {
             defer { close(file) }
-            // Whatever the umask says, nobody else may read it.
+            // Nobody else may read it, whatever the umask is.
             guard fchmod(file, 0o600) == 0 else { throw failure("fchmod", name) }
             do { _ = try FileDescriptor(rawValue: file).writeAll(value) } catch {
                 throw SecretError(.system, "Secret \(name) can't be written to \"\(path)\": \(error).")
@@ -101,7 +101,7 @@ struct SecretFolder: Sendable {
         guard fsync(folder) == 0 else { throw failure("fsync", name) }
     }
 
-    /// Removes it; false when it is not there.
+    /// Removes it; false if there is none.
     func remove(_ name: String) throws(SecretError) -> Bool {
         guard let folder = try open() else { return false }
         defer { close(folder) }
@@ -115,7 +115,7 @@ struct SecretFolder: Sendable {
 
     // MARK: Opening
 
-    /// The folder; nil when there is none.
+    /// The folder; nil if there is none.
     private func open() throws(SecretError) -> Int32? {
         let folder = openFile(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         guard folder >= 0 else {
@@ -145,7 +145,7 @@ struct SecretFolder: Sendable {
         return folder
     }
 
-    /// Makes the folder if it is not there, and checks it.
+    /// Makes the folder if there is none, and checks it.
     func make() throws(SecretError) { close(try made()) }
 
     private func made() throws(SecretError) -> Int32 {
@@ -202,7 +202,7 @@ struct SecretFolder: Sendable {
             .value, "Secret \(name) is longer than \(SecretFolder.longestValue) bytes, the limit: \(again(name))")
     }
 
-    /// What the system said last, as an error.
+    /// The last error of the system, as an error.
     private func failure(_ call: String, _ name: String?) -> SecretError {
         let reason = String(cString: strerror(errno))
         let place = name.map { "\"\(path)/\($0)\"" } ?? "\"\(path)\""

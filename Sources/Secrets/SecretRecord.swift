@@ -1,6 +1,6 @@
 public import Foundation
 
-/// What may be told of a secret: all but its value, and nothing that tells of the value.
+/// What may be shown of a secret: everything but its value.
 public struct SecretRecord: Sendable, Equatable, Codable {
     /// Where a secret is kept.
     public enum Source: String, Sendable, Codable {
@@ -14,12 +14,12 @@ public struct SecretRecord: Sendable, Equatable, Codable {
 
     public var name: String
     public var source: Source
-    /// The only repository whose runs are given it; nil for all.
+    /// The only repository whose runs get it; nil for all.
     public var repository: String?
-    /// When it was last set; nil where that is not known.
+    /// When it was last set; nil if that is not known.
     public var setAt: Date?
-    /// Why it can't be given to a step, with what to do about it.
+    /// Why no step can get it, and what to do about it.
     public var problem: String?
-    /// Whether another secret of that name comes first for every repository.
+    /// Whether another secret of that name is used instead, for every repository.
     public var isHidden = false
 }

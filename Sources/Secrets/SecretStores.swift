@@ -5,16 +5,16 @@ public import Engine
 import Foundation
 public import Pipeline
 
-/// All places that secrets come from.
+/// All stores of secrets.
 ///
-/// For one name, the first that has it counts: what is set for the run's repository alone, then systemd's credentials,
-/// then the folder, then the keychain. One that is there and can't be used is an error, never passed over: the next
-/// place might hold an older value.
+/// Of several secrets with one name, the first is used: the one for the run's repository alone, then systemd's
+/// credentials, then the folder, then the keychain. One that exists and can't be used is an error, because the next
+/// store may have an older value.
 public struct SecretStores: Sendable {
-    /// The folder in the folder that has a folder for each repository. No secret can have this name.
+    /// The name of the subfolder with a folder for each repository. No secret can have this name.
     static let repositories = "repositories"
 
-    /// Bytes of a value, at most.
+    /// The most bytes of a value.
     public static let longestValue = SecretFolder.longestValue
 
     private let state: StateFolder
@@ -29,7 +29,7 @@ public struct SecretStores: Sendable {
 
     // MARK: For a run
 
-    /// What a trusted run is given of the secrets that its plan names. Blocks on the disk.
+    /// The secrets of a trusted run's plan. Blocks.
     public func resolve(_ plan: Plan, repository: String) -> RunSecrets {
         var values: [Secret] = []
         var missing: [String: String] = [:]
@@ -58,7 +58,7 @@ public struct SecretStores: Sendable {
 
     // MARK: For a person
 
-    /// What is set, in the order in which it counts, and what is wrong with the places themselves.
+    /// All secrets, in the order in which they are used, and what is wrong with the stores themselves.
     public func list() -> (records: [SecretRecord], problems: [String]) {
         var records: [SecretRecord] = []
         var problems: [String] = []
@@ -90,9 +90,9 @@ public struct SecretStores: Sendable {
         return (records, problems)
     }
 
-    /// Keeps a value in the folder.
+    /// Stores a value in the folder.
     ///
-    /// - Parameter repository: The only one whose runs are given it; nil for all.
+    /// - Parameter repository: The only repository whose runs get it; nil for all.
     public func set(_ name: String, to value: [UInt8], repository: String? = nil) throws(SecretError) {
         try check(name, repository: repository)
         guard value.count <= SecretFolder.longestValue else {
@@ -109,7 +109,7 @@ public struct SecretStores: Sendable {
         }
         do { try state.create() } catch { throw SecretError(.system, error.description) }
         if let repository {
-            // Each folder on the way is checked as it is made.
+            // Each folder on the way is checked after it is made.
             try folder(nil).make()
             try SecretFolder(path: "\(state.secrets)/\(Self.repositories)", source: .folder).make()
             try folder(repository).set(name, to: value)
@@ -149,7 +149,7 @@ public struct SecretStores: Sendable {
             path: "\(state.secrets)/\(Self.repositories)/\(repository)", source: .folder, repository: repository)
     }
 
-    /// Throws when there can be no secret of that name, or repository.
+    /// Throws if no secret or no repository can have this name.
     public func check(_ name: String, repository: String?) throws(SecretError) {
         if let problem = SecretUse.problem(with: name) { throw SecretError(.name, problem) }
         if let repository, !Self.isUsable(repository: repository) {
@@ -158,7 +158,7 @@ public struct SecretStores: Sendable {
         }
     }
 
-    /// Whether it is a name as ``WatchedRepository/name(for:)`` makes them: one part of a path.
+    /// Whether it is the name of a repository: one part of a path.
     private static func isUsable(repository: String) -> Bool {
         !repository.isEmpty && !repository.hasPrefix(".") && repository.utf8.count <= 200
             && repository.allSatisfy { $0.isLetter || $0.isNumber || "-_.".contains($0) }

@@ -17,8 +17,8 @@ public enum DiskSpace {
         return Int(info.f_bavail) * Int(info.f_frsize)
     }
 
-    /// Whether an error of the system or of Foundation says that the disk, or the user's share of it, is full. Errors are
-    /// told apart by their codes, never by their words.
+    /// Whether an error of the system or of Foundation says that the disk, or the user's share of it, is full. Errors
+    /// are told apart by their codes, never by their words.
     package static func isExhausted(_ error: any Error) -> Bool { errno(of: error).map(isExhausted) ?? false }
 
     /// The same for a value of `errno`.

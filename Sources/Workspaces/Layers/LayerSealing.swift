@@ -126,8 +126,8 @@ struct LayerSealing {
     ///   the present time.
     /// - If its content is the same, it may have been different in between. It keeps the time at which it came to this
     ///   folder, which no step can set: what was built before is older than that, what was built since is not.
-    /// - If only its mode or owner was changed, it goes, and the file below shows through. That is so if it has the time
-    ///   of the file below, is the kernel's copy, and nothing was moved in its folder. A file whose content was
+    /// - If only its mode or owner was changed, it goes, and the file below shows through. That is so if it has the
+    ///   time of the file below, is the kernel's copy, and nothing was moved in its folder. A file whose content was
     ///   overwritten in place and restored with its time, as by `cp -p`, looks the same.
     ///
     /// - Parameter folderInfo: Of the folder, as steps left it.
