@@ -5,7 +5,6 @@ import Foundation
 import Git
 import Testing
 
-@testable import BuildBox
 import Sandbox
 import WorkflowPrograms
 @testable import Workspaces

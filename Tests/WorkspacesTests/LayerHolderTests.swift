@@ -6,7 +6,6 @@ import Pipeline
 import SystemPackage
 import Testing
 
-@testable import BuildBox
 import Concurrency
 import Sandbox
 @testable import Workspaces

@@ -10,7 +10,6 @@ import Testing
     import Glibc
 #endif
 
-@testable import BuildBox
 import Sandbox
 @testable import Workspaces
 

@@ -2,7 +2,6 @@ import Foundation
 import Git
 import Testing
 
-@testable import BuildBox
 import Sandbox
 @testable import Workspaces
 
