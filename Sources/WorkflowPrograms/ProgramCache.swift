@@ -32,7 +32,7 @@ public struct ProgramCache: Sendable {
     let environment: [String: String]
     /// Whether what is compiled here is foreign: then nothing that a compilation writes is read by another one.
     let isUntrusted: Bool
-    private let flights = Flights<WorkflowProgram>()
+    private let loads = SingleFlight<WorkflowProgram>()
 
     /// - Parameters:
     ///   - directory: Made when it is missing. Nobody else may write there.
@@ -123,7 +123,7 @@ public struct ProgramCache: Sendable {
         try sources.check()
         let inputs = try inputs(for: sources.tree)
         if let program = kept(inputs) { return program }
-        return try await flights.value(for: inputs.key) {
+        return try await loads.value(for: inputs.key) {
             let locks = "\(directory)/locks"
             try make(folder: locks)
             return try await withFileLock("\(locks)/\(inputs.key)") {

@@ -3,9 +3,9 @@ import Synchronization
 /// Lets those who want the same thing at the same time wait for one of them to make it.
 ///
 /// Nothing is remembered: who comes after the end makes it again (or finds it on disk).
-package final class Flights<Value: Sendable>: Sendable {
-    private typealias Waiter = CheckedContinuation<Turn, Never>
-    private enum Turn: Sendable {
+package final class SingleFlight<Value: Sendable>: Sendable {
+    private typealias Waiter = CheckedContinuation<Role, Never>
+    private enum Role: Sendable {
         case lead
         case ended(Result<Value, any Error>)
     }
@@ -24,32 +24,32 @@ package final class Flights<Value: Sendable>: Sendable {
     ///
     /// When the one who makes it is cancelled, the next one takes over; cancellation is nobody else's failure.
     package func value(for key: String, make: () async throws -> Value) async throws -> Value {
-        switch await turn(for: key) {
+        switch await role(for: key) {
         case .ended(let result): return try result.get()
         case .lead: break
         }
         do {
             try Task.checkCancellation()
             let value = try await make()
-            land(key, .success(value))
+            finish(key, .success(value))
             return value
         } catch is CancellationError {
             handOver(key)
             throw CancellationError()
         } catch {
-            land(key, .failure(error))
+            finish(key, .failure(error))
             throw error
         }
     }
 
-    private func turn(for key: String) async -> Turn {
+    private func role(for key: String) async -> Role {
         let number = state.withLock { state in
             state.nextNumber += 1
             return state.nextNumber
         }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let turn: Turn? = state.withLock { state in
+                let role: Role? = state.withLock { state in
                     // The handler below may have run before: then nobody would wake this waiter.
                     if Task.isCancelled { return .ended(.failure(CancellationError())) }
                     guard state.waiters[key] != nil else {
@@ -59,7 +59,7 @@ package final class Flights<Value: Sendable>: Sendable {
                     state.waiters[key]?[number] = continuation
                     return nil
                 }
-                if let turn { continuation.resume(returning: turn) }
+                if let role { continuation.resume(returning: role) }
             }
         } onCancel: {
             let waiter = state.withLock { $0.waiters[key]?.removeValue(forKey: number) }
@@ -67,7 +67,7 @@ package final class Flights<Value: Sendable>: Sendable {
         }
     }
 
-    private func land(_ key: String, _ result: Result<Value, any Error>) {
+    private func finish(_ key: String, _ result: Result<Value, any Error>) {
         let waiters = state.withLock { $0.waiters.removeValue(forKey: key) } ?? [:]
         for waiter in waiters.values { waiter.resume(returning: .ended(result)) }
     }
