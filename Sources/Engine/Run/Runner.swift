@@ -87,10 +87,10 @@ public struct Runner: Sendable {
                     if condition == .onSuccess || condition == .onFailure && !isFailure { signal.stop(request) }
                 }
             }
-            let line = StepLine(runner: self, plan: plan)
+            let queue = StepQueue(runner: self, plan: plan)
             var handedOver: [[ResourceUse]] = []
             while true {
-                for (step, place) in line.up(graph.takeReady()) {
+                for (step, place) in queue.enqueue(graph.takeReady()) {
                     let signal = StopSignal()
                     signals[step] = signal
                     group.addTask {

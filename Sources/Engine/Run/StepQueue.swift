@@ -1,7 +1,7 @@
 import Pipeline
 
 /// The steps of one run on their way to the box's slots, in the order in which they are to start.
-struct StepLine: Sendable {
+struct StepQueue: Sendable {
     /// Where a step stands when it sets out.
     struct Place: Sendable {
         var turn: SlotPool.Turn
@@ -30,7 +30,7 @@ struct StepLine: Sendable {
     }
 
     /// Puts ready steps in line, in order: here and not in their tasks, of which nobody knows which one runs first.
-    func up(_ ready: [Int]) -> [(step: Int, place: Place)] {
+    func enqueue(_ ready: [Int]) -> [(step: Int, place: Place)] {
         ready.sorted { places[$0] < places[$1] }.map { step in
             let wants = plan.steps[step]
             let turn = SlotPool.Turn(run: run, place: places[step])
