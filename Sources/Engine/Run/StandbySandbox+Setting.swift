@@ -6,7 +6,7 @@ extension StandbySandbox {
     /// - Parameter holder: What will mount the workspace once it is known what lies in it; nil for a plain folder. It stays
     ///   the caller's to close.
     /// - Throws: Why it can't be started; then nothing of it is left but the folders.
-    package convenience init(setting: RunSetting, over holder: LayerHolder? = nil) throws {
+    package convenience init(setting: RunSetting, over holder: OverlayMount? = nil) throws {
         try holder?.waitUntilOpen()
         try setting.makeFolders(for: nil)
         try setting.prepareEnclosure(for: nil)

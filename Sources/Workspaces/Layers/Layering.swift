@@ -18,14 +18,14 @@ package struct Layering: Sendable {
     let stepInit: String
 
     /// - Parameter parent: A folder on the disk of the workspaces.
-    /// - Throws: ``LayerProblem``: why it is not possible, and what to do about it.
+    /// - Throws: ``OverlayProblem``: why it is not possible, and what to do about it.
     package static func find(
         stepInit: String, sandbox: Sandbox?, users: StepUsers, in parent: String
     ) async throws -> Layering {
         #if os(Linux)
-            guard let sandbox else { throw LayerProblem("there is no sandbox to mount them in") }
+            guard let sandbox else { throw OverlayProblem("there is no sandbox to mount them in") }
             guard FileManager.default.fileExists(atPath: parent) else {
-                throw LayerProblem("\(parent) is not there yet")
+                throw OverlayProblem("\(parent) is not there yet")
             }
             let folder = "\(parent)/.trial-\(getpid())-\(UInt32.random(in: 0 ... .max))"
             do {
@@ -58,17 +58,17 @@ package struct Layering: Sendable {
                 try? await Workspace.remove(folder)
                 guard result.succeeded else {
                     let said = result.text.split(whereSeparator: \.isNewline).last.map(String.init) ?? "nothing"
-                    throw LayerProblem("a step could not work in one; it said: \(TerminalText.name(said))")
+                    throw OverlayProblem("a step could not work in one; it said: \(TerminalText.name(said))")
                 }
                 return Layering(stepInit: stepInit)
             } catch {
                 try? await Workspace.remove(folder)
-                throw LayerProblem(
+                throw OverlayProblem(
                     "\(error). It takes Linux 5.19 or later (5.11 without root) and a state folder on ext4, xfs, btrfs or tmpfs."
                 )
             }
         #else
-            throw LayerProblem("overlays exist only on Linux")
+            throw OverlayProblem("overlays exist only on Linux")
         #endif
     }
 

@@ -21,21 +21,21 @@ extension Workspace {
     /// - Throws: `Errno`; errors of `FileManager`.
     static func open(
         at folder: String, owned: [String] = ["git", "tree"], user: StepUser?, layering: Layering
-    ) throws -> LayerHolder {
+    ) throws -> OverlayMount {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         for name in owned + ["upper", "work", "merged"] {
             try FileManager.default.createDirectory(atPath: "\(folder)/\(name)", withIntermediateDirectories: false)
         }
         try Layering.prepare(upper: "\(folder)/upper", for: user)
-        return try LayerHolder.open(stepInit: layering.stepInit, folder: folder, user: user)
+        return try OverlayMount.open(stepInit: layering.stepInit, folder: folder, user: user)
     }
 
     /// - Parameter opened: The result of ``open(at:owned:user:layering:)`` for `folder` and `user`, if it was called.
-    /// - Throws: ``LayerProblem``; `Errno`; `GitError` if the index of the snapshot is damaged or the commit is
+    /// - Throws: ``OverlayProblem``; `Errno`; `GitError` if the index of the snapshot is damaged or the commit is
     ///   missing.
     static func layered(
         at folder: String, commit: OID, store: String, base: WorkspaceSource?, user: StepUser?, layering: Layering,
-        opened: LayerHolder?
+        opened: OverlayMount?
     ) async throws -> Workspace {
         let gitDirectory = "\(folder)/git/.git"
         let tree = Layer(path: "\(folder)/tree", owner: StepUser.box.user, group: StepUser.box.group)
@@ -93,7 +93,7 @@ extension Workspace {
 
 /// A layered workspace whose layers are known.
 private struct BegunLayers: Sendable {
-    let holder: LayerHolder
+    let holder: OverlayMount
     /// Newest first.
     let layers: [Layer]
     /// The tree of the commit.
@@ -111,12 +111,12 @@ private struct BegunLayers: Sendable {
         isMounted = true
     }
 
-    init(holder: LayerHolder, layers: [Layer], tree: OID, difference: TreeDifference?, cost: TreeSize) {
+    init(holder: OverlayMount, layers: [Layer], tree: OID, difference: TreeDifference?, cost: TreeSize) {
         (self.holder, self.layers, self.tree, self.difference, self.cost) = (holder, layers, tree, difference, cost)
     }
 }
 
-extension LayerHolder {
+extension OverlayMount {
     /// Takes layers of workspaces.
     func take(_ layers: [Layer]) {
         take(layers.map { Shown(path: $0.path, owner: StepUser(user: $0.owner, group: $0.group)) })

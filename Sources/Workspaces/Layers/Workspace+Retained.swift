@@ -18,13 +18,13 @@ extension Workspace {
         guard let layering else {
             // Without layers every workspace is one plain folder.
             guard let only = kept.layers.first, kept.layers.count == 1 else {
-                throw LayerProblem("its layers can't be mounted any more")
+                throw OverlayProblem("its layers can't be mounted any more")
             }
             try await copy(only.path, to: folder)
             return Workspace(plain: folder)
         }
         return try await offThread {
-            guard let tree = OID(hex: kept.tree) else { throw LayerProblem("its record is damaged") }
+            guard let tree = OID(hex: kept.tree) else { throw OverlayProblem("its record is damaged") }
             let holder = try open(at: folder, owned: [], user: user, layering: layering)
             holder.take(kept.layers)
             try holder.mount()
@@ -52,7 +52,7 @@ extension Workspace {
         ).run()
         guard result.succeeded else {
             let said = result.text.split(whereSeparator: \.isNewline).last.map(String.init) ?? "nothing"
-            throw LayerProblem("it could not be copied: \(TerminalText.name(said))")
+            throw OverlayProblem("it could not be copied: \(TerminalText.name(said))")
         }
     }
 }

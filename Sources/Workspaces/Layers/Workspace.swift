@@ -36,7 +36,7 @@ package struct Workspace: Sendable {
     package var problem: String?
     /// How long it took to make.
     private(set) var took = Duration.zero
-    private let holder: LayerHolder?
+    private let holder: OverlayMount?
 
     /// The words before the command that starts a sandbox; none for a plain folder.
     var enter: [String] { mount?.enter ?? [] }
@@ -56,7 +56,7 @@ package struct Workspace: Sendable {
     /// ends with the workspace.
     static func make(
         at folder: String, commit: OID, store: String, base: WorkspaceSource? = nil, user: StepUser? = nil,
-        keepsLayers: Bool = false, layering: Layering? = nil, isOpen: Bool = false, opened: LayerHolder? = nil
+        keepsLayers: Bool = false, layering: Layering? = nil, isOpen: Bool = false, opened: OverlayMount? = nil
     ) async throws -> Workspace {
         let start = ContinuousClock.now
         var made = try await begin(
@@ -68,7 +68,7 @@ package struct Workspace: Sendable {
 
     private static func begin(
         at folder: String, commit: OID, store: String, base: WorkspaceSource?, user: StepUser?, keepsLayers: Bool,
-        layering: Layering?, isOpen: Bool, opened: LayerHolder?
+        layering: Layering?, isOpen: Bool, opened: OverlayMount?
     ) async throws -> Workspace {
         let isLayered = layering != nil && (base != nil || keepsLayers)
         // A sandbox shows it already, so it must stay the same folder.
@@ -126,7 +126,8 @@ package struct Workspace: Sendable {
     }
 
     init(
-        folder: String, holder: LayerHolder, tree: OID, isOverBase: Bool, upper: Layer, layers: [Layer], index: String?,
+        folder: String, holder: OverlayMount, tree: OID, isOverBase: Bool, upper: Layer, layers: [Layer],
+        index: String?,
         written: [String]
     ) {
         self.folder = folder

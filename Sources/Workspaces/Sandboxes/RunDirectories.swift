@@ -20,7 +20,7 @@ package final class RunDirectories: Sendable {
         var user: StepUser?
         var standby: StandbySandbox
         /// Mounts the workspace that the sandbox shows; nil for a plain folder.
-        var holder: LayerHolder?
+        var holder: OverlayMount?
     }
 
     init(folder: String, workspace: String, program: [String] = [], reserve: Reserve? = nil) {

@@ -16,7 +16,7 @@ package struct RunEnclosure: Sendable {
     /// A sandbox that was started in advance for the run's directories.
     package var standby: StandbySandbox?
     /// Mounts the workspace that the sandbox shows; nil for a plain folder.
-    var holder: LayerHolder?
+    var holder: OverlayMount?
     /// The folders of the workflow program, if the sandboxes show them.
     var program: [String] = []
 

@@ -127,7 +127,7 @@ package actor SandboxPool {
                 try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
                 guard let layering else {
                     try FileManager.default.createDirectory(atPath: workspace, withIntermediateDirectories: true)
-                    return (try StandbySandbox(setting: plain), nil as LayerHolder?)
+                    return (try StandbySandbox(setting: plain), nil as OverlayMount?)
                 }
                 let holder = try Workspace.open(at: workspace, user: user, layering: layering)
                 var layered = plain

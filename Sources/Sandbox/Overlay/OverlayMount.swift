@@ -14,7 +14,7 @@ import SystemPackage
 ///
 /// The mount is in a namespace that only this process and what enters it are in, and goes with them: whatever is
 /// killed, the box's own mounts never change. Whoever dies first, the kernel undoes the mount.
-package final class LayerHolder: Sendable {
+package final class OverlayMount: Sendable {
     /// A folder that is shown, and who owns its files on the disk.
     package struct Shown: Sendable {
         var path: String
@@ -46,10 +46,10 @@ package final class LayerHolder: Sendable {
     ///
     /// All files in it are `user`'s, whoever owns them on the disk; without root there is one user anyway. Blocks for
     /// some milliseconds.
-    /// - Throws: ``LayerProblem`` when that can't be done here; `Errno` when it can't be started.
+    /// - Throws: ``OverlayProblem`` when that can't be done here; `Errno` when it can't be started.
     package static func start(
         stepInit: String, folder: String, layers: [Shown], user: StepUser?
-    ) throws -> LayerHolder {
+    ) throws -> OverlayMount {
         let holder = try open(stepInit: stepInit, folder: folder, user: user)
         holder.take(layers)
         try holder.mount()
@@ -59,14 +59,14 @@ package final class LayerHolder: Sendable {
     /// Starts the process for a mount to come, whose layers need not be known; returns at once.
     ///
     /// - Throws: `Errno` when it can't be started.
-    package static func open(stepInit: String, folder: String, user: StepUser?) throws -> LayerHolder {
+    package static func open(stepInit: String, folder: String, user: StepUser?) throws -> OverlayMount {
         let (ours, theirs) = try socketPair()
         defer { closeFile(theirs) }
         do {
             let pid = try SpawnRequest(
                 [stepInit, "--layers", folder, words(user ?? .box)], descriptors: [(own: theirs, given: 0)]
             ).start().get()
-            return LayerHolder(State(socket: ours, pid: pid), stepInit: stepInit, folder: folder)
+            return OverlayMount(State(socket: ours, pid: pid), stepInit: stepInit, folder: folder)
         } catch {
             closeFile(ours)
             throw error
@@ -79,17 +79,17 @@ package final class LayerHolder: Sendable {
     ///
     /// Returns at once: what goes wrong is thrown there.
     package func take(_ layers: [Shown]) {
-        say(layers.flatMap { [LayerHolder.words($0.owner), $0.path] })
+        say(layers.flatMap { [OverlayMount.words($0.owner), $0.path] })
     }
 
     /// Waits until what ``enter`` starts sees the place of the mount, and the mount itself once that is there.
     ///
-    /// - Throws: ``LayerProblem`` when that can't be done here; the process has ended then.
+    /// - Throws: ``OverlayProblem`` when that can't be done here; the process has ended then.
     package func waitUntilOpen() throws {
-        guard let held = state.withLock({ $0 }) else { throw LayerProblem("it has ended") }
+        guard let held = state.withLock({ $0 }) else { throw OverlayProblem("it has ended") }
         if held.isOpen { return }
         do {
-            try LayerHolder.hear("open", from: held.socket)
+            try OverlayMount.hear("open", from: held.socket)
             state.withLock { $0?.isOpen = true }
         } catch {
             close()
@@ -99,17 +99,17 @@ package final class LayerHolder: Sendable {
 
     /// Mounts what was taken up, once; blocks until it is there.
     ///
-    /// - Throws: ``LayerProblem`` when that can't be done here; the process has ended then.
+    /// - Throws: ``OverlayProblem`` when that can't be done here; the process has ended then.
     package func mount() throws {
         guard let held = state.withLock({ $0 }), held.root < 0 else {
-            throw LayerProblem("it is mounted already, or has ended")
+            throw OverlayProblem("it is mounted already, or has ended")
         }
         say([""])
         try waitUntilOpen()
         do {
-            try LayerHolder.hear("ready", from: held.socket)
+            try OverlayMount.hear("ready", from: held.socket)
             let root = openFolder("/proc/\(held.pid)/root\(folder)/merged")
-            guard root >= 0 else { throw LayerProblem("opening the mount: \(Errno(rawValue: errno))") }
+            guard root >= 0 else { throw OverlayProblem("opening the mount: \(Errno(rawValue: errno))") }
             state.withLock { $0?.root = root }
         } catch {
             close()
@@ -126,7 +126,7 @@ package final class LayerHolder: Sendable {
 
     private static func hear(_ expected: String, from socket: Int32) throws {
         let answer = try line(from: socket)
-        guard answer == expected else { throw LayerProblem(answer.isEmpty ? "stepinit ended" : answer) }
+        guard answer == expected else { throw OverlayProblem(answer.isEmpty ? "stepinit ended" : answer) }
     }
 
     private init(_ state: State, stepInit: String, folder: String) {
@@ -169,7 +169,7 @@ package final class LayerHolder: Sendable {
                 return state
             })
         else { return }
-        LayerHolder.end(open)
+        OverlayMount.end(open)
     }
 
     private static func end(_ state: State) {
@@ -187,7 +187,7 @@ package final class LayerHolder: Sendable {
         while text.last != 0x0A {
             var look = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
             let left = (limit - ContinuousClock.now).inSeconds * 1_000
-            guard left > 0 else { throw LayerProblem("stepinit has not answered within \(patience.inWords)") }
+            guard left > 0 else { throw OverlayProblem("stepinit has not answered within \(patience.inWords)") }
             guard poll(&look, 1, Int32(left)) > 0 else { continue }
             var byte: UInt8 = 0
             let count = recv(socket, &byte, 1, 0)
@@ -203,7 +203,7 @@ package final class LayerHolder: Sendable {
 private func openFolder(_ path: String) -> Int32 { open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) }
 
 /// Why workspaces can't be laid over others on this machine.
-package struct LayerProblem: Error, Sendable, CustomStringConvertible {
+package struct OverlayProblem: Error, Sendable, CustomStringConvertible {
     package let description: String
 
     package init(_ description: String) { self.description = description }

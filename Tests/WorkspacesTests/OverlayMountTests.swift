@@ -18,7 +18,7 @@ import Sandbox
 
 /// What becomes of a run when the process that holds its workspace dies, and of that process when the box does.
 @Suite(.enabled(if: LayerGround.isPossible, "nothing can be mounted here"), .timeLimit(.minutes(2)))
-struct LayerHolderTests {
+struct OverlayMountTests {
     private static let content = "M 100644 inline file\ndata 2\n1\n\n"
 
     private func eventually(_ what: String, _ condition: () -> Bool) async throws {
@@ -32,7 +32,7 @@ struct LayerHolderTests {
     @Test func aRunWhoseHolderIsKilledSaysSo() async throws {
         try await LayerGround.with { ground in
             let user = try ground.users.take()
-            let space = try await ground.workspace(try await ground.commit(LayerHolderTests.content), user: user)
+            let space = try await ground.workspace(try await ground.commit(OverlayMountTests.content), user: user)
             let mount = try #require(space.mount)
             let folder = "\(ground.folder)/run"
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -68,7 +68,7 @@ struct LayerHolderTests {
 
     @Test func itEndsWithItsSocketAndNothingElse() async throws {
         try await LayerGround.with { ground in
-            let space = try await ground.workspace(try await ground.commit(LayerHolderTests.content))
+            let space = try await ground.workspace(try await ground.commit(OverlayMountTests.content))
             let mount = try #require(space.mount)
             let holder = try #require(pid_t(mount.enter[2]))
             // What a service manager or a terminal sends to all.
@@ -84,7 +84,7 @@ struct LayerHolderTests {
     enum Harm: CaseIterable { case none, killed, folderRemoved }
 
     /// Kills, removes, and waits for it; the process's number.
-    private func wait(_ folder: String, _ harm: Harm, _ ground: LayerGround) async throws -> (LayerHolder, String) {
+    private func wait(_ folder: String, _ harm: Harm, _ ground: LayerGround) async throws -> (OverlayMount, String) {
         let waiting = try Workspace.open(at: folder, user: nil, layering: ground.layering)
         try waiting.waitUntilOpen()
         let pid = waiting.enter[2]
@@ -101,7 +101,7 @@ struct LayerHolderTests {
 
     @Test(arguments: Harm.allCases) func oneThatCameToHarmWhileItWaitedIsReplaced(harm: Harm) async throws {
         try await LayerGround.with { ground in
-            let commit = try await ground.commit(LayerHolderTests.content)
+            let commit = try await ground.commit(OverlayMountTests.content)
             let base = try await ground.seal(try await ground.workspace(commit))
             let next = try await ground.commit("M 100644 inline other\ndata 2\n2\n\n")
             let folder = ground.space("waiting")
@@ -120,7 +120,7 @@ struct LayerHolderTests {
 
     @Test(arguments: Harm.allCases) func whatWaitedForLayersServesAPlainCheckout(harm: Harm) async throws {
         try await LayerGround.with { ground in
-            let commit = try await ground.commit(LayerHolderTests.content)
+            let commit = try await ground.commit(OverlayMountTests.content)
             let folder = ground.space("waiting")
             let (waiting, _) = try await wait(folder, harm, ground)
             defer { waiting.close() }
@@ -138,15 +138,15 @@ struct LayerHolderTests {
             for name in ["upper", "work", "merged", "under"] {
                 try FileManager.default.createDirectory(atPath: "\(folder)/\(name)", withIntermediateDirectories: true)
             }
-            func prepare() throws -> LayerHolder {
-                let holder = try LayerHolder.open(stepInit: ground.layering.stepInit, folder: folder, user: nil)
+            func prepare() throws -> OverlayMount {
+                let holder = try OverlayMount.open(stepInit: ground.layering.stepInit, folder: folder, user: nil)
                 holder.take([.init(path: "\(folder)/under", owner: .box)])
                 return holder
             }
             let given = try prepare()
             #expect(given.place == nil)
             given.close()
-            #expect(throws: LayerProblem.self) { try given.mount() }
+            #expect(throws: OverlayProblem.self) { try given.mount() }
 
             let holder = try prepare()
             defer { holder.close() }
@@ -155,7 +155,7 @@ struct LayerHolderTests {
             try holder.mount()
             let place = try #require(holder.place)
             #expect(try String(contentsOfFile: "\(place.view)/late/file", encoding: .utf8) == "1\n")
-            #expect(throws: LayerProblem.self) { try holder.mount() }
+            #expect(throws: OverlayProblem.self) { try holder.mount() }
         }
     }
 }
