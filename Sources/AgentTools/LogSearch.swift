@@ -48,7 +48,7 @@ struct LogSearch: Sendable {
             throw ToolFailure("the log can't be copied to \(path) for the search. Is the disk full?")
         }
         defer { try? FileManager.default.removeItem(atPath: path) }
-        let ended = try await Tool(
+        let ended = try await ExternalCommand(
             Installation.executable, [Self.command, pattern, path, "\(from)", "\(limit + 1)"], deadline: time,
             grace: .milliseconds(50), outputLimit: 1 << 20
         ).run()
@@ -60,7 +60,7 @@ struct LogSearch: Sendable {
     }
 
     /// The child's words: `=12` for a line that matches, `.1000` for how far it is.
-    private func gather(_ ended: ToolResult, _ lines: [Substring]) -> Found {
+    private func gather(_ ended: ExternalCommandResult, _ lines: [Substring]) -> Found {
         var found = Found()
         found.isTimedOut = ended.ending != .exited(0)
         found.searched = max(from - 1, 0)

@@ -44,14 +44,14 @@ struct ProgramBuild {
             "-Xlinker", "-rpath", "-Xlinker", libraryFolder, "-o", "program",
         ]
         command += sources.direct.map(\.path)
-        func run() async throws -> ToolResult {
+        func run() async throws -> ExternalCommandResult {
             try cache.make(folder: modules)
             return try await cache.confinement.run(
                 ProgramLaunch(
                     .compile, command, in: folder.path, writes: [folder.path, modules], reads: [libraryFolder]),
                 environment: ProgramEnvironment.forCompiler(cache.environment), deadline: cache.limits.compile)
         }
-        func runTwice() async throws -> ToolResult {
+        func runTwice() async throws -> ExternalCommandResult {
             removeLocks(in: modules)
             let result = try await run()
             guard !result.succeeded, result.text.contains(modules) else { return result }
@@ -176,7 +176,7 @@ struct ProgramBuild {
         return name
     }
 
-    private func swiftPM(_ command: [String], in folder: String) async throws -> ToolResult {
+    private func swiftPM(_ command: [String], in folder: String) async throws -> ExternalCommandResult {
         try await cache.confinement.run(
             ProgramLaunch(
                 cache.isUntrusted ? .untrustedPackage : .package, command, in: folder, writes: [entry],
@@ -243,7 +243,7 @@ struct ProgramBuild {
         }
     }
 
-    private func check(_ result: ToolResult, limit: Duration, hiding folder: String) throws {
+    private func check(_ result: ExternalCommandResult, limit: Duration, hiding folder: String) throws {
         if result.succeeded { return }
         let output = shown(result.text, hiding: folder)
         switch result.ending {

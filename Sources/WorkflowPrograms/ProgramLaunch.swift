@@ -56,7 +56,7 @@ public struct Confinement: Sendable {
     /// Stands for all of the above where it is looked for when it is first needed.
     private let later: LazyConfinement?
     /// Called with each end before anything is concluded from it; a shutdown of the machine may have caused it.
-    public var afterEnd: (@Sendable (ToolResult) async -> Void)?
+    public var afterEnd: (@Sendable (ExternalCommandResult) async -> Void)?
 
     /// The one that `find` returns, asked for before the first start.
     public init(found find: @escaping @Sendable () async -> Confinement) {
@@ -96,10 +96,10 @@ public struct Confinement: Sendable {
 
     /// The only place that starts a compiler, a workflow program or a reader of foreign files.
     ///
-    /// - Throws: ``ToolError`` when it can't be started, `CancellationError` when the task is cancelled.
+    /// - Throws: ``ExternalCommandError`` when it can't be started, `CancellationError` when the task is cancelled.
     package func run(
         _ launch: ProgramLaunch, environment: [String: String], deadline: Duration
-    ) async throws -> ToolResult {
+    ) async throws -> ExternalCommandResult {
         let result =
             if let later {
                 try await later.confinement.run(launch, environment: environment, deadline: deadline)
@@ -112,7 +112,7 @@ public struct Confinement: Sendable {
 
     private func enclosed(
         _ launch: ProgramLaunch, environment: [String: String], deadline: Duration
-    ) async throws -> ToolResult {
+    ) async throws -> ExternalCommandResult {
         let (command, user) = try enclose(launch)
         defer { release(user) }
         guard let executable = command.first else { throw CancellationError() }
@@ -124,9 +124,9 @@ public struct Confinement: Sendable {
         }
         try await own(launch.writes, as: user)
         if user != nil { for folder in launch.reads { try Ownership.open(folder) } }
-        var result: ToolResult
+        var result: ExternalCommandResult
         do {
-            var tool = Tool(
+            var tool = ExternalCommand(
                 executable, Array(command.dropFirst()), in: launch.directory, environment: environment,
                 deadline: deadline, outputLimit: launch.outputLimit)
             tool.input = launch.input

@@ -43,10 +43,10 @@ public struct Toolchain: Sendable, Equatable {
         let path = try await path(environment: environment)
         let stamp = ToolchainMemory.stamp(of: path)
         if let stamp, let memory, let known = ToolchainMemory.read(memory, stamp: stamp, path: path) { return known }
-        let result: ToolResult
+        let result: ExternalCommandResult
         do {
-            result = try await Tool(path, ["-print-target-info"], environment: environment).run()
-        } catch let error as ToolError {
+            result = try await ExternalCommand(path, ["-print-target-info"], environment: environment).run()
+        } catch let error as ExternalCommandError {
             throw ToolchainError(.unusable, "\(path) can't be started: \(error.cause). \(ToolchainError.remedy)")
         }
         guard result.succeeded, let info = try? JSONDecoder().decode(TargetInfo.self, from: Data(result.output)) else {
@@ -86,7 +86,8 @@ public struct Toolchain: Sendable, Equatable {
             return path
         }
         #if os(macOS)
-            let asked = try await Tool("/usr/bin/xcrun", ["--find", "swiftc"], environment: environment).run()
+            let asked = try await ExternalCommand("/usr/bin/xcrun", ["--find", "swiftc"], environment: environment)
+                .run()
             let path = asked.text.split(separator: "\n").last.map(String.init) ?? ""
             if asked.succeeded, path.hasPrefix("/"), access(path, X_OK) == 0 { return path }
         #endif

@@ -135,7 +135,7 @@ import Testing
         try room.file("my-tool/Package.swift", ".executable(name: \"tool\", targets: []) .testTarget(")
         try SeedWorkflows(for: SeedProject(directory: repository)).write(to: repository)
         try room.file("my-tool/.swift-format", #"{"version": 1, "lineLength": 120, "indentation": {"spaces": 4}}"#)
-        let lint = try await Tool(
+        let lint = try await ExternalCommand(
             try await Toolchain.find().swift, ["format", "lint", "--strict", "--recursive", "workflows"], in: repository
         ).run()
         #expect(lint.succeeded, "\(lint.text)")
@@ -338,7 +338,7 @@ import Testing
             Issue.record("resolve is not a shell line")
             return
         }
-        let shown = try await Tool(
+        let shown = try await ExternalCommand(
             "/bin/sh", ["-c", "xcodebuild() { for word; do echo \"$word\"; done; }\n\(line)"], in: room.path
         ).run()
         let words = shown.text.split(separator: "\n").map(String.init)
@@ -358,7 +358,7 @@ import Testing
             return
         }
         let git = "git -c user.name=x -c user.email=x@example.com"
-        let made = try await Tool(
+        let made = try await ExternalCommand(
             "/bin/sh", ["-ec", "git init -q . && git add -A && \(git) commit -q -m x && \(git) tag v1/1.2.0"],
             in: repository
         ).run()
@@ -366,7 +366,7 @@ import Testing
         var sums: [String] = []
         for round in 1...2 {
             let prepare = "swift() { echo \"$PWD/bin\"; }\ntouch -d '\(2000 + round)-01-01' bin/tool; rm -rf dist\n"
-            let result = try await Tool("/bin/sh", ["-ec", prepare + line], in: repository).run()
+            let result = try await ExternalCommand("/bin/sh", ["-ec", prepare + line], in: repository).run()
             #expect(result.succeeded, "\(result.text)")
             sums.append(try #require(room.text("my-tool/dist/SHA256SUMS")))
         }

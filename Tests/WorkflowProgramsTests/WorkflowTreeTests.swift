@@ -22,9 +22,9 @@ import Testing
             if isExecutable { try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: file) }
         }
         for words in [["init", "-q"], ["add", "-A"]] {
-            #expect(try await Tool("git", ["-C", folder] + words, deadline: .seconds(100)).run().succeeded)
+            #expect(try await ExternalCommand("git", ["-C", folder] + words, deadline: .seconds(100)).run().succeeded)
         }
-        let written = try await Tool(
+        let written = try await ExternalCommand(
             "git", ["-C", folder, "write-tree", "--prefix=workflows/"], deadline: .seconds(100)
         ).run()
         let sources = WorkflowSources(

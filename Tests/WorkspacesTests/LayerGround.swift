@@ -108,7 +108,7 @@ struct LayerGround: Sendable {
             mounts: [SandboxMount(workspace.path, at: Sandbox.Place.workspace, .write), SandboxMount(store)],
             user: user, lifetime: .withParent, directory: Sandbox.Place.workspace, ["/bin/sh", "-ec", script])
         let words = workspace.enter + inside
-        let result = try await Tool(
+        let result = try await ExternalCommand(
             words[0], Array(words.dropFirst()), in: "/",
             environment: Sandbox.linkerPath.merging(["PATH": "/usr/bin:/bin", "HOME": "/sandbox/home"]) { $1 },
             deadline: .seconds(60)
@@ -119,7 +119,7 @@ struct LayerGround: Sendable {
 
     /// Everything that can be seen of a folder from outside: names, kinds, modes, owners, times, sizes, contents.
     func fingerprint(_ folder: String) async throws -> String {
-        let result = try await Tool(
+        let result = try await ExternalCommand(
             "/bin/sh",
             [
                 "-ec",

@@ -21,14 +21,16 @@ struct LayerSealingTests {
 
         func git(_ arguments: String...) async throws -> String {
             let who = ["-c", "user.name=Ada", "-c", "user.email=ada@example.com"]
-            let result = try await Tool("git", who + ["-C", "\(root)/repo"] + arguments, deadline: .seconds(100)).run()
+            let result = try await ExternalCommand(
+                "git", who + ["-C", "\(root)/repo"] + arguments, deadline: .seconds(100)
+            ).run()
             try #require(result.succeeded, "\(result.text)")
             return result.text.trimmingCharacters(in: .whitespacesAndNewlines)
         }
 
         /// By the index alone, as scripts ask whether a tree is dirty.
         func looksUnchanged() async throws -> Bool {
-            try await Tool(
+            try await ExternalCommand(
                 "git", ["-C", "\(root)/repo", "diff-index", "--quiet", "HEAD"], deadline: .seconds(100)
             ).run().succeeded
         }

@@ -88,7 +88,7 @@ struct LayeredWorkspaceTests {
             #expect(!FileManager.default.fileExists(atPath: "\(warm.path)/src"), "nothing is mounted out here")
             let plain = try await Workspace.make(
                 at: ground.space("plain"), commit: new, store: ground.store)
-            let whole = try await Tool("/bin/sh", ["-ec", LayerGround.listing], in: plain.path).run().text
+            let whole = try await ExternalCommand("/bin/sh", ["-ec", LayerGround.listing], in: plain.path).run().text
             #expect(seen == "1\nr\n2\n2001-02-03\n\(whole)")
             // The third generation: what the second run wrote is a layer, too.
             _ = try await ground.step("echo second > product", in: warm, as: user)

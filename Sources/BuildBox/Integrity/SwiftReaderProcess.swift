@@ -48,7 +48,7 @@ public struct SwiftReaderProcess: SwiftSourceReader {
         return results + Array(repeating: .failure(problem), count: max(0, sources.count - results.count))
     }
 
-    private func run(_ sources: ArraySlice<SwiftSource>, within time: Duration) async throws -> ToolResult {
+    private func run(_ sources: ArraySlice<SwiftSource>, within time: Duration) async throws -> ExternalCommandResult {
         let program = try Installation.swiftReader(beside: pipectl)
         var launch = ProgramLaunch(.read, [program], in: "/", writes: [], reads: [])
         launch.programs = [program]
@@ -57,7 +57,7 @@ public struct SwiftReaderProcess: SwiftSourceReader {
         return try await confinement.run(launch, environment: ["SWIFT_BACKTRACE": "enable=no"], deadline: time)
     }
 
-    private static func sentence(_ ending: ToolResult.Ending) -> String {
+    private static func sentence(_ ending: ExternalCommandResult.Ending) -> String {
         switch ending {
         case .deadline: "it could not be read in time"
         case .signal(let signal): "it ended swift-reader with signal \(signal)"

@@ -160,7 +160,7 @@ struct FixerWorkspace: Sendable {
     ) async throws -> ArtifactRecord {
         var environment = ["PATH": "/usr/bin:/bin:/usr/local/bin:/opt/homebrew/bin", "LC_ALL": "C"]
         (environment["GIT_CONFIG_NOSYSTEM"], environment["GIT_CONFIG_GLOBAL"]) = ("1", "/dev/null")
-        let made = try await Tool(
+        let made = try await ExternalCommand(
             "git",
             [
                 "-C", repository.store, "format-patch", "--stdout", "--binary", "--no-signature", "--no-ext-diff",

@@ -62,7 +62,7 @@ actor ArchiveService {
         do {
             let maintenance = try store.maintenance()
             guard maintenance.isNeeded else { return }
-            let result = try await Tool(
+            let result = try await ExternalCommand(
                 "git", Array(maintenance.command.dropFirst()), deadline: .seconds(1_800)
             ).run()
             if !result.succeeded { log.warning("the archive could not be packed: \(result.text)") }

@@ -31,7 +31,7 @@ public struct Mirror: Sendable {
 
     /// Brings the mirror up to date, or throws within the deadline.
     func fetch() async throws {
-        let result = try await Tool(
+        let result = try await ExternalCommand(
             Installation.executable, [Mirror.command, repository.gitDirectory, repository.location], deadline: deadline,
             outputLimit: 16_384
         ).run()

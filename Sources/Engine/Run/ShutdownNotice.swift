@@ -49,7 +49,7 @@ public final class ShutdownNotice: Sendable {
     }
 
     /// The same for a compiler or a workflow program: what a SIGTERM ended says nothing about the workflows.
-    public func leaveIfTold(after result: ToolResult) async {
+    public func leaveIfTold(after result: ExternalCommandResult) async {
         guard ShutdownNotice.mayBeOfShutdown(result) else { return }
         await leaveIfTold()
     }
@@ -63,7 +63,7 @@ public final class ShutdownNotice: Sendable {
     }
 
     /// Whether a SIGTERM ended the program, or a part of the compiler, which then says so.
-    static func mayBeOfShutdown(_ result: ToolResult) -> Bool {
+    static func mayBeOfShutdown(_ result: ExternalCommandResult) -> Bool {
         switch result.ending {
         case .signal(let signal): signal == SIGTERM
         case .exited(128 + SIGTERM): true

@@ -69,12 +69,12 @@ import TerminalText
                 variables["XDG_RUNTIME_DIR"] = runtime
             }
             let before = SystemdScope.ownGroup
-            let result: ToolResult
+            let result: ExternalCommandResult
             do {
-                result = try await Tool(
+                result = try await ExternalCommand(
                     program, words(for: getpid()), in: "/", environment: variables, deadline: .seconds(10)
                 ).run()
-            } catch let error as ToolError {
+            } catch let error as ExternalCommandError {
                 throw GroupObstacle.noScope("\(error)")
             }
             guard result.succeeded else {

@@ -103,7 +103,7 @@ public struct Sandbox: Sendable {
         let trial = command(
             SandboxPolicy(), mounts: [], user: try users.take(), lifetime: .withParent, directory: "/",
             ["/bin/sh", "-c", "exit 0"])
-        let result = try await Tool(
+        let result = try await ExternalCommand(
             trial[0], Array(trial.dropFirst()), in: "/", environment: Sandbox.linkerPath(environment),
             deadline: .seconds(20)
         ).run()

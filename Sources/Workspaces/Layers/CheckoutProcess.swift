@@ -47,7 +47,7 @@ public struct CheckoutProcess: Sendable, Codable {
     /// - Throws: ``CheckoutProblem``; `CancellationError` when the task is cancelled.
     package func run() async throws {
         let words = [CheckoutProcess.command, String(decoding: try JSONEncoder().encode(self), as: UTF8.self)]
-        let result = try await Tool(
+        let result = try await ExternalCommand(
             Installation.executable, words, deadline: CheckoutProcess.deadline, outputLimit: 16_384
         ).run()
         switch result.ending {

@@ -52,7 +52,7 @@ package struct Layering: Sendable {
                     lifetime: .withParent, directory: Sandbox.Place.workspace,
                     ["/bin/sh", "-c", "test ! -e a/gone && echo more >> a/kept && rm a/kept && test ! -e a/kept"])
                 let words = (holder.place?.enter ?? []) + inside
-                let result = try await Tool(
+                let result = try await ExternalCommand(
                     words[0], Array(words.dropFirst()), in: "/", environment: Sandbox.linkerPath, deadline: .seconds(20)
                 ).run()
                 try? await Workspace.remove(folder)

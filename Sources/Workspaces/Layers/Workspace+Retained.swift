@@ -46,7 +46,7 @@ extension Workspace {
         #else
             let options = ["-a", "--reflink=auto"]
         #endif
-        let result = try await Tool(
+        let result = try await ExternalCommand(
             "cp", options + ["\(source)/.", target], environment: ["PATH": "/usr/bin:/bin"], deadline: .seconds(3_600),
             outputLimit: 1 << 14
         ).run()

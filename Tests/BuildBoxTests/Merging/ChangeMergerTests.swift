@@ -14,7 +14,7 @@ import Sandbox
     private func wanted(
         _ pair: MergePair, in path: String
     ) async throws -> (isClean: Bool, tree: String, conflicts: Set<String>) {
-        let result = try await Tool(
+        let result = try await ExternalCommand(
             "git",
             ["merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", pair.target.hex, pair.head.hex],
             in: path,

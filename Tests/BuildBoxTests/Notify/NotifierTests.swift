@@ -170,7 +170,7 @@ import Testing
     ])
     func `only a status of 2xx is a delivery`(code: Int32, status: String, isDelivered: Bool) {
         let text = status.isEmpty ? "" : "\nhttp-status=\(status)\n"
-        let result = ToolResult(ending: .exited(code), output: Array(text.utf8), droppedBytes: 0)
+        let result = ExternalCommandResult(ending: .exited(code), output: Array(text.utf8), droppedBytes: 0)
         let failure = NotifyTarget.failure(of: result, isHTTP: true)
         #expect((failure == nil) == isDelivered)
         #expect((failure as? NotifyRefusal)?.status == (status == "404" ? 404 : nil), "all others are tried again")

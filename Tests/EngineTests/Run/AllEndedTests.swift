@@ -24,7 +24,7 @@ import Testing
             toFile: text, atomically: false, encoding: .utf8)
         // By another process: what this one writes to, a process that another test starts has open until its execve, and
         // until then the kernel says "Text file busy" to whoever would run it.
-        #expect(try await Tool("install", ["-m", "755", text, slow]).run().succeeded)
+        #expect(try await ExternalCommand("install", ["-m", "755", text, slow]).run().succeeded)
         var setting = folder.setting()
         setting.stepInit = FilePath(slow)
         let outcome = await run([.shell("s", "echo done")], setting: setting)

@@ -27,8 +27,9 @@ struct ShutdownNoticeTests {
     }
 
     @Test func `a compiler that a SIGTERM ended may have been shut down, one that refuses the code was not`() {
-        func ended(_ ending: ToolResult.Ending, _ text: String = "") -> Bool {
-            ShutdownNotice.mayBeOfShutdown(ToolResult(ending: ending, output: Array(text.utf8), droppedBytes: 0))
+        func ended(_ ending: ExternalCommandResult.Ending, _ text: String = "") -> Bool {
+            ShutdownNotice.mayBeOfShutdown(
+                ExternalCommandResult(ending: ending, output: Array(text.utf8), droppedBytes: 0))
         }
         #expect(ended(.signal(SIGTERM)))
         #expect(ended(.exited(143)))

@@ -12,7 +12,7 @@ import Subprocess
 #endif
 
 /// A trusted program run to its end: `swiftc`, `swift`, `git`. Steps of a workflow run elsewhere.
-public struct Tool: Sendable {
+public struct ExternalCommand: Sendable {
     /// A path, or a name that is looked up in `PATH`.
     public var executable: String
     public var arguments: [String]
@@ -45,11 +45,11 @@ public struct Tool: Sendable {
 
     /// Runs the tool and waits until it and its process group are gone.
     ///
-    /// - Throws: ``ToolError`` when it can't be started, `CancellationError` when the task is cancelled. A tool
-    ///   that ends with another exit code than 0, by a signal or at its deadline is a ``ToolResult``.
-    public func run() async throws -> ToolResult {
+    /// - Throws: ``ExternalCommandError`` when it can't be started, `CancellationError` when the task is cancelled. A tool
+    ///   that ends with another exit code than 0, by a signal or at its deadline is a ``ExternalCommandResult``.
+    public func run() async throws -> ExternalCommandResult {
         try Task.checkCancellation()
-        let ended = try await withThrowingTaskGroup(of: ToolResult?.self) { group in
+        let ended = try await withThrowingTaskGroup(of: ExternalCommandResult?.self) { group in
             group.addTask { try await startPatiently() }
             group.addTask {
                 // Cancelled as soon as the tool has ended.
@@ -69,15 +69,15 @@ public struct Tool: Sendable {
     }
 
     /// Starts it when there are descriptors, and again a few times when the system has no process or memory to give.
-    private func startPatiently() async throws -> ToolResult {
+    private func startPatiently() async throws -> ExternalCommandResult {
         var pause = Duration.milliseconds(100)
         for _ in 1...5 {
             do {
                 try await OpenFiles.waitForRoom(patience: min(deadline, .seconds(60)))
             } catch let problem as OpenFiles.NoRoom {
-                throw ToolError(executable: executable, directory: directory, cause: problem)
+                throw ExternalCommandError(executable: executable, directory: directory, cause: problem)
             }
-            do { return try await start() } catch let error as ToolError {
+            do { return try await start() } catch let error as ExternalCommandError {
                 guard error.passes else { throw error }
                 try await Task.sleep(for: pause)
                 pause *= 2
@@ -86,18 +86,18 @@ public struct Tool: Sendable {
         return try await start()
     }
 
-    private func start() async throws -> ToolResult {
+    private func start() async throws -> ExternalCommandResult {
         input.isEmpty ? try await start(reading: .none) : try await start(reading: .array(input))
     }
 
-    private func start(reading input: some InputProtocol) async throws -> ToolResult {
+    private func start(reading input: some InputProtocol) async throws -> ExternalCommandResult {
         var options = PlatformOptions()
         options.createSession = true  // makes its pid a process group, which a signal can reach
         options.teardownSequence = [.gracefulShutDown(toProcessGroup: true, allowedDurationToNextStep: grace)]
         var group: pid_t?
         // Teardown ends with the first process. The number can't be taken by a stranger while a member lives.
         defer { if let group { kill(-group, SIGKILL) } }
-        var output = ToolOutput(limit: outputLimit)
+        var output = ExternalCommandOutput(limit: outputLimit)
         var variables = Environment.inherit
         if let environment {
             var custom: [Environment.Key: String] = [:]
@@ -117,22 +117,22 @@ public struct Tool: Sendable {
                     buffer.withUnsafeBytes { output.append($0) }
                 }
             }
-            let ending: ToolResult.Ending =
+            let ending: ExternalCommandResult.Ending =
                 switch result.terminationStatus {
                 case .exited(let code): .exited(code)
                 case .signaled(let signal): .signal(signal)
                 }
-            return ToolResult(ending: ending, output: output.bytes, droppedBytes: output.dropped)
+            return ExternalCommandResult(ending: ending, output: output.bytes, droppedBytes: output.dropped)
         } catch let error as SubprocessError where group == nil {
-            throw ToolError(executable: executable, directory: directory, cause: error)
+            throw ExternalCommandError(executable: executable, directory: directory, cause: error)
         } catch  where Task.isCancelled && group != nil {
-            return ToolResult(ending: .signal(SIGTERM), output: output.bytes, droppedBytes: output.dropped)
+            return ExternalCommandResult(ending: .signal(SIGTERM), output: output.bytes, droppedBytes: output.dropped)
         }
     }
 }
 
-/// How a ``Tool`` ended and what it printed.
-public struct ToolResult: Sendable, Equatable {
+/// How an ``ExternalCommand`` ended and what it printed.
+public struct ExternalCommandResult: Sendable, Equatable {
     public enum Ending: Sendable, Equatable {
         case exited(Int32)
         case signal(Int32)
@@ -158,8 +158,8 @@ public struct ToolResult: Sendable, Equatable {
     public var text: String { String(decoding: output, as: UTF8.self) }
 }
 
-/// Why a ``Tool`` could not be started.
-public struct ToolError: Error, Sendable, CustomStringConvertible {
+/// Why an ``ExternalCommand`` could not be started.
+public struct ExternalCommandError: Error, Sendable, CustomStringConvertible {
     public let executable: String
     public let directory: String?
     /// What the system said.
@@ -179,7 +179,7 @@ public struct ToolError: Error, Sendable, CustomStringConvertible {
 }
 
 /// The first and the last bytes of an output of any length.
-struct ToolOutput {
+struct ExternalCommandOutput {
     private var head: [UInt8] = []
     private var tail: [UInt8] = []
     private var cut = 0

@@ -9,9 +9,9 @@ import Testing
     import Glibc
 #endif
 
-@Suite(.runFolder, .timeLimit(.minutes(1))) struct ToolTests {
+@Suite(.runFolder, .timeLimit(.minutes(1))) struct ExternalCommandTests {
     @Test func aToolIsRunToItsEnd() async throws {
-        let result = try await Tool("sh", ["-c", "echo one; echo two >&2; echo three; exit 3"]).run()
+        let result = try await ExternalCommand("sh", ["-c", "echo one; echo two >&2; echo three; exit 3"]).run()
         #expect(result.ending == .exited(3))
         #expect(result.text == "one\ntwo\nthree\n")
         #expect(result.droppedBytes == 0)
@@ -19,13 +19,13 @@ import Testing
     }
 
     @Test func argumentsAreNotSplitOrExpanded() async throws {
-        let result = try await Tool("/bin/echo", ["a  b", "$HOME", "*", "'"]).run()
+        let result = try await ExternalCommand("/bin/echo", ["a  b", "$HOME", "*", "'"]).run()
         #expect(result.text == "a  b $HOME * '\n")
     }
 
     @Test func folderAndVariablesAreGiven() async throws {
         let room = RunFolder.current.root
-        let result = try await Tool(
+        let result = try await ExternalCommand(
             "/bin/sh", ["-c", "pwd -P; echo $A; env | wc -l"], in: room,
             environment: ["A": "b=c", "PATH": "/usr/bin:/bin"]
         ).run()
@@ -35,23 +35,27 @@ import Testing
     }
 
     @Test func aMissingToolIsAnErrorThatNamesIt() async throws {
-        let error = await #expect(throws: ToolError.self) { try await Tool("/nonexistent/tool").run() }
+        let error = await #expect(throws: ExternalCommandError.self) {
+            try await ExternalCommand("/nonexistent/tool").run()
+        }
         #expect(error?.executable == "/nonexistent/tool")
         #expect(error?.description.contains("/nonexistent/tool") == true)
     }
 
     @Test func aMissingFolderIsAnErrorThatNamesIt() async throws {
-        let error = await #expect(throws: ToolError.self) { try await Tool("/bin/sh", in: "/nonexistent/folder").run() }
+        let error = await #expect(throws: ExternalCommandError.self) {
+            try await ExternalCommand("/bin/sh", in: "/nonexistent/folder").run()
+        }
         #expect(error?.description.contains("/nonexistent/folder") == true)
     }
 
     @Test func aSignalIsTold() async throws {
-        let result = try await Tool("/bin/sh", ["-c", "kill -9 $$"]).run()
+        let result = try await ExternalCommand("/bin/sh", ["-c", "kill -9 $$"]).run()
         #expect(result.ending == .signal(SIGKILL))
     }
 
     @Test func headAndTailOfALongOutputAreKept() async throws {
-        let result = try await Tool(
+        let result = try await ExternalCommand(
             "/bin/sh", ["-c", "echo first; yes | head -c 5000000; echo last"], outputLimit: 1_000
         ).run()
         #expect(result.text.hasPrefix("first\ny\ny\n"))
@@ -62,7 +66,7 @@ import Testing
     }
 
     @Test func outputOfExactlyTheLimitIsWhole() async throws {
-        let result = try await Tool("/bin/sh", ["-c", "printf 0123456789"], outputLimit: 10).run()
+        let result = try await ExternalCommand("/bin/sh", ["-c", "printf 0123456789"], outputLimit: 10).run()
         #expect(result.text == "0123456789")
         #expect(result.droppedBytes == 0)
     }
@@ -71,8 +75,10 @@ import Testing
         let pids = "\(RunFolder.current.root)/pids"
         let script = "trap '' TERM; echo hello; sleep 1000 & echo $! $$ > \(pids); while :; do sleep 1000; done"
         let start = ContinuousClock.now
-        let result = try await Tool("/bin/sh", ["-c", script], deadline: .milliseconds(500), grace: .milliseconds(200))
-            .run()
+        let result = try await ExternalCommand(
+            "/bin/sh", ["-c", script], deadline: .milliseconds(500), grace: .milliseconds(200)
+        )
+        .run()
         #expect(result.ending == .deadline(.milliseconds(500)))
         #expect(result.text == "hello\n")
         #expect(ContinuousClock.now - start < .seconds(120))
@@ -81,7 +87,8 @@ import Testing
 
     @Test func aChildThatOutlivesItsToolIsEnded() async throws {
         let pids = "\(RunFolder.current.root)/pids"
-        let result = try await Tool("/bin/sh", ["-c", "(trap '' TERM; sleep 1000) & echo $! > \(pids)"]).run()
+        let result = try await ExternalCommand("/bin/sh", ["-c", "(trap '' TERM; sleep 1000) & echo $! > \(pids)"])
+            .run()
         #expect(result.ending == .exited(0))
         try await expectGone(pids)
     }
@@ -90,7 +97,7 @@ import Testing
         let pids = "\(RunFolder.current.root)/pids"
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
-                _ = try await Tool(
+                _ = try await ExternalCommand(
                     "/bin/sh",
                     [
                         "-c",
