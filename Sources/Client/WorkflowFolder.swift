@@ -36,7 +36,7 @@ package struct WorkflowFolder {
             sources: WorkflowSources(files: files),
             cache: ProgramCache(
                 directory: state.programs, library: try PipelineLibrary.find(), toolchain: toolchain,
-                confinement: .workingTree(state, toolchain)))
+                programSandbox: .workingTree(state, toolchain)))
     }
 
     package func program() async throws -> WorkflowProgram { try await cache.program(for: sources) }

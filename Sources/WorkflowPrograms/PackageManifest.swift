@@ -20,7 +20,7 @@ public struct PackageManifest: Sendable, Equatable {
     ///
     /// - Throws: ``DefinitionError`` where it can't be read, or not within `deadline`.
     public static func read(
-        in folder: String, toolchain: Toolchain, confinement: Confinement, deadline: Duration = .seconds(60)
+        in folder: String, toolchain: Toolchain, programSandbox: ProgramSandbox, deadline: Duration = .seconds(60)
     ) async throws -> PackageManifest {
         let scratch = try ScratchFolder(named: "pipectl-manifest")
         defer { scratch.remove() }
@@ -38,7 +38,7 @@ public struct PackageManifest: Sendable, Equatable {
             toolchain.swift, "package", "--scratch-path", "\(scratch.path)/build", "--cache-path",
             "\(scratch.path)/cache", "--disable-sandbox", "dump-package",
         ]
-        let result = try await confinement.run(
+        let result = try await programSandbox.run(
             ProgramLaunch(.untrustedPackage, command, in: package, writes: [scratch.path], reads: []),
             environment: ProgramEnvironment.forPackage(ProcessInfo.processInfo.environment), deadline: deadline)
         // Progress and warnings come in the same stream, before the answer.

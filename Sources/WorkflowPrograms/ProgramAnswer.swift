@@ -12,7 +12,7 @@ import Sandbox
 package struct ProgramAnswer {
     var executable: String
     var reads: [String]
-    var confinement: Confinement
+    var programSandbox: ProgramSandbox
     var environment: [String: String]
     var limits: ProgramLimits
 
@@ -31,7 +31,7 @@ package struct ProgramAnswer {
         arguments += ["--output", answer]
         let launch = ProgramLaunch(
             request == .plan ? .plan : .describe, arguments, in: folder.path, writes: [folder.path], reads: reads)
-        let result = try await confinement.run(launch, environment: environment, deadline: limits.plan)
+        let result = try await programSandbox.run(launch, environment: environment, deadline: limits.plan)
         switch result.ending {
         case .exited(0): break
         case .deadline(let limit):

@@ -46,7 +46,7 @@ struct ProgramBuild {
         command += sources.direct.map(\.path)
         func run() async throws -> ExternalCommandResult {
             try cache.make(folder: modules)
-            return try await cache.confinement.run(
+            return try await cache.programSandbox.run(
                 ProgramLaunch(
                     .compile, command, in: folder.path, writes: [folder.path, modules], reads: [libraryFolder]),
                 environment: ProgramEnvironment.forCompiler(cache.environment), deadline: cache.limits.compile)
@@ -177,7 +177,7 @@ struct ProgramBuild {
     }
 
     private func swiftPM(_ command: [String], in folder: String) async throws -> ExternalCommandResult {
-        try await cache.confinement.run(
+        try await cache.programSandbox.run(
             ProgramLaunch(
                 cache.isUntrusted ? .untrustedPackage : .package, command, in: folder, writes: [entry],
                 reads: [libraryFolder]),
@@ -197,7 +197,7 @@ struct ProgramBuild {
 
     private func describe(_ program: String, in folder: String) async throws -> ProgramDescription {
         let description: ProgramDescription = try await ProgramAnswer(
-            executable: program, reads: [folder, libraryFolder], confinement: cache.confinement,
+            executable: program, reads: [folder, libraryFolder], programSandbox: cache.programSandbox,
             environment: ProgramEnvironment.forProgram(cache.environment), limits: cache.limits
         ).ask(.describe)
         guard description.formatVersion == Plan.formatVersion else {

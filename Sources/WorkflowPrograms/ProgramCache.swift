@@ -24,7 +24,7 @@ public struct ProgramCache: Sendable {
     public let directory: String
     public let library: PipelineLibrary
     public let toolchain: Toolchain
-    public let confinement: Confinement
+    public let programSandbox: ProgramSandbox
     public let limits: ProgramLimits
 
     /// Where the compiler keeps its own modules.
@@ -39,7 +39,7 @@ public struct ProgramCache: Sendable {
     ///   - modules: Where the compiler keeps its own modules; nil means a folder in `directory`.
     ///   - environment: The variables of this process; the compiler and the programs see a chosen few of them.
     public init(
-        directory: String, library: PipelineLibrary, toolchain: Toolchain, confinement: Confinement = .none,
+        directory: String, library: PipelineLibrary, toolchain: Toolchain, programSandbox: ProgramSandbox = .none,
         limits: ProgramLimits = ProgramLimits(), modules: String? = nil,
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) {
@@ -47,7 +47,7 @@ public struct ProgramCache: Sendable {
         self.directory = absolute
         self.library = library
         self.toolchain = toolchain
-        self.confinement = confinement
+        self.programSandbox = programSandbox
         self.limits = limits
         // They hold the path they were written to: moved, or read by another compiler, they fail every compilation.
         let identity = FileDigest.of(parts: [absolute, toolchain.swiftc, toolchain.version])
@@ -59,7 +59,7 @@ public struct ProgramCache: Sendable {
     /// A cache for definitions that nobody has merged yet, in a folder of its own.
     ///
     /// It shares nothing with this one that a compilation or a program could write: entries, library copies, locks; and
-    /// each compilation has compiler modules of its own, which go with it. The confinement is the same; the deadlines are
+    /// each compilation has compiler modules of its own, which go with it. The sandbox is the same; the deadlines are
     /// short, because whoever waits for the answer could do without it.
     public var untrusted: ProgramCache { ProgramCache(untrustedBeside: self) }
 
@@ -67,7 +67,7 @@ public struct ProgramCache: Sendable {
         directory = "\(cache.directory)/untrusted"
         library = cache.library
         toolchain = cache.toolchain
-        confinement = cache.confinement
+        programSandbox = cache.programSandbox
         limits = ProgramLimits(
             compile: min(cache.limits.compile, .seconds(60)), package: min(cache.limits.package, .seconds(120)),
             plan: min(cache.limits.plan, .seconds(10)), answer: cache.limits.answer)
@@ -173,7 +173,7 @@ public struct ProgramCache: Sendable {
     ) -> WorkflowProgram {
         WorkflowProgram(
             key: inputs.key, executable: executable, description: description, directory: entry,
-            reads: [libraryFolder(inputs)], confinement: confinement,
+            reads: [libraryFolder(inputs)], programSandbox: programSandbox,
             environment: ProgramEnvironment.forProgram(environment), limits: limits)
     }
 

@@ -5,7 +5,7 @@ public import Sandbox
 
 /// One start of a compiler, a workflow program or a reader of foreign files, as a sandbox needs to know it.
 ///
-/// All starts go through ``Confinement/run(_:environment:deadline:)``.
+/// All starts go through ``ProgramSandbox/run(_:environment:deadline:)``.
 public struct ProgramLaunch: Sendable, Equatable {
     /// What the command is for.
     public enum Purpose: String, Sendable {
@@ -48,25 +48,25 @@ public struct ProgramLaunch: Sendable, Equatable {
 }
 
 /// What stands between the box and a compiler or program that works on foreign files.
-public struct Confinement: Sendable {
+public struct ProgramSandbox: Sendable {
     /// The command to start instead, and the user whom it becomes if that is another one.
     private let enclose: @Sendable (ProgramLaunch) throws -> (command: [String], user: StepUser?)
     private let isSandbox: Bool
     private let release: @Sendable (StepUser?) -> Void
     /// Stands for all of the above where it is looked for when it is first needed.
-    private let later: LazyConfinement?
+    private let later: LazyProgramSandbox?
     /// Called with each end before anything is concluded from it; a shutdown of the machine may have caused it.
     public var afterEnd: (@Sendable (ExternalCommandResult) async -> Void)?
 
     /// The one that `find` returns, asked for before the first start.
-    public init(found find: @escaping @Sendable () async -> Confinement) {
+    public init(found find: @escaping @Sendable () async -> ProgramSandbox) {
         isSandbox = false
         enclose = { ($0.command, nil) }
         release = { _ in }
-        later = LazyConfinement(find)
+        later = LazyProgramSandbox(find)
     }
 
-    /// A confinement that starts another command; the ends of both must be alike.
+    /// A sandbox that starts another command; the ends of both must be alike.
     public init(wrap: @escaping @Sendable (ProgramLaunch) -> [String]) {
         isSandbox = false
         enclose = { (wrap($0), nil) }
@@ -92,7 +92,7 @@ public struct Confinement: Sendable {
     }
 
     /// No sandbox: the command as it is.
-    public static let none = Confinement { $0.command }
+    public static let none = ProgramSandbox { $0.command }
 
     /// The only place that starts a compiler, a workflow program or a reader of foreign files.
     ///
@@ -102,7 +102,7 @@ public struct Confinement: Sendable {
     ) async throws -> ExternalCommandResult {
         let result =
             if let later {
-                try await later.confinement.run(launch, environment: environment, deadline: deadline)
+                try await later.programSandbox.run(launch, environment: environment, deadline: deadline)
             } else {
                 try await enclosed(launch, environment: environment, deadline: deadline)
             }

@@ -15,7 +15,7 @@ public struct WorkflowProgram: Sendable {
     let directory: String
     /// What is to be read by a sandbox, besides the entry: the library.
     let reads: [String]
-    let confinement: Confinement
+    let programSandbox: ProgramSandbox
     let environment: [String: String]
     let limits: ProgramLimits
 
@@ -64,7 +64,7 @@ public struct WorkflowProgram: Sendable {
 
     private func ask(_ workflow: String, _ context: PlanContext) async throws -> Plan {
         try await ProgramAnswer(
-            executable: executable, reads: folders, confinement: confinement, environment: environment,
+            executable: executable, reads: folders, programSandbox: programSandbox, environment: environment,
             limits: limits
         ).ask(.plan, ["--workflow", workflow], context: context)
     }

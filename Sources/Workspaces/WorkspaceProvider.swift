@@ -36,11 +36,11 @@ package struct WorkspaceProvider: Sendable {
     ///   - isWhole: Whether the workspace will have the outputs of all steps of the plan.
     /// - Throws: Errors of Git, of the disk, or about a damaged retained workspace. There is nothing to give back then.
     package func provide(
-        _ prepared: PreparedRun, in enclosed: RunEnclosure, at place: RunDirectories, isWhole: Bool
+        _ prepared: PreparedRun, in enclosed: RunSandboxLease, at place: RunDirectories, isWhole: Bool
     ) async throws -> Lease {
         let (resumption, notResumed) = await retained.resumption(prepared)
         let choice =
-            enclosed.enclosure == nil || resumption != nil
+            enclosed.runSandbox == nil || resumption != nil
             ? .none : await snapshots.choose(prepared, isWhole: isWhole)
         do {
             let workspace = try await workspace(prepared, enclosed, place, resumption, choice)
@@ -60,10 +60,10 @@ package struct WorkspaceProvider: Sendable {
     }
 
     private func workspace(
-        _ prepared: PreparedRun, _ enclosed: RunEnclosure, _ place: RunDirectories, _ resumption: Resumption?,
+        _ prepared: PreparedRun, _ enclosed: RunSandboxLease, _ place: RunDirectories, _ resumption: Resumption?,
         _ choice: SnapshotChoice
     ) async throws -> Workspace {
-        let user = enclosed.enclosure?.user
+        let user = enclosed.runSandbox?.user
         if let resumption { return try await retained.resume(resumption.kept, at: place, user: user) }
         return try await Workspace.make(
             at: place.workspace, commit: prepared.commit, store: prepared.repository.store,

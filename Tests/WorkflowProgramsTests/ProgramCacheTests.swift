@@ -580,7 +580,7 @@ import Testing
     @Test func everyStartGoesThroughTheConfinement() async throws {
         let log = "\(room.path)/launches"
         let cache = try await room.cache(
-            confinement: Confinement { launch in
+            programSandbox: ProgramSandbox { launch in
                 ["/bin/sh", "-c", "echo \(launch.purpose.rawValue) >> \(log); exec \"$@\"", "confined"] + launch.command
             })
         let program = try await cache.program(for: good)

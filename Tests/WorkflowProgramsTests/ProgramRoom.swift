@@ -22,14 +22,15 @@ struct ProgramRoom: Sendable {
     var programs: String { "\(path)/programs" }
 
     func cache(
-        swiftc: String? = nil, library: PipelineLibrary? = nil, confinement: Confinement = .none,
+        swiftc: String? = nil, library: PipelineLibrary? = nil, programSandbox: ProgramSandbox = .none,
         limits: ProgramLimits = ProgramLimits()
     ) async throws -> ProgramCache {
         var environment = ProcessInfo.processInfo.environment
         environment["PIPECTL_SWIFTC"] = swiftc
         return ProgramCache(
             directory: programs, library: try library ?? PipelineLibrary.find(),
-            toolchain: try await Toolchain.find(environment: environment), confinement: confinement, limits: limits,
+            toolchain: try await Toolchain.find(environment: environment), programSandbox: programSandbox,
+            limits: limits,
             modules: ProgramRoom.modules)
     }
 

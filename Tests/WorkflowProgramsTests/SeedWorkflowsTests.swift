@@ -280,13 +280,13 @@ import Testing
             )
             """)
         let manifest = try await PackageManifest.read(
-            in: repository, toolchain: try await Toolchain.find(), confinement: .none)
+            in: repository, toolchain: try await Toolchain.find(), programSandbox: .none)
         #expect(
             manifest == PackageManifest(name: "my-tool", testTargets: ["ATests", "BTests"], executables: ["A", "B"]))
         try room.file("my-tool/Package.swift", "this is no manifest")
         await #expect(throws: DefinitionError.self) {
             try await PackageManifest.read(
-                in: repository, toolchain: try await Toolchain.find(), confinement: .none)
+                in: repository, toolchain: try await Toolchain.find(), programSandbox: .none)
         }
     }
 

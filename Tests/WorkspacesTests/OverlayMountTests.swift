@@ -41,7 +41,7 @@ struct OverlayMountTests {
                 environment: RunSetting.baseEnvironment(ProcessInfo.processInfo.environment),
                 closureCommand: { _ in ["/bin/false"] }, stepInit: FilePath(ground.layering.stepInit))
             setting.workspaceMount = mount
-            setting.enclosure = Enclosure(sandbox: ground.sandbox, user: user)
+            setting.runSandbox = RunSandbox(sandbox: ground.sandbox, user: user)
             let runner = Runner(setting: setting, pool: SlotPool(slots: 1)) { _ in }
             func plan(_ script: String, _ artifacts: [String] = []) -> Plan {
                 var step = PlannedStep(name: "step", action: .shell(script))

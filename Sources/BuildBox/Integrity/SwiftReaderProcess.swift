@@ -10,7 +10,7 @@ public import TestIntegrity
 public struct SwiftReaderProcess: SwiftSourceReader {
     /// Of pipectl, beside which the program is; nil for this process.
     private let pipectl: String?
-    private let confinement: Confinement
+    private let programSandbox: ProgramSandbox
 
     /// Processes for one question: each begins behind the file that ended the one before it.
     static let mostProcesses = 4
@@ -18,9 +18,9 @@ public struct SwiftReaderProcess: SwiftSourceReader {
     /// both ends are kept.
     static let outputLimit = 4 * IntegrityCheck.byteLimit
 
-    public init(beside pipectl: String?, _ confinement: Confinement) {
+    public init(beside pipectl: String?, _ programSandbox: ProgramSandbox) {
         self.pipectl = pipectl
-        self.confinement = confinement
+        self.programSandbox = programSandbox
     }
 
     public func read(
@@ -54,7 +54,7 @@ public struct SwiftReaderProcess: SwiftSourceReader {
         launch.programs = [program]
         launch.input = SwiftReaderProtocol.request(sources)
         launch.outputLimit = Self.outputLimit
-        return try await confinement.run(launch, environment: ["SWIFT_BACKTRACE": "enable=no"], deadline: time)
+        return try await programSandbox.run(launch, environment: ["SWIFT_BACKTRACE": "enable=no"], deadline: time)
     }
 
     private static func sentence(_ ending: ExternalCommandResult.Ending) -> String {

@@ -30,10 +30,10 @@ actor BuildTools {
         if let cache { return cache }
         let library = try PipelineLibrary.find(beside: executable)
         let toolchain = try await toolchain()
-        var confinement = await sandboxing().confinement
-        if let shutdown = options.shutdown { confinement.afterEnd = { await shutdown.leaveIfTold(after: $0) } }
+        var programSandbox = await sandboxing().programSandbox
+        if let shutdown = options.shutdown { programSandbox.afterEnd = { await shutdown.leaveIfTold(after: $0) } }
         let made = ProgramCache(
-            directory: folder.programs, library: library, toolchain: toolchain, confinement: confinement)
+            directory: folder.programs, library: library, toolchain: toolchain, programSandbox: programSandbox)
         // Another caller may have been faster; all must share one, which compiles a program once.
         let kept = cache ?? made
         cache = kept

@@ -56,8 +56,8 @@ struct ExecutePhase: Sendable {
         let (options, enclosed, space) = (settings.options, provided.enclosed, provided.lease.workspace)
         let (workflow, program, run) = (task.request.workflow, prepared.program, task.run)
         let contextFile =
-            enclosed.enclosure != nil && Sandbox.hasMounts
-            ? Sandbox.Place.context : RunEnclosure.contextFile(in: task.place.folder)
+            enclosed.runSandbox != nil && Sandbox.hasMounts
+            ? Sandbox.Place.context : RunSandboxLease.contextFile(in: task.place.folder)
         var setting = RunSetting(
             workspace: FilePath(space.path), folder: FilePath(task.place.folder),
             environment: RunVariables.environment(prepared, run),
@@ -68,7 +68,7 @@ struct ExecutePhase: Sendable {
             logLimits: LogLimits(head: options.logBytes, tail: options.logBytes), secrets: provided.secrets,
             approval: { [approval] step, stop in await approval.decision(on: step, of: run, prepared, stop) })
         setting.workspaceMount = space.mount
-        setting.enclosure = enclosed.enclosure
+        setting.runSandbox = enclosed.runSandbox
         // A sandbox that waited shows the folder that was there before. A checkout after failed layers is another one.
         setting.standby = space.problem == nil ? enclosed.standby : nil
         setting.stepLimits = options.stepLimits

@@ -22,7 +22,7 @@ struct ProvidePhase: Sendable {
 
     /// What a run has while its steps run; given back by ``ProvidePhase/close(_:_:_:outcome:)``.
     struct Provided: Sendable {
-        let enclosed: RunEnclosure
+        let enclosed: RunSandboxLease
         let lease: WorkspaceProvider.Lease
         let secrets: RunSecrets
         /// By step.
@@ -36,7 +36,7 @@ struct ProvidePhase: Sendable {
         try await makeFolders(task, prepared)
         let secrets = try await sandbox.secrets(for: prepared, of: task.run)
         let run = prepared.preparedRun(task)
-        let enclosed = try sandbox.enclosure(run, at: task.place)
+        let enclosed = try sandbox.lease(run, at: task.place)
         let lease: WorkspaceProvider.Lease
         do {
             lease = try await workspaces.provide(
@@ -68,7 +68,8 @@ struct ProvidePhase: Sendable {
             // Only steps that are Swift code read the context.
             guard prepared.plan.steps.contains(where: { $0.action == .closure }) else { return }
             try SmallFile.write(
-                WorkflowProgram.contextData(prepared.context), to: RunEnclosure.contextFile(in: folder), isForAll: true)
+                WorkflowProgram.contextData(prepared.context), to: RunSandboxLease.contextFile(in: folder),
+                isForAll: true)
         }
     }
 
@@ -82,7 +83,7 @@ struct ProvidePhase: Sendable {
         await workspaces.close(lease)
         var finished = FinishedWorkspace(
             workspace: lease.workspace, choice: lease.choice, prepared: prepared.preparedRun(task),
-            hasPassed: outcome.verdict == .passed, isAllEnded: outcome.isAllEnded, user: enclosed.enclosure?.user,
+            hasPassed: outcome.verdict == .passed, isAllEnded: outcome.isAllEnded, user: enclosed.runSandbox?.user,
             objects: task.repository.source.objectFolders, resumed: lease.resumption?.kept.run, fix: fix)
         if finished.isAllEnded { finished.isAllEnded = enclosed.close(sandbox.sandboxing) }
         if !finished.isAllEnded {
@@ -108,9 +109,9 @@ struct SandboxSource: Sendable {
     let options: BoxOptions
 
     /// - Throws: ``EarlyVerdict`` for unread code where nothing can enclose it.
-    func enclosure(_ run: PreparedRun, at place: RunDirectories) throws -> RunEnclosure {
+    func lease(_ run: PreparedRun, at place: RunDirectories) throws -> RunSandboxLease {
         do {
-            return try RunEnclosure.make(
+            return try RunSandboxLease.make(
                 run, state: state, folders: options.folders, allowsUnsandboxed: options.allowsUnsandboxed,
                 sandboxing: sandboxing, place: place)
         } catch let error as SandboxUnavailable {

@@ -25,7 +25,7 @@ struct RunPipelines: Sendable {
         let provider = provider(tools: programs.tools, sandboxing)
         let approval = ApprovalPhase(index: state.index, waiters: waiters, log: log)
         let order = RunOrder(index: state.index, log: log)
-        let reader = SwiftReaderProcess(beside: tools.executable, sandboxing.confinement)
+        let reader = SwiftReaderProcess(beside: tools.executable, sandboxing.programSandbox)
         return RunPipeline(
             prepare: PreparePhase(
                 programs: programs, index: state.index, order: order, gate: TreeGate(options),

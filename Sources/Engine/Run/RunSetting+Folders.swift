@@ -20,7 +20,7 @@ extension RunSetting {
             guard mkdir(folder.string, 0o755) == 0 || errno == EEXIST else { throw Errno(rawValue: errno) }
         }
         // Steps reach them through their own mounts only; as another user they need this to read what is in them.
-        if enclosure?.user != nil {
+        if runSandbox?.user != nil {
             for folder in [shown, values, published] { chmod(folder.string, 0o755) }
         }
     }
@@ -32,7 +32,7 @@ extension RunSetting {
         try RunQuota(
             limits: plan.limits.within(runLimits), stepLimits: stepLimits, controlGroups: controlGroups,
             groupName: groupName,
-            folders: [workspaceMount?.upper ?? workspace] + (enclosure == nil ? [] : [home, temporary, published])
+            folders: [workspaceMount?.upper ?? workspace] + (runSandbox == nil ? [] : [home, temporary, published])
                 + rooms.map(\.folder))
     }
 

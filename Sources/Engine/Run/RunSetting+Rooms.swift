@@ -32,12 +32,12 @@ extension RunSetting {
     /// - Throws: `Errno`.
     func prepareRooms(for plan: Plan) throws {
         for room in rooms {
-            for path in [room.published] + (enclosure == nil ? [] : [room.home, room.temporary]) {
+            for path in [room.published] + (runSandbox == nil ? [] : [room.home, room.temporary]) {
                 guard mkdir(path.string, 0o755) == 0 || errno == EEXIST else { throw Errno(rawValue: errno) }
             }
-            guard let enclosure else { continue }
-            try setting(in: room).linkCaches(of: plan, enclosure)
-            guard let user = enclosure.user else { continue }
+            guard let runSandbox else { continue }
+            try setting(in: room).linkCaches(of: plan, runSandbox)
+            guard let user = runSandbox.user else { continue }
             for owned in [room.workspace, room.home, room.temporary] { try Ownership.give(owned.string, to: user) }
         }
     }

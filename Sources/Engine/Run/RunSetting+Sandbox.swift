@@ -24,11 +24,11 @@ extension RunSetting {
     ///   - enter: The words that lead to the workspace's mount; nil for those of ``workspaceMount``.
     func hostCommand(_ policy: SandboxPolicy, groups: Int, enter: [String]? = nil) -> [String] {
         let entering = groups > 0 ? ["--enter", String(groups)] : []
-        guard let enclosure else { return [stepInit.string] + entering }
-        let caches = enclosure.caches.sorted { $0.key < $1.key }.map(\.value)
+        guard let runSandbox else { return [stepInit.string] + entering }
+        let caches = runSandbox.caches.sorted { $0.key < $1.key }.map(\.value)
         return (enter ?? workspaceMount?.enter ?? [])
-            + enclosure.sandbox.command(
-                policy, mounts: ownMounts + enclosure.mounts + caches, user: enclosure.user,
+            + runSandbox.sandbox.command(
+                policy, mounts: ownMounts + runSandbox.mounts + caches, user: runSandbox.user,
                 lifetime: .withSocket(groups: groups),
                 // Each step's process goes to its folder by itself; before a workspace is mounted nobody is to be below that.
                 directory: Sandbox.hasMounts ? "/" : workspace.string, [])
@@ -36,19 +36,19 @@ extension RunSetting {
 
     /// The `stepinit` that these words start.
     func stepHost(_ words: [String], _ group: ControlGroup?) -> StepHost {
-        StepHost(command: words, group: group?.rest, isEnclosed: enclosure != nil)
+        StepHost(command: words, group: group?.rest, isEnclosed: runSandbox != nil)
     }
 
     /// Where an attempt finds its secrets: in memory where that is possible.
     ///
     /// A sandbox has a file system of its own there; without one it is a folder that only the box's user can enter.
     func makeSecretsFolder() throws -> FilePath {
-        if enclosure != nil, Sandbox.hasMounts { return FilePath(Sandbox.Place.secrets) }
+        if runSandbox != nil, Sandbox.hasMounts { return FilePath(Sandbox.Place.secrets) }
         let memory = "/dev/shm"
-        let parent = access(memory, W_OK) == 0 ? memory : (enclosure == nil ? folder : temporary).string
+        let parent = access(memory, W_OK) == 0 ? memory : (runSandbox == nil ? folder : temporary).string
         let folder = FilePath("\(parent)/pipectl-\(UInt64.random(in: 0 ... .max))")
         guard mkdir(folder.string, 0o700) == 0 else { throw Errno(rawValue: errno) }
-        if let user = enclosure?.user { try Ownership.give(folder.string, to: user) }
+        if let user = runSandbox?.user { try Ownership.give(folder.string, to: user) }
         return folder
     }
 
@@ -70,29 +70,29 @@ extension RunSetting {
     /// Makes the folders that only enclosed steps have, and gives what steps write to their user.
     ///
     /// - Parameter plan: Nil before the run is known: the workspace stays the box's, which has yet to fill it.
-    func prepareEnclosure(for plan: Plan?) throws {
-        guard let enclosure else { return }
+    func prepareSandbox(for plan: Plan?) throws {
+        guard let runSandbox else { return }
         let files = FileManager.default
         for made in [home, temporary] {
             try files.createDirectory(atPath: made.string, withIntermediateDirectories: true)
         }
-        let number = enclosure.user ?? StepUser(user: geteuid(), group: getegid())
+        let number = runSandbox.user ?? StepUser(user: geteuid(), group: getegid())
         try SmallFile.keep(
             "root:x:0:0::/nonexistent:/bin/sh\npipectl:x:\(number.user):\(number.group)::\(seen(home).string):/bin/sh\n",
             at: shown.appending("passwd").string, isForAll: true)
         try SmallFile.keep(
             "root:x:0:\npipectl:x:\(number.group):\n", at: shown.appending("group").string, isForAll: true)
-        if let plan { try linkCaches(of: plan, enclosure) }
-        guard let user = enclosure.user else { return }
+        if let plan { try linkCaches(of: plan, runSandbox) }
+        guard let user = runSandbox.user else { return }
         // What is mounted is theirs already.
         let plain = workspaceMount == nil && plan != nil ? [workspace] : []
         for owned in plain + [home, temporary] { try Ownership.give(owned.string, to: user) }
     }
 
     /// In a home that is still empty; steps find their caches there as links.
-    func linkCaches(of plan: Plan, _ enclosure: Enclosure) throws {
+    func linkCaches(of plan: Plan, _ runSandbox: RunSandbox) throws {
         for use in plan.steps.flatMap(\.caches) where use.path.hasPrefix("~/") {
-            guard let cache = enclosure.caches[use.name] else { continue }
+            guard let cache = runSandbox.caches[use.name] else { continue }
             let link = home.appending(String(use.path.dropFirst(2)))
             try FileManager.default.createDirectory(
                 atPath: link.removingLastComponent().string, withIntermediateDirectories: true)

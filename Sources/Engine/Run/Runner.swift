@@ -57,7 +57,7 @@ public struct Runner: Sendable {
         do {
             quota = try await StepLoop.block(loop) {
                 try setting.makeFolders(for: plan)
-                try setting.prepareEnclosure(for: plan)
+                try setting.prepareSandbox(for: plan)
                 try setting.prepareRooms(for: plan)
                 return try setting.makeQuota(for: plan)
             }

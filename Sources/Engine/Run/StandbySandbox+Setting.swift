@@ -9,10 +9,10 @@ extension StandbySandbox {
     package convenience init(setting: RunSetting, over holder: OverlayMount? = nil) throws {
         try holder?.waitUntilOpen()
         try setting.makeFolders(for: nil)
-        try setting.prepareEnclosure(for: nil)
+        try setting.prepareSandbox(for: nil)
         try self.init(
             groups: setting.controlGroups, groupName: setting.groupName, workspace: setting.seen(setting.workspace),
-            isEnclosed: setting.enclosure != nil
+            isEnclosed: setting.runSandbox != nil
         ) { groups in
             setting.hostCommand(SandboxPolicy(), groups: groups, enter: holder?.enter)
         }

@@ -25,7 +25,7 @@ final class StepHosts: Sendable {
     /// - Parameter setting: That of the step, which may have folders of its own.
     func host(for policy: SandboxPolicy, in setting: RunSetting) -> StepHost {
         // Without a sandbox there is nothing that policies could differ in.
-        let key = setting.enclosure == nil ? SandboxPolicy() : policy
+        let key = setting.runSandbox == nil ? SandboxPolicy() : policy
         return hosts.withLock { hosts in
             if let host = hosts[key] { return host }
             let words = setting.hostCommand(policy, groups: group?.count ?? 0)

@@ -120,7 +120,7 @@ public struct RetainedWorkspaceShell: Sendable {
                     guard FileManager.default.fileExists(atPath: path) else { continue }
                     caches[name] = SandboxMount(path, at: Sandbox.hasMounts ? "\(Sandbox.Place.caches)/\(name)" : path)
                 }
-                setting.enclosure = Enclosure(sandbox: sandbox, user: user, mounts: mounts, caches: caches)
+                setting.runSandbox = RunSandbox(sandbox: sandbox, user: user, mounts: mounts, caches: caches)
             }
             opened = try setting.open(
                 step, of: kept.plan, command: command.isEmpty ? RetainedWorkspaceShell.shell : command)

@@ -117,9 +117,9 @@ package actor SandboxPool {
         var setting = RunSetting(
             workspace: FilePath(workspace), folder: FilePath(folder), environment: [:], closureCommand: { _ in [] },
             stepInit: FilePath(sandbox.stepInit))
-        setting.enclosure = Enclosure(
+        setting.runSandbox = RunSandbox(
             sandbox: sandbox, user: user,
-            mounts: RunEnclosure.mounts(pattern, folders))
+            mounts: RunSandboxLease.mounts(pattern, folders))
         setting.controlGroups = sandboxing.controlGroups
         do {
             let plain = setting
@@ -159,11 +159,11 @@ package actor SandboxPool {
     }
 }
 
-extension RunEnclosure {
+extension RunSandboxLease {
     /// What a sandbox for another run like this one has to show. Nil if none can be started in advance: without a
     /// sandbox, with caches, which are locked when a run starts, or if no step has the policy that most steps have.
     package func next(after prepared: PreparedRun, _ space: Workspace) -> SandboxPool.Pattern? {
-        guard let enclosure, enclosure.caches.isEmpty, prepared.repository.clone == nil,
+        guard let runSandbox, runSandbox.caches.isEmpty, prepared.repository.clone == nil,
             prepared.plan.steps.contains(where: {
                 $0.action != .approval && $0.network == .denied && $0.permissions.isEmpty && $0.secrets.isEmpty
             })

@@ -70,7 +70,7 @@ package struct Sandboxing: Sendable {
         return sharing
     }
 
-    package var confinement: Confinement { sandbox.map { Confinement($0, users: users) } ?? .none }
+    package var programSandbox: ProgramSandbox { sandbox.map { ProgramSandbox($0, users: users) } ?? .none }
 
     /// In words, for `doctor` and the daemon's log.
     package var description: String {

@@ -67,7 +67,7 @@ struct ProofJudgingTests {
                 declaration: declaration, plan: plan, wholePlan: plan,
                 program: WorkflowProgram(
                     key: "k", executable: "/none", description: ProgramDescription(workflows: [declaration]),
-                    directory: "/none", reads: [], confinement: .none, environment: [:], limits: ProgramLimits()),
+                    directory: "/none", reads: [], programSandbox: .none, environment: [:], limits: ProgramLimits()),
                 definition: Report.Definition(commit: target.hex, tree: tree.hex, toolchain: "none"), trust: trust,
                 editsDefinition: false, notes: [])
         }

@@ -64,7 +64,7 @@ struct Init: AsyncParsableCommand {
             let toolchain = try? await Toolchain.find()
         else { return nil }
         return try? await PackageManifest.read(
-            in: directory, toolchain: toolchain, confinement: .workingTree(state, toolchain))
+            in: directory, toolchain: toolchain, programSandbox: .workingTree(state, toolchain))
     }
 
     private func say(about seeds: SeedWorkflows) {

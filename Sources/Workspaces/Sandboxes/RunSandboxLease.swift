@@ -8,9 +8,9 @@ package import Sandbox
 import WorkflowPrograms
 
 /// The sandbox settings of one run, with what has to be given back when the run has ended.
-package struct RunEnclosure: Sendable {
+package struct RunSandboxLease: Sendable {
     /// Nil: the steps run without a sandbox.
-    package var enclosure: Enclosure?
+    package var runSandbox: RunSandbox?
     /// The caches that this run may write to.
     package var written: [String] = []
     /// A sandbox that was started in advance for the run's directories.
@@ -30,7 +30,7 @@ package struct RunEnclosure: Sendable {
     package static func make(
         _ prepared: PreparedRun, state: StateFolder, folders: SandboxFolders, allowsUnsandboxed: Bool,
         sandboxing: Sandboxing, place: RunDirectories
-    ) throws -> RunEnclosure {
+    ) throws -> RunSandboxLease {
         let request = prepared.run.request
         guard let sandbox = sandboxing.sandbox else {
             // The person could run the code of the own working tree without pipectl, too.
@@ -41,7 +41,7 @@ package struct RunEnclosure: Sendable {
                         + "\(sandboxing.obstacle ?? "unknown reason") `pipectl watch --allow-unsandboxed` runs it with "
                         + "all the rights of this user instead.")
             }
-            return RunEnclosure()
+            return RunSandboxLease()
         }
         // Only steps that are Swift code start the program. A waiting sandbox that shows it is used for other runs as
         // well: otherwise none would ever fit in a repository with runs of both kinds.
@@ -64,9 +64,9 @@ package struct RunEnclosure: Sendable {
         }
         let reserve = place.take()
         let user = try reserve.map { $0.user } ?? sandboxing.users.take()
-        let enclosure = Enclosure(sandbox: sandbox, user: user, mounts: mounts)
-        var made = RunEnclosure(
-            enclosure: enclosure, standby: reserve?.standby, holder: reserve?.holder, program: pattern.program)
+        let runSandbox = RunSandbox(sandbox: sandbox, user: user, mounts: mounts)
+        var made = RunSandboxLease(
+            runSandbox: runSandbox, standby: reserve?.standby, holder: reserve?.holder, program: pattern.program)
         do {
             try made.addCaches(
                 of: prepared.plan, at: "\(state.caches)/\(prepared.repository.name)", prepared.isMerged,
@@ -95,7 +95,7 @@ package struct RunEnclosure: Sendable {
             if mayWrite {
                 written.append(path)
                 try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-                if let user = enclosure?.user {
+                if let user = runSandbox?.user {
                     do {
                         try Ownership.give(path, to: user)
                     } catch {
@@ -108,7 +108,7 @@ package struct RunEnclosure: Sendable {
                 }
             }
             guard mayWrite || FileManager.default.fileExists(atPath: path) else { continue }
-            enclosure?.caches[name] = SandboxMount(
+            runSandbox?.caches[name] = SandboxMount(
                 path, at: Sandbox.hasMounts ? "\(Sandbox.Place.caches)/\(name)" : path, mayWrite ? .write : .read)
         }
     }
@@ -122,7 +122,7 @@ package struct RunEnclosure: Sendable {
         holder?.close()
         guard isStandbyOver else { return false }
         sandboxing.caches.giveBack(written)
-        sandboxing.users.giveBack(enclosure?.user)
+        sandboxing.users.giveBack(runSandbox?.user)
         return true
     }
 }

@@ -1,5 +1,5 @@
 /// The sandboxes of one run: one for each policy that its steps have.
-public struct Enclosure: Sendable {
+public struct RunSandbox: Sendable {
     public let sandbox: Sandbox
     /// Whom steps become; nil where the box isn't root.
     public let user: StepUser?
