@@ -46,8 +46,8 @@ import Testing
 
     // MARK: Without a sandbox
 
-    private func enclosure(_ run: PreparedRun, allowsUnsandboxed: Bool = false) throws -> RunEnclosure {
-        try RunEnclosure.make(
+    private func lease(_ run: PreparedRun, allowsUnsandboxed: Bool = false) throws -> RunSandboxLease {
+        try RunSandboxLease.make(
             run, state: StateFolder(environment: ["PIPECTL_HOME": "/none"]), folders: SandboxFolders(),
             allowsUnsandboxed: allowsUnsandboxed,
             sandboxing: Sandboxing(
@@ -57,15 +57,15 @@ import Testing
     }
 
     @Test func `merged code, allowed code and a person's own working tree run without a sandbox`() throws {
-        #expect(try enclosure(run()).enclosure == nil)
-        #expect(try enclosure(run(change: true), allowsUnsandboxed: true).enclosure == nil)
+        #expect(try lease(run()).runSandbox == nil)
+        #expect(try lease(run(change: true), allowsUnsandboxed: true).runSandbox == nil)
         var own = try run(change: true) { ($0.ref, $0.change) = ("", nil) }
         own.trust = .change
-        #expect(try enclosure(own).enclosure == nil)
+        #expect(try lease(own).runSandbox == nil)
     }
 
     @Test func `unmerged code does not run without a sandbox`() throws {
-        #expect(throws: SandboxUnavailable.self) { try enclosure(run(change: true)) }
+        #expect(throws: SandboxUnavailable.self) { try lease(run(change: true)) }
     }
 
     // MARK: Snapshots
