@@ -33,6 +33,8 @@ let package = Package(
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        // Without traits it is layers of values and names of variables; the file is read by the room Settings itself.
+        .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: []),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
@@ -42,6 +44,7 @@ let package = Package(
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2"),
+        .package(url: "https://github.com/swiftlang/swift-syntax", from: "603.0.1"),
         .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
     ],
     targets: [
@@ -50,7 +53,10 @@ let package = Package(
         .systemLibrary(name: "CLinux"),
         .target(name: "CLooseObjects", dependencies: ["CGit"], cSettings: [.treatAllWarnings(as: .error)]),
         .target(
-            name: "Git", dependencies: ["CGit", "CLooseObjects", .product(name: "Crypto", package: "swift-crypto")],
+            name: "Git",
+            dependencies: [
+                "CGit", "CLooseObjects", "Concurrency", .product(name: "Crypto", package: "swift-crypto"),
+            ],
             swiftSettings: settings),
         .target(
             name: "Pipeline",
@@ -62,6 +68,15 @@ let package = Package(
                 .unsafeFlags(["-Xlinker", "--strip-debug"], .when(platforms: [.linux], configuration: .release))
             ]),
         .target(name: "TestIntegrity", dependencies: ["Pipeline"], swiftSettings: settings),
+        // The only target that links swift-syntax: what it reads is foreign, so it runs in a process of its own.
+        .executableTarget(
+            name: "swift-reader",
+            dependencies: [
+                "TestIntegrity",
+                .product(name: "SwiftParser", package: "swift-syntax"),
+                .product(name: "SwiftSyntax", package: "swift-syntax"),
+            ],
+            swiftSettings: settings, linkerSettings: release),
         .executableTarget(
             name: "stepinit", cSettings: [.treatAllWarnings(as: .error)],
             // It is C: with the Swift runtime, which a linker of Swift adds, starting it takes three times as long, and
@@ -74,37 +89,69 @@ let package = Package(
             swiftSettings: settings),
         .target(name: "TerminalText", swiftSettings: settings),
         .target(name: "Masking", swiftSettings: settings),
-        .target(name: "TestReports", dependencies: ["Results"], swiftSettings: settings),
         .target(
-            name: "Diagnostics", dependencies: ["CLinux", "Pipeline", "Results", "TerminalText", "TestReports"],
+            name: "Concurrency", dependencies: [.product(name: "SystemPackage", package: "swift-system")],
+            swiftSettings: settings),
+        .target(name: "ForeignText", swiftSettings: settings),
+        .target(name: "TestReports", dependencies: ["ForeignText", "Results"], swiftSettings: settings),
+        .target(
+            name: "Diagnostics",
+            dependencies: ["CLinux", "ForeignText", "Pipeline", "Results", "TerminalText", "TestReports"],
             swiftSettings: settings),
         .target(name: "Reports", dependencies: ["Pipeline", "Results", "TerminalText"], swiftSettings: settings),
         .target(
-            name: "Engine",
+            name: "Sandbox",
             dependencies: [
-                "CLinux", "Diagnostics", "Masking", "Pipeline", "Results", "TerminalText", "TestReports",
+                "CLinux", "Concurrency", "Pipeline", "Results", "TerminalText",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),
         .target(
+            name: "WorkflowPrograms",
+            dependencies: [
+                "Concurrency", "Pipeline", "Results", "Sandbox",
+                .product(name: "Crypto", package: "swift-crypto"),
+            ],
+            swiftSettings: settings),
+        .target(
+            name: "Engine",
+            dependencies: [
+                "Concurrency", "Diagnostics", "Masking", "Pipeline", "Results", "Sandbox", "TerminalText",
+                "TestReports",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            swiftSettings: settings),
+        .target(
             name: "Store",
-            dependencies: ["Git", "Pipeline", "Results", .product(name: "GRDB", package: "GRDB.swift")],
+            dependencies: ["Concurrency", "Git", "Pipeline", "Results", .product(name: "GRDB", package: "GRDB.swift")],
             swiftSettings: settings),
         .target(
             name: "Archive",
             dependencies: [
-                "Git", "Pipeline", "Results", "Store", "TerminalText",
+                "Concurrency", "Git", "Pipeline", "Results", "Store", "TerminalText",
                 .product(name: "Crypto", package: "swift-crypto"),
+            ],
+            swiftSettings: settings),
+        .target(
+            name: "Workspaces",
+            dependencies: [
+                "Archive", "CLinux", "Control", "Engine", "Git", "Pipeline", "Results", "Sandbox", "StateFiles",
+                "Store", "SystemCalls", "TerminalText", "WorkflowPrograms",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),
         .target(name: "CAllocator", cSettings: [.treatAllWarnings(as: .error)]),
         .target(
             name: "BuildBox",
             dependencies: [
-                "Archive", "CAllocator", "CLinux", "Control", "Diagnostics", "Engine", "Git", "Masking", "Pipeline",
-                "Reports", "Results", "Store", "SystemCalls", "TerminalText", "TestIntegrity",
+                "Archive", "CAllocator", "CLinux", "Concurrency", "Control", "Diagnostics", "Engine", "Git",
+                "Masking", "Pipeline", "RefHints", "Reports", "Results", "Sandbox", "Secrets", "Settings",
+                "StateFiles", "Store", "SystemCalls", "TerminalText", "TestIntegrity", "WorkflowPrograms",
+                "Workspaces",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
@@ -113,7 +160,26 @@ let package = Package(
             swiftSettings: settings),
         .target(name: "SystemCalls", swiftSettings: settings),
         .target(
-            name: "Control", dependencies: ["Pipeline", "Results", "SystemCalls"], swiftSettings: settings),
+            name: "StateFiles",
+            dependencies: ["SystemCalls", .product(name: "SystemPackage", package: "swift-system")],
+            swiftSettings: settings),
+        .target(name: "RefHints", dependencies: ["CLinux", "SystemCalls"], swiftSettings: settings),
+        .target(
+            name: "Secrets",
+            dependencies: [
+                "Engine", "Masking", "Pipeline", "StateFiles", "TerminalText",
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            swiftSettings: settings),
+        .target(
+            name: "Control", dependencies: ["Pipeline", "Results", "Settings", "SystemCalls"], swiftSettings: settings),
+        .target(
+            name: "Settings",
+            dependencies: [
+                "Results", .product(name: "Configuration", package: "swift-configuration"),
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            swiftSettings: settings),
         .target(
             name: "Forges",
             dependencies: [
@@ -129,22 +195,47 @@ let package = Package(
             ],
             swiftSettings: settings),
         .target(name: "MCP", swiftSettings: settings),
+        .target(
+            name: "ProjectSetup",
+            dependencies: [
+                "Engine", "Git", "Pipeline", "Results", "TerminalText", "WorkflowPrograms",
+            ],
+            swiftSettings: settings),
+        .target(
+            name: "Client",
+            dependencies: [
+                "Archive", "BuildBox", "Control", "Engine", "Git", "Pipeline", "Reports", "Results", "StateFiles",
+                "Store", "TerminalText", "WorkflowPrograms", "Workspaces",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: settings),
+        .target(
+            name: "AgentTools",
+            dependencies: [
+                "Archive", "BuildBox", "Client", "Control", "Engine", "MCP", "Reports", "Results", "Sandbox",
+                "StateFiles", "Store", "TerminalText", "WorkflowPrograms",
+            ],
+            swiftSettings: settings),
         .executableTarget(
             name: "pipectl",
             dependencies: [
-                "Archive", "BuildBox", "Control", "Engine", "Git", "MCP", "Pipeline", "Reports", "Results", "Store",
-                "TerminalText", "TestIntegrity", "TestReports",
+                "AgentTools", "Archive", "BuildBox", "Client", "Control", "Engine", "Git", "MCP", "Pipeline",
+                "ProjectSetup", "Reports", "Results", "Sandbox", "Secrets", "Settings", "StateFiles", "Store",
+                "TerminalText", "TestIntegrity", "TestReports", "WorkflowPrograms", "Workspaces",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             swiftSettings: settings, linkerSettings: release),
-        // What tests share: a repository, a state folder and a daemon of the built binary, numbers that come again.
+        // What tests of any room share; it knows no room.
+        .target(name: "TestBasics", path: "Tests/TestBasics", swiftSettings: settings),
+        // What tests share that know the rooms: a repository, a state folder and a daemon of the built binary, samples.
         .target(
             name: "TestSupport",
             dependencies: [
                 "Git", "Pipeline", "Reports", "Results", "Store", .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "SystemPackage", package: "swift-system"),
             ],
             path: "Tests/Support", swiftSettings: settings),
         .testTarget(
@@ -160,12 +251,19 @@ let package = Package(
             ],
             swiftSettings: settings),
         .testTarget(name: "MCPTests", dependencies: ["MCP"], swiftSettings: settings),
-        .testTarget(name: "GitTests", dependencies: ["Git", "TestSupport"], swiftSettings: settings),
-        .testTarget(name: "PipelineTests", dependencies: ["Pipeline", "TestSupport"], swiftSettings: settings),
-        .testTarget(name: "TestIntegrityTests", dependencies: ["Pipeline", "TestIntegrity"], swiftSettings: settings),
+        .testTarget(name: "SettingsTests", dependencies: ["Settings", "TestSupport"], swiftSettings: settings),
+        .testTarget(
+            name: "GitTests",
+            dependencies: [
+                "CGit", "Git", "TestBasics",
+            ], swiftSettings: settings),
+        .testTarget(name: "PipelineTests", dependencies: ["Pipeline", "TestBasics"], swiftSettings: settings),
+        .testTarget(
+            name: "TestIntegrityTests", dependencies: ["Pipeline", "swift-reader", "TestIntegrity"],
+            swiftSettings: settings),
         .testTarget(name: "ResultsTests", dependencies: ["Pipeline", "Results"], swiftSettings: settings),
-        .testTarget(name: "TerminalTextTests", dependencies: ["TerminalText", "TestSupport"], swiftSettings: settings),
-        .testTarget(name: "MaskingTests", dependencies: ["Masking", "TestSupport"], swiftSettings: settings),
+        .testTarget(name: "TerminalTextTests", dependencies: ["TerminalText", "TestBasics"], swiftSettings: settings),
+        .testTarget(name: "MaskingTests", dependencies: ["Masking", "TestBasics"], swiftSettings: settings),
         .testTarget(
             name: "TestReportsTests", dependencies: ["Diagnostics", "Results", "TestReports"], exclude: ["Fixtures"],
             swiftSettings: settings),
@@ -176,9 +274,23 @@ let package = Package(
             name: "ReportsTests", dependencies: ["Pipeline", "Reports", "Results", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
+            name: "SandboxTests",
+            dependencies: [
+                "Concurrency", "Pipeline", "Sandbox", "stepinit", "TestSupport",
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "WorkflowProgramsTests",
+            dependencies: [
+                "Engine", "Pipeline", "ProjectSetup", "Sandbox", "WorkflowPrograms",
+            ],
+            swiftSettings: settings),
+        .testTarget(
             name: "EngineTests",
             dependencies: [
-                "Engine", "Masking", "Pipeline", "Results", "TestReports", "stepinit", "TestSupport",
+                "Concurrency", "Engine", "Masking", "Pipeline", "ProjectSetup", "Results", "Sandbox", "stepinit",
+                "TestBasics", "TestReports", "TestSupport",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),
@@ -191,18 +303,42 @@ let package = Package(
         .testTarget(
             name: "ArchiveTests",
             dependencies: [
-                "Archive", "Engine", "Git", "Pipeline", "Results", "Store", "TestSupport",
+                "Archive", "Engine", "Git", "Pipeline", "Results", "Sandbox", "Store", "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: settings),
         .testTarget(
-            name: "ControlTests", dependencies: ["Control", "Results", "SystemCalls", "TestSupport"],
+            name: "StateFilesTests",
+            dependencies: [
+                "Control", "StateFiles", "SystemCalls", "TestSupport",
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "RefHintsTests", dependencies: ["RefHints", "TestSupport"], swiftSettings: settings),
+        .testTarget(
+            name: "SecretsTests",
+            dependencies: ["Engine", "Masking", "Pipeline", "Secrets", "StateFiles", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "ControlTests", dependencies: ["Control", "Results", "SystemCalls", "TestBasics", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "WorkspacesTests",
+            dependencies: [
+                "CLinux", "Concurrency", "Engine", "Git", "Pipeline", "Results", "Sandbox", "StateFiles",
+                "stepinit", "Store", "SystemCalls", "TestSupport", "WorkflowPrograms", "Workspaces",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "BuildBoxTests",
             dependencies: [
-                "Archive", "BuildBox", "CLinux", "Control", "Engine", "Git", "Masking", "Pipeline", "Results",
-                "stepinit", "Store", "SystemCalls", "TestIntegrity", "TestSupport",
+                "Archive", "BuildBox", "CLinux", "Concurrency", "Control", "Engine", "Git", "Masking", "Pipeline",
+                "Reports", "Results", "Sandbox", "StateFiles", "stepinit", "Store", "swift-reader", "SystemCalls",
+                "TestBasics", "TestIntegrity", "TestSupport", "WorkflowPrograms", "Workspaces",
+                .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
@@ -211,28 +347,49 @@ let package = Package(
             name: "FuzzTests",
             dependencies: [
                 "Archive", "BuildBox", "Control", "Diagnostics", "Engine", "Git", "Masking", "MCP", "pipectl",
-                "Pipeline", "Reports", "Results", "stepinit", "Store", "TerminalText", "TestIntegrity", "TestReports",
-                "TestSupport",
+                "Pipeline", "ProjectSetup", "Reports", "Results", "Sandbox", "Settings", "stepinit", "Store",
+                "swift-reader", "TerminalText", "TestBasics", "TestIntegrity", "TestReports", "TestSupport",
+                "WorkflowPrograms",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),
+        .testTarget(name: "ProjectSetupTests", dependencies: ["ProjectSetup", "TestSupport"], swiftSettings: settings),
         .testTarget(
             name: "pipectlTests",
             dependencies: [
-                "BuildBox", "Control", "Pipeline", "pipectl",
+                "BuildBox", "Client", "Control", "Git", "pipectl", "Pipeline", "Reports", "Results", "Settings",
+                "StateFiles", "TestSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),
         .testTarget(
             name: "EndToEndTests",
-            dependencies: ["Pipeline", "pipectl", "Reports", "Results", "stepinit", "Store", "TestSupport"],
+            dependencies: [
+                "Pipeline", "pipectl", "Reports", "Results", "Settings", "stepinit", "Store", "swift-reader",
+                "TestSupport",
+            ],
             exclude: ["Escape/probe.c"], swiftSettings: settings),
         .testTarget(
             name: "FaultTests",
             dependencies: [
-                "pipectl", "Reports", "Results", "stepinit", "TestSupport",
+                "pipectl", "Pipeline", "Reports", "Results", "stepinit", "TestBasics", "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             exclude: ["Shims"], swiftSettings: settings),
     ]
 )
+
+// `script/test AREA` names the test targets that it wants. Then the package has only these and what they need: all tests
+// are linked into one program, and a build must not compile the others for it.
+if let wanted = Context.environment["PIPECTL_TESTS"]?.split(separator: " ").map(String.init) {
+    var needed: Set<String> = []
+    var left = wanted
+    while let name = left.popLast() {
+        guard needed.insert(name).inserted else { continue }
+        for target in package.targets where target.name == name {
+            for case .byNameItem(let other, _) in target.dependencies { left.append(other) }
+        }
+    }
+    package.targets.removeAll { !needed.contains($0.name) }
+    package.products.removeAll { !needed.contains($0.name) }
+}

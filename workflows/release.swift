@@ -5,8 +5,8 @@ let release = Workflow("release", on: .merge(into: "main")) {
     // The only step that may use the network.
     let resolve = Step("resolve", run: "swift package resolve")
         .network(.allowed)
-    let buildTests = Step("build the tests", needs: resolve, run: "swift build --build-tests")
-    let tests = unitTests(needs: buildTests)
+    let buildTests = Step("build the tests", needs: resolve, run: "script/test --build")
+    let tests = areaTests(needs: buildTests)
     let build = Step("release build", needs: tests, run: "swift build -c release")
 
     // Sorted, without owners, dated by the commit: the same build makes the same bytes.

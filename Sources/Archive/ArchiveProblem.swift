@@ -1,22 +1,23 @@
 public import Results
 import Store
 
-/// Something in the archive or the index that is not as it should be.
+/// A problem in the archive or in the store.
 public struct ArchiveProblem: Sendable, Equatable, Codable {
+    /// The kind of problem.
     public enum Kind: String, Sendable, Codable, CaseIterable {
-        /// An object or file of the run is missing, or its bytes are not those that were written.
+        /// An object or file of the run is missing, or was altered.
         case damagedRun
-        /// The report was written by a newer pipectl.
+        /// A newer version of pipectl wrote the report.
         case newerReport
-        /// The bytes of an artifact are gone.
+        /// The file of an artifact is missing.
         case missingArtifact
-        /// The bytes of an artifact are not those that the report names.
+        /// The file of an artifact differs from the digest in the report.
         case damagedArtifact
-        /// The index says that the run is archived, and it is not.
+        /// According to the store the run is archived, but it is not.
         case notInArchive
-        /// The archive has the run, and the index has not.
+        /// The archive has the run, but the store does not.
         case notInIndex
-        /// Index and archive tell different things about the run.
+        /// The store and the archive have different facts about the run.
         case contradiction
     }
 
@@ -32,6 +33,12 @@ public struct ArchiveProblem: Sendable, Equatable, Codable {
     }
 
     init(_ error: ArchiveError, _ run: RunID) {
-        self.init(error.code == .newerReport ? .newerReport : .damagedRun, run, error.description)
+        let kind: Kind =
+            switch error.code {
+            case .newerReport: .newerReport
+            case .alreadyArchived: .contradiction
+            default: .damagedRun
+            }
+        self.init(kind, run, error.description)
     }
 }

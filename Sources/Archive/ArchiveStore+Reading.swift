@@ -4,27 +4,39 @@ internal import Foundation
 internal import Git
 
 extension ArchiveStore {
-    /// The report of a run. Throws `.unknownRun`, `.damagedRun`, and `.newerReport` for one that a newer pipectl wrote.
+    /// The report of a run.
+    ///
+    /// - Throws: `.unknownRun`, `.damagedRun`, and `.newerReport` if a newer version of pipectl wrote it.
     public func report(_ id: RunID) async throws -> Report {
-        try await withArchive { try Self.report(id, Self.commit(id, $0), $0) }
+        try Self.report(id, try await file("report.json", of: id))
     }
 
-    /// What a run was asked to do.
+    /// The request of a run.
     public func request(_ id: RunID) async throws -> RunRequest {
-        try await withArchive { try Self.request(id, Self.commit(id, $0), $0) }
+        let content = try Self.need("request.json", id, try await file("request.json", of: id))
+        return try Self.decode(RunRequest.self, "request.json", id, content)
     }
 
     /// Every try of every test of a run, with details.
     public func tests(_ id: RunID) async throws -> [TestResult] {
-        try await withArchive { try Self.tests(id, Self.commit(id, $0), $0) }
+        guard let bytes = try await file("tests.json", of: id) else { return [] }
+        return try Self.decode([TestResult].self, "tests.json", id, bytes)
     }
 
-    /// A log, or with `.times` added to its name, the times of its lines. Throws `.noSuchFile` if the run has none.
+    /// A log; with `.times` appended to its name, the times of its lines.
+    ///
+    /// - Throws: `.noSuchFile` if the run has none.
     public func log(_ id: RunID, _ file: String) async throws -> [UInt8] {
-        try await self.file("logs/" + file, of: id)
+        guard let content = try await self.file("logs/" + file, of: id) else {
+            throw ArchiveError(
+                .noSuchFile,
+                "Run \(id) has no file logs/\(file). `pipectl show \(id)` names its logs and result files.",
+                run: id)
+        }
+        return content
     }
 
-    /// The names of a run's logs, sorted, times not among them.
+    /// The names of a run's logs, sorted, without the files of times.
     public func logs(_ id: RunID) async throws -> [String] {
         try await names(in: "logs", of: id).filter { !$0.hasSuffix(".times") }
     }
@@ -34,26 +46,41 @@ extension ArchiveStore {
         try await names(in: "results", of: id)
     }
 
-    private func file(_ path: String, of id: RunID) async throws -> [UInt8] {
-        try await withArchive { repository in
-            let content = try Self.read(path, id, Self.commit(id, repository), repository)
-            guard let content else {
-                throw ArchiveError(
-                    .noSuchFile, "Run \(id) has no file \(path). `pipectl show \(id)` names its logs and result files.",
-                    run: id)
-            }
-            return content
+    /// A file of a run; nil if it has none of this name. What waits in the index is newer than what the archive has.
+    private func file(_ path: String, of id: RunID) async throws -> [UInt8]? {
+        if let queued = try await queue?.queuedArchiveFile(path, of: id) {
+            if let content = queued.content { return content }
+            // It is gone when the archive has it.
+            if let data = FileManager.default.contents(atPath: queueFolder.path(path, of: id)) { return Array(data) }
+        }
+        return try await whereItIs(id, waiting: nil) { repository in
+            try Self.read(path, id, Self.commit(id, repository), repository)
         }
     }
 
     private func names(in folder: String, of id: RunID) async throws -> [String] {
-        try await withArchive { repository in
+        let prefix = folder + "/"
+        let waiting = try await queue?.queuedArchivePaths(of: id).filter { $0.hasPrefix(prefix) } ?? []
+        if !waiting.isEmpty { return waiting.map { String($0.dropFirst(prefix.count)) } }
+        return try await whereItIs(id, waiting: []) { repository in
             let commit = try Self.commit(id, repository)
             return try Self.reading(id, folder) {
                 guard let tree = try repository.treeID(of: commit, path: folder) else { return [] }
                 return try repository.entries(ofTree: tree, recursive: true).filter { $0.kind == .blob }.map(\.path)
                     .sorted()
             }
+        }
+    }
+
+    /// Asks the archive for something of a run that the index has not; `waiting` where the run is not in the archive yet.
+    private func whereItIs<T: Sendable>(
+        _ id: RunID, waiting: T, _ body: @Sendable @escaping (Repository) throws -> T
+    ) async throws -> T {
+        do { return try await withArchive(body) } catch let error as ArchiveError where error.code == .unknownRun {
+            guard let queue else { throw error }
+            if try await !queue.queuedArchivePaths(of: id).isEmpty { return waiting }
+            // It may have come into the archive in between.
+            return try await withArchive(body)
         }
     }
 
@@ -65,7 +92,11 @@ extension ArchiveStore {
     }
 
     static func report(_ id: RunID, _ commit: OID, _ repository: Repository) throws -> Report {
-        let bytes = try need("report.json", id, commit, repository)
+        try report(id, read("report.json", id, commit, repository))
+    }
+
+    private static func report(_ id: RunID, _ content: [UInt8]?) throws -> Report {
+        let bytes = try need("report.json", id, content)
         struct Version: Decodable { var schemaVersion: Int }
         let version = try decode(Version.self, "report.json", id, bytes).schemaVersion
         guard version <= Report.currentSchemaVersion else {
@@ -75,7 +106,7 @@ extension ArchiveStore {
                     + "\(Report.currentSchemaVersion). Use the pipectl that wrote it, or a newer one.", run: id)
         }
         let report = try decode(Report.self, "report.json", id, bytes)
-        // Under another number it would take that one's place in an index, or every number there is.
+        // Under another number, the report would replace another run in a store, or use up all numbers.
         guard report.id == id else {
             throw damaged(id, "report.json", "it is the report of run \(report.id).")
         }
@@ -83,7 +114,9 @@ extension ArchiveStore {
     }
 
     static func request(_ id: RunID, _ commit: OID, _ repository: Repository) throws -> RunRequest {
-        try decode(RunRequest.self, "request.json", id, need("request.json", id, commit, repository))
+        try decode(
+            RunRequest.self, "request.json", id,
+            need("request.json", id, read("request.json", id, commit, repository)))
     }
 
     static func tests(_ id: RunID, _ commit: OID, _ repository: Repository) throws -> [TestResult] {
@@ -91,19 +124,17 @@ extension ArchiveStore {
         return try decode([TestResult].self, "tests.json", id, bytes)
     }
 
-    private static func need(
-        _ path: String, _ id: RunID, _ commit: OID, _ repository: Repository
-    ) throws -> [UInt8] {
-        guard let bytes = try read(path, id, commit, repository) else { throw damaged(id, path, "it is missing.") }
-        return bytes
+    private static func need(_ path: String, _ id: RunID, _ content: [UInt8]?) throws -> [UInt8] {
+        guard let content else { throw damaged(id, path, "it is missing.") }
+        return content
     }
 
-    /// A file's bytes, their hash compared by libgit2; nil if the run's tree names no such file.
+    /// The bytes of a file, whose hash libgit2 checks; nil if the run's tree has no such file.
     static func read(_ path: String, _ id: RunID, _ commit: OID, _ repository: Repository) throws -> [UInt8]? {
         try reading(id, path) { try repository.file(path, at: commit, atMost: .max) }
     }
 
-    /// Does `body`; a Git error becomes one that names the run.
+    /// Runs `body`, and turns a Git error into one that names the run.
     static func reading<T>(_ id: RunID, _ path: String, _ body: () throws -> T) throws -> T {
         do {
             return try body()
@@ -112,7 +143,7 @@ extension ArchiveStore {
         }
     }
 
-    private static func decode<Value: Decodable>(
+    static func decode<Value: Decodable>(
         _ type: Value.Type, _ path: String, _ id: RunID, _ bytes: [UInt8]
     ) throws -> Value {
         do {
@@ -122,7 +153,7 @@ extension ArchiveStore {
         }
     }
 
-    /// A decoding error in one sentence.
+    /// A decoding error as one sentence.
     private static func reason(_ error: any Error) -> String {
         guard let error = error as? DecodingError else { return words(error) }
         func at(_ path: [any CodingKey]) -> String {

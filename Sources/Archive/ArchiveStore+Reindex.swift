@@ -4,23 +4,23 @@ internal import Foundation
 internal import Git
 internal import Pipeline
 
-/// What rebuilding an index came to.
+/// The result of rebuilding a store.
 public struct ReindexOutcome: Sendable, Equatable {
     /// Runs that were added.
     public var restored = 0
-    /// Runs that the index had.
+    /// Runs that the store already had.
     public var known = 0
-    /// Runs that can't be read; the index has nothing of them but their numbers, which stay taken.
+    /// Runs that can't be read. The store only reserves their numbers.
     public var problems: [ArchiveProblem] = []
 
     public init() {}
 }
 
-/// What the start of the daemon found in the archive.
+/// What the daemon's start found in the archive.
 public struct SettleOutcome: Sendable, Equatable {
-    /// Runs that were archived and had no verdict in the index yet.
+    /// Runs that were archived but had no verdict in the store.
     public var finished: [RunID] = []
-    /// How many archived runs the index did not know: it has lost the end of what was written to it.
+    /// The number of archived runs that the store did not have, because it lost its last writes.
     public var added = 0
     public var problems: [ArchiveProblem] = []
 
@@ -28,10 +28,11 @@ public struct SettleOutcome: Sendable, Equatable {
 }
 
 extension ArchiveStore {
-    /// Adds all archived runs that the index lacks, under their numbers. No number of an archived run is used again.
+    /// Adds all archived runs that the store does not have, with their numbers. No number of an archived run is used
+    /// again.
     ///
-    /// What was only in the index does not come back: waiting runs, ref cursors, and the state of changes. The next look
-    /// at each repository is a baseline.
+    /// What was only in the store is not restored: queued runs, ref cursors, and the states of changes. The next
+    /// observation of each repository is a baseline.
     public func reindex(
         into index: Index, progress: @Sendable (_ done: Int, _ of: Int) -> Void = { _, _ in }
     ) async throws -> ReindexOutcome {
@@ -65,11 +66,13 @@ extension ArchiveStore {
         return outcome
     }
 
-    /// Once at the start of the daemon, before ``Index/recoverInterrupted()``: ends the runs whose report was archived
-    /// and not recorded any more, adds those that the index has lost, takes their numbers, and removes half-written
-    /// artifacts. So what was tested is known, and not tested again because the index forgot.
+    /// Called once when the daemon starts, before ``Index/recoverInterrupted()``. Where the archive knows more than the
+    /// store, because that was restored from its copy or has lost its log, the store learns it: verdicts, runs and their
+    /// numbers. So nothing is tested again because the store forgot it. Also removes what a crash left of runs that were
+    /// being recorded.
     public func settle(_ index: Index) async throws -> SettleOutcome {
         artifacts.removeIncoming()
+        queueFolder.removeAll(except: Set(try await index.queuedForArchive()))
         let refs = try await refs()
         if let last = refs.last { try await index.reserve(through: last.id) }
         let commits = Dictionary(uniqueKeysWithValues: refs.map { ($0.id, $0.commit) })
@@ -83,7 +86,7 @@ extension ArchiveStore {
                 outcome.problems.append(ArchiveProblem(error, id))
             }
         }
-        // In the order in which they ended, for one may withdraw what another has proved.
+        // In the order in which they ended, because a run may show that a proof of an earlier one was wrong.
         for run in ended.sorted(by: { $0.report.endedAt < $1.report.endedAt }) {
             do {
                 try await index.finish(run.report, tests: run.tests, archivedBytes: run.bytes)

@@ -4,7 +4,7 @@ internal import Foundation
 internal import Git
 
 extension ArchiveStore {
-    /// What `policy` would remove now. Runs that wait or run, and the newest of all, always stay.
+    /// The runs that `policy` would remove now. Queued and running runs, and the newest of all, are never removed.
     public func plan(_ policy: RetentionPolicy, _ index: Index) async throws -> RetentionPlan {
         let rows = try await index.retentionRows()
         let stored = Dictionary(uniqueKeysWithValues: artifacts.all().map { ($0.sha256, $0) })
@@ -12,7 +12,7 @@ extension ArchiveStore {
         let removed = Set(plan.removals.map(\.run))
         var wanted = Set<String>()
         for row in rows where !removed.contains(row.id) { wanted.formUnion(row.artifacts) }
-        // One that is being archived right now is named by no row yet: an hour is longer than that takes.
+        // A run that is being archived has no row yet. An hour is longer than archiving takes.
         let settled = now().addingTimeInterval(-3600)
         plan.artifacts = stored.values.filter { !wanted.contains($0.sha256) && $0.wanted < settled }
             .map { RetentionPlan.Artifact(sha256: $0.sha256, bytes: $0.bytes) }
@@ -20,7 +20,7 @@ extension ArchiveStore {
         return plan
     }
 
-    /// Decides in values: `rows` are all ended runs, ascending.
+    /// Decides about all ended runs, `rows`, which must be ascending. A pure function.
     static func plan(
         _ policy: RetentionPolicy, _ rows: [Index.RetentionRow], artifactBytes: [String: Int], now: Date
     ) -> RetentionPlan {
@@ -49,14 +49,16 @@ extension ArchiveStore {
         return plan
     }
 
-    /// Does what was planned: the archive first, then the index, then the artifacts that are still unwanted.
+    /// Carries out a plan: removes runs from the archive, then from the store, then artifacts that no run needs.
     ///
-    /// Throws `.unusableArchive` when the archive has runs that the index doesn't know: their artifacts would be taken
-    /// for unwanted. Interrupted, the next plan and apply finish it.
+    /// If it is interrupted, the next plan completes it.
+    ///
+    /// - Throws: `.unusableArchive` if the archive has runs that the store does not have, because their artifacts would
+    ///   be removed.
     public func apply(_ plan: RetentionPlan, _ index: Index) async throws {
         let known = try await index.archivedIDs()
         let unknown = try await ids().filter { !known.contains($0) }
-        // A run between its archiving and its index row is unknown for a moment, yet its artifacts are young.
+        // A run between its archiving and its row in the store is unknown for a moment, but its artifacts are new.
         let live = Set(try await index.unarchivedRuns())
         if let id = unknown.first(where: { !live.contains($0) }) {
             throw ArchiveError(
@@ -65,16 +67,16 @@ extension ArchiveStore {
                     + "`pipectl archive reindex` adds it.", run: id)
         }
         let removals = plan.removals.map(\.run)
-        // Else the journal would bring them back after a crash.
-        try await flush()
-        // Verdicts that only the archive has for certain.
-        try await index.flush()
-        try await withArchive { repository in
-            for id in removals { try repository.deleteRef(Self.ref(id)) }
-            // The index must not forget what a power cut would bring back.
-            try ObjectBatch.flush(Self.names(in: repository))
+        // Otherwise an export that goes on could bring one back.
+        try await writing.pass {
+            try await withArchive { repository in
+                for id in removals { try repository.deleteRef(Self.ref(id)) }
+                // The index must not forget what a power cut would bring back.
+                try Self.flushNames(of: repository)
+            }
+            try await index.remove(removals)
+            for id in removals { queueFolder.remove(id) }
         }
-        try await index.remove(removals)
         let settled = now().addingTimeInterval(-3600)
         let young = Set(artifacts.all().filter { $0.wanted >= settled }.map(\.sha256))
         for artifact in plan.artifacts where !young.contains(artifact.sha256) {

@@ -5,15 +5,19 @@ internal import Git
 internal import Pipeline
 
 extension ArchiveStore {
-    /// Reads everything: each object's hash, each artifact's digest, and each run in the archive against its index row.
+    /// Reads everything, and checks each object's hash, each artifact's digest, and each archived run against its row
+    /// in the store.
     ///
-    /// - Parameter progress: Called now and then with how many of how many runs were read.
-    /// - Returns: What is not as it should be, by run; empty when all is well.
+    /// - Parameter progress: Called from time to time with the number of runs that were read, and the total.
+    /// - Returns: The problems, by run; empty if there are none.
     public func verify(_ index: Index, progress: @Sendable (_ done: Int, _ of: Int) -> Void = { _, _ in }) async throws
         -> [ArchiveProblem]
     {
-        let refs = try await refs()
-        let rows = Dictionary(uniqueKeysWithValues: try await index.archivedRuns().map { ($0.id, $0) })
+        // Nothing is exported meanwhile: what is in the index only, waits there.
+        let (refs, runs, waiting) = try await writing.pass {
+            (try await self.refs(), try await index.archivedRuns(), Set(try await index.queuedForArchive()))
+        }
+        let rows = Dictionary(uniqueKeysWithValues: runs.map { ($0.id, $0) })
         var problems: [ArchiveProblem] = []
         var digests: [String: Bool?] = [:]
         for (number, ref) in refs.enumerated() {
@@ -31,7 +35,8 @@ extension ArchiveStore {
                     digests[artifact.sha256] = isRight
                     if isRight != true { problems.append(Self.problem(artifact, ref.id, isMissing: isRight == nil)) }
                 }
-                if let row = rows[ref.id] { problems += Self.contradictions(report, row) }
+                // An answer that the archive does not have yet may have changed the verdict.
+                if let row = rows[ref.id], !waiting.contains(ref.id) { problems += Self.contradictions(report, row) }
             }
             if rows[ref.id] == nil {
                 problems.append(
@@ -43,7 +48,7 @@ extension ArchiveStore {
         }
         progress(refs.count, refs.count)
         let archived = Set(refs.map(\.id))
-        for id in rows.keys where !archived.contains(id) {
+        for id in rows.keys where !archived.contains(id) && !waiting.contains(id) {
             problems.append(
                 ArchiveProblem(
                     .notInArchive, id,
@@ -73,7 +78,7 @@ extension ArchiveStore {
         }
     }
 
-    /// Whether the kept bytes have this digest; nil if there are none.
+    /// Whether the stored file has this digest; nil if there is no file.
     private func check(_ sha256: String) -> Bool? {
         guard let path = artifact(sha256) else { return nil }
         return (try? artifacts.digest(at: path)) == sha256

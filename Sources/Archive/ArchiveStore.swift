@@ -1,41 +1,55 @@
 public import Results
-internal import Store
+public import Store
 public import Foundation
 internal import Git
 
-/// What happened, by run: a bare Git repository with one commit per finished run, and the artifacts beside it.
+/// The complete record of runs: a bare Git repository with one commit for each finished run, and the artifacts beside
+/// it.
 ///
-/// `archive.git` holds `refs/runs/ID`, each a commit without parents whose tree is
-/// - `report.json`: the ``Report``; `request.json`: what the run was asked to do
+/// `archive.git` has `refs/runs/ID`, each of which is a commit without parents whose tree has
+/// - `report.json`: the ``Report``; `request.json`: the run's request
 /// - `tests.json`: every try of every test, if there were tests
 /// - `logs/FILE` and `logs/FILE.times`
 /// - `results/FILE`: the result files as the steps wrote them
-/// - `artifacts.json`: what was kept of each artifact; the bytes are in `artifacts/ab/cdef…`, by SHA-256
+/// - `artifacts.json`: the stored artifacts; their bytes are in `artifacts/ab/cdef…`, by SHA-256
 ///
-/// What is not flushed in it yet is in its `pipectl-journal`: ``beginJournal()``, ``recover()``.
-///
-/// A run's commit never changes. Archive a run before ``Index/finish(_:tests:archivedBytes:)``: ``settle(_:)`` finds
-/// what a crash between the two left.
+/// A run ends with one transaction of the index, which keeps these files: ``record(_:request:tests:files:in:)``. They
+/// come here later: ``export(from:)``. Until then readers find them in the index. A run's commit never changes; what may
+/// be added to its report is a commit on top.
 public struct ArchiveStore: Sendable {
     /// The folder that holds `archive.git` and `artifacts`.
     public let home: String
     let now: @Sendable () -> Date
-    let journal: ArchiveJournal
+    /// Where the files of runs are that the archive does not have yet; nil to read the archive alone.
+    var queue: Index?
+    /// Passed by who writes to `archive.git`, or must see it and the index at one moment.
+    let writing = SerialGate()
+    /// One element at the start and whenever files wait.
+    public let news: AsyncStream<Void>
+    let tell: AsyncStream<Void>.Continuation
 
     /// Opens the archive in `home`, and creates it if there is none.
-    public init(home: String, now: @escaping @Sendable () -> Date = { Date() }) throws {
+    ///
+    /// - Parameter queue: The index beside it, in which the newest runs are.
+    /// - Throws: `.unusableArchive`.
+    public init(home: String, queue: Index? = nil, now: @escaping @Sendable () -> Date = { Date() }) throws {
         self.home = home
+        self.queue = queue
         self.now = now
-        journal = ArchiveJournal(repository: home + "/archive.git")
+        (news, tell) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+        tell.yield()
         do {
             try FileManager.default.createDirectory(atPath: artifacts.folder, withIntermediateDirectories: true)
             if FileManager.default.fileExists(atPath: repositoryPath + "/HEAD") {
                 _ = try Repository(opening: repositoryPath)
             } else {
                 let repository = try Repository.create(bareAt: repositoryPath)
-                // Without them it is none, whatever it has.
-                let files = ["HEAD", "config", "objects/info"].map { repository.commonDirectory + "/" + $0 }
-                try ObjectBatch.flush(Self.names(in: repository).union(files + [home]))
+                // Without these it is not a repository.
+                for file in ["HEAD", "config", "objects/info"] {
+                    try DiskFlush.flush("\(repository.commonDirectory)/\(file)")
+                }
+                try Self.flushNames(of: repository)
+                try DiskFlush.flush(home)
             }
         } catch {
             throw ArchiveError(
@@ -45,26 +59,34 @@ public struct ArchiveStore: Sendable {
         }
     }
 
-    /// For `git`: the bare repository.
+    /// The same archive, read together with what waits in `index`.
+    public func reading(_ index: Index) -> ArchiveStore {
+        var store = self
+        store.queue = index
+        return store
+    }
+
+    /// The path of the bare repository, for `git`.
     public var repositoryPath: String { home + "/archive.git" }
     var artifacts: ArtifactFolder { ArtifactFolder(folder: home + "/artifacts") }
+    var queueFolder: ArchiveQueueFolder { ArchiveQueueFolder(folder: home + "/archive-queue") }
 
     static let refPrefix = "refs/runs/"
     static func ref(_ id: RunID) -> String { refPrefix + String(id) }
 
-    /// The numbers of all archived runs, ascending.
+    /// The numbers of all runs that `archive.git` has, ascending.
     public func ids() async throws -> [RunID] {
         try await refs().map(\.id)
     }
 
-    /// Where the bytes of an artifact are; nil if the archive has none of this digest.
+    /// The path of an artifact's file; nil if the archive has none with this digest.
     public func artifact(_ sha256: String) -> String? {
         guard let path = artifacts.path(sha256), FileManager.default.fileExists(atPath: path) else { return nil }
         return path
     }
 
-    /// Where the bytes of an artifact are, which no retention takes away within the next hour; nil if there are none, or
-    /// not as many.
+    /// The path of an artifact's file, which no retention removes within the next hour; nil if there is none, or if it
+    /// has another size.
     public func wantedArtifact(_ sha256: String, bytes: Int) -> String? {
         artifacts.want(sha256, bytes: bytes) ? artifacts.path(sha256) : nil
     }
@@ -81,7 +103,14 @@ public struct ArchiveStore: Sendable {
         }
     }
 
-    /// Runs blocking work with the archive's repository, and says where a Git error came from.
+    /// Flushes the folders that have the names of runs and objects, and the file that packed refs are in.
+    static func flushNames(of repository: Repository) throws {
+        for name in ["", "/packed-refs", "/refs", "/refs/runs", "/objects", "/objects/pack"] {
+            try DiskFlush.flushIfThere(repository.commonDirectory + name)
+        }
+    }
+
+    /// Runs blocking work with the archive's repository, and adds to a Git error where it came from.
     func withArchive<T: Sendable>(_ body: @Sendable @escaping (Repository) throws -> T) async throws -> T {
         do {
             return try await withRepository(at: repositoryPath, body)

@@ -7,22 +7,23 @@ internal import Pipeline
 
 /// Copies artifacts of a run out of the state folder, under the names that the steps gave them.
 ///
-/// Those names were chosen by the code under test: none leads out of the folder, and no link in it is followed.
+/// The code under test chose these names: none may lead out of the folder, and no link in it is followed.
 public struct ArtifactExport: Sendable {
-    /// What became of one artifact.
+    /// The result for one artifact.
     public struct Copied: Sendable, Equatable, Codable {
+        /// The path that the step gave it.
         public var path: String
-        /// Where it is now.
+        /// The path of the copy.
         public var file: String
         public var bytes: Int
         public var sha256: String
-        /// Whether the very same bytes were there already.
+        /// Whether the same bytes were there already.
         public var wasThere: Bool
     }
 
-    /// An absolute path of the folder that they are written to; made where it is missing.
+    /// The absolute path of the folder for the copies. It is made if it is missing.
     public let folder: String
-    /// Whether a file that is there is replaced.
+    /// Whether existing files are replaced.
     public let overwrites: Bool
 
     public init(folder: String, overwrites: Bool) {
@@ -30,10 +31,10 @@ public struct ArtifactExport: Sendable {
         self.overwrites = overwrites
     }
 
-    /// The artifacts whose path a glob matches, or whose file name it is; nil for all.
+    /// The artifacts whose path matches a glob, or whose file name is the pattern; nil: all.
     ///
-    /// - Throws: `.badArtifact` for a pattern that can't be read, one that matches nothing, or two artifacts with one
-    ///   path and other bytes.
+    /// - Throws: `.badArtifact` for a pattern that can't be read or matches nothing, and for two artifacts with the
+    ///   same path and different bytes.
     public static func select(
         _ artifacts: [ArtifactRecord], matching pattern: String?, step: String?, of run: RunID
     ) throws(ArchiveError) -> [ArtifactRecord] {
@@ -71,8 +72,8 @@ public struct ArtifactExport: Sendable {
 
     /// Checks that all of these can be written, and writes nothing. Blocks.
     ///
-    /// - Throws: `.badArtifact` for a name that is not safe, a file that is there with other bytes and is not to be
-    ///   replaced, and two artifacts of which one is the folder of the other.
+    /// - Throws: `.badArtifact` for a name that is not safe, for an existing file with other bytes that must not be
+    ///   replaced, and for two artifacts of which one is a folder of the other.
     public func check(_ artifacts: [ArtifactRecord]) throws(ArchiveError) {
         let paths = Set(artifacts.map(\.path))
         for artifact in artifacts {
@@ -98,9 +99,9 @@ public struct ArtifactExport: Sendable {
         }
     }
 
-    /// Whether these very bytes are at the path.
+    /// Whether the path already has the same bytes.
     ///
-    /// - Throws: `.badArtifact` where something else is there that is not to be replaced.
+    /// - Throws: `.badArtifact` if something else is there that must not be replaced.
     private func isThere(_ artifact: ArtifactRecord, at target: String) throws(ArchiveError) -> Bool {
         var status = stat()
         guard lstat(target, &status) == 0 else { return false }
@@ -114,9 +115,9 @@ public struct ArtifactExport: Sendable {
         return false
     }
 
-    /// Copies one, and checks that its bytes are those that the report names. Blocks.
+    /// Copies one artifact, and checks that its bytes match the digest in the report. Blocks.
     ///
-    /// - Parameter source: Where the archive keeps the bytes.
+    /// - Parameter source: The path of its file in the archive.
     public func copy(_ artifact: ArtifactRecord, from source: String) throws -> Copied {
         let target = try place(of: artifact)
         var copied = Copied(
@@ -129,7 +130,7 @@ public struct ArtifactExport: Sendable {
         defer { unlink(temporary) }
         try ArtifactFolder(folder: "").export(
             source, to: temporary, sha256: artifact.sha256, mode: artifact.isExecutable ? 0o755 : 0o644)
-        // A rename replaces a link, and does not follow it.
+        // rename(2) replaces a link and does not follow it.
         let isMoved = overwrites ? rename(temporary, target) == 0 : Self.putNew(temporary, at: target)
         guard isMoved else {
             throw ArchiveError(.badArtifact, "\"\(target)\" can't be written: \(String(cString: strerror(errno))).")
@@ -139,10 +140,10 @@ public struct ArtifactExport: Sendable {
 
     private static func hardLink(_ file: String, _ target: String) -> Int32 { link(file, target) }
 
-    /// Gives a file a name that nothing has yet; false, with errno set, where that fails.
+    /// Gives a file a name that must not exist yet. Returns false, with errno set, if that fails.
     ///
-    /// - Parameter link: link(2). Some file systems have no hard links: there the name is taken with an empty file,
-    ///   which the rename replaces.
+    /// - Parameter link: link(2). Some file systems have no hard links: there, an empty file reserves the name, and the
+    ///   rename replaces it.
     static func putNew(
         _ file: String, at target: String, link: ((String, String) -> Int32)? = nil
     ) -> Bool {
@@ -160,8 +161,8 @@ public struct ArtifactExport: Sendable {
 
     /// The parts of its path.
     ///
-    /// - Throws: `.badArtifact` for a name that leads out of the folder, can't be shown, or is Git's own: what is written
-    ///   below `.git` would be configuration that Git obeys. `git~1` is its short name on some file systems.
+    /// - Throws: `.badArtifact` for a name that leads out of the folder, can't be shown, or belongs to Git: a file
+    ///   below `.git` would be configuration that Git obeys. `git~1` is a short name of it on some file systems.
     private func parts(of artifact: ArtifactRecord) throws(ArchiveError) -> [String] {
         let parts = artifact.path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
         let isSafe = parts.allSatisfy { part in
@@ -178,7 +179,7 @@ public struct ArtifactExport: Sendable {
         return parts
     }
 
-    /// The path of its file, with the folders above it made.
+    /// The path of its file. The folders above it are made.
     private func place(of artifact: ArtifactRecord) throws(ArchiveError) -> String {
         let parts = try parts(of: artifact)
         var path = folder

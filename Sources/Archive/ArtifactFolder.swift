@@ -2,20 +2,21 @@ import Store
 internal import Crypto
 internal import Foundation
 
-/// Files by the digest of their bytes: `ab/cdef…`, each written aside and moved into place when it is whole.
+/// Files named by the digest of their bytes: `ab/cdef…`. Each is written to a temporary file and moved into place when
+/// it is complete.
 struct ArtifactFolder: Sendable {
     var folder: String
 
     private var incoming: String { folder + "/incoming" }
 
-    /// Where the file of this digest belongs; nil for a text that is no lower-case SHA-256.
+    /// The path for a digest; nil if the text is not a SHA-256 in lower case.
     func path(_ sha256: String) -> String? {
         let isDigest = sha256.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
         guard sha256.utf8.count == 64, isDigest else { return nil }
         return "\(folder)/\(sha256.prefix(2))/\(sha256.dropFirst(2))"
     }
 
-    /// Copies `file` in, and refuses it if its bytes don't have the digest `sha256`.
+    /// Copies `file` into the folder. Refuses it if its bytes don't have the digest `sha256`.
     func keep(_ file: String, sha256: String) throws {
         guard let path = path(sha256) else {
             throw ArchiveError(
@@ -26,12 +27,12 @@ struct ArtifactFolder: Sendable {
         defer { close(input) }
         if FileManager.default.fileExists(atPath: path) {
             try Self.require(try Self.digest(input, file) { _ in }, sha256, file)
-            // A retention that runs now must see that somebody wants it.
+            // A retention that runs now must see that the file is needed.
             if utimes(path, nil) == 0, (try? digest(at: path)) == sha256 {
-                // Another run may have moved it there a moment ago.
+                // Another run may have put it there in the meantime.
                 return try Self.flush(folder: folder + "/" + sha256.prefix(2))
             }
-            // It was damaged since; here it is again.
+            // The existing file was damaged; this is a correct copy.
             guard lseek(input, 0, SEEK_SET) == 0 else { throw Self.failure("read", file) }
         }
         try Self.makeFolder(incoming)
@@ -42,8 +43,8 @@ struct ArtifactFolder: Sendable {
         try Self.flush(folder: folder + "/" + sha256.prefix(2))
     }
 
-    /// Says that somebody wants a kept file, so that no retention that runs now takes it; false if there is none, or
-    /// none of this size.
+    /// Marks a stored file as needed, so that a retention that runs now does not remove it. Returns false if there is
+    /// none, or if it has another size.
     func want(_ sha256: String, bytes: Int? = nil) -> Bool {
         var status = stat()
         guard let path = path(sha256), stat(path, &status) == 0, bytes ?? Int(status.st_size) == Int(status.st_size)
@@ -51,7 +52,7 @@ struct ArtifactFolder: Sendable {
         return utimes(path, nil) == 0
     }
 
-    /// Copies a kept file to a new one with these permissions, and leaves none if the bytes don't have the digest.
+    /// Copies a stored file to a new one with these permissions. No file remains if the bytes don't have the digest.
     func export(_ file: String, to path: String, sha256: String, mode: mode_t) throws {
         let input = try Self.open(file)
         defer { close(input) }
@@ -81,19 +82,19 @@ struct ArtifactFolder: Sendable {
         }
     }
 
-    /// The digest of a kept file as it is now.
+    /// The digest of a stored file, computed from its present bytes.
     func digest(at path: String) throws -> String {
         let input = try Self.open(path)
         defer { close(input) }
         return try Self.digest(input, path) { _ in }
     }
 
-    /// Removes what a process that died left half-written. For the owner of the state folder only.
+    /// Removes incomplete files of dead processes. Only for the owner of the state folder.
     func removeIncoming() {
         try? FileManager.default.removeItem(atPath: incoming)
     }
 
-    /// Every kept file: its digest, its size in bytes, and when it was last wanted.
+    /// Every stored file: its digest, its size in bytes, and when it was last marked as needed.
     func all() -> [(sha256: String, bytes: Int, wanted: Date)] {
         let manager = FileManager.default
         var found: [(sha256: String, bytes: Int, wanted: Date)] = []
@@ -114,7 +115,7 @@ struct ArtifactFolder: Sendable {
         unlink(path)
     }
 
-    /// A symbolic link at `path` is refused, not followed: a step may have put it there.
+    /// A symbolic link at `path` is refused, because a step may have made it.
     private static func open(_ path: String) throws -> Int32 {
         let descriptor = Foundation.open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw failure("read", path) }
@@ -164,8 +165,10 @@ struct ArtifactFolder: Sendable {
     }
 
     private static func failure(_ verb: String, _ path: String) -> ArchiveError {
-        let reason = String(cString: strerror(errno))
+        let code = errno
+        let reason = String(cString: strerror(code))
         return ArchiveError(
-            .unreadableFile, "Could not \(verb) \"\(path)\": \(reason). Check the file, its owner and the free space.")
+            code == ENOSPC || code == EDQUOT ? .diskFull : .unreadableFile,
+            "Could not \(verb) \"\(path)\": \(reason). Check the file, its owner and the free space.")
     }
 }

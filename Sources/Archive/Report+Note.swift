@@ -4,9 +4,9 @@ internal import Git
 internal import Pipeline
 
 extension Report {
-    /// One screen of text for `git log --notes=pipectl`: verdict, reason, what failed, how to repeat it.
+    /// A summary of one screen for `git log --notes=pipectl`: verdict, reason, failures, and how to repeat the run.
     ///
-    /// Text from the change is cut to one line each and freed of control characters.
+    /// Text from the change is cut to one line each, without control characters.
     public var summaryNote: String {
         var lines = ["\(workflow): \(verdict.title) (run \(id))", reason]
         lines.append("tests: \(testCounts.passed) passed, \(testCounts.failed) failed, \(testCounts.skipped) skipped")
@@ -25,10 +25,10 @@ extension Report {
         return lines.map(Self.oneLine).joined(separator: "\n") + "\n"
     }
 
-    /// Writes the summary to `refs/notes/pipectl` of the watched repository, on the commit that was pushed.
+    /// Writes the summary to `refs/notes/pipectl` of the watched repository, as a note about the pushed commit.
     ///
-    /// The note keeps what it says of other workflows. Returns false, and writes nothing, when the repository does not
-    /// have the commit, as for a run of a working tree. One process of ours writes notes at a time.
+    /// The summaries of other workflows in the note are kept. Returns false, and writes nothing, if the repository does
+    /// not have the commit, as for a run of a working tree. Only one of our processes may write notes at a time.
     public func mirror(into repository: String, ref: String = "refs/notes/pipectl") async throws -> Bool {
         let (summary, workflow, head, endedAt) = (summaryNote, workflow, head, endedAt)
         return try await withRepository(at: repository) { repository in
@@ -41,7 +41,7 @@ extension Report {
         }
     }
 
-    /// A note with one paragraph for each workflow, in which that of `workflow` is `summary`.
+    /// A note with one paragraph for each workflow. The paragraph of `workflow` is `summary`.
     static func note(_ known: String, replacing workflow: String, with summary: String) -> String {
         let others = known.components(separatedBy: "\n\n").map { $0.trimmingCharacters(in: .newlines) }
             .filter { !$0.isEmpty && !$0.hasPrefix("\(oneLine(workflow)): ") }

@@ -2,10 +2,10 @@ import Store
 import Results
 internal import Foundation
 
-/// Which runs no retention removes, and why.
+/// The runs that no retention removes, with the reason for each.
 public struct RetentionProtection: Sendable {
-    /// How long the newest verdicts of changes and of branches other than the target are protected, after the run's end:
-    /// a ref may stay forever, and nobody asks about it any more.
+    /// How many days after a run's end the newest verdicts of changes and of branches other than the target are
+    /// protected. A ref may stay forever although nobody needs its verdict any more.
     static let days = 90.0
 
     let reasons: [RunID: RetentionReason]

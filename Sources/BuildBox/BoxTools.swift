@@ -1,6 +1,11 @@
+import Workspaces
+public import StateFiles
 import Control
 import Engine
+import Store
 import Foundation
+import Sandbox
+import WorkflowPrograms
 
 #if canImport(Glibc)
     import Glibc
@@ -8,51 +13,19 @@ import Foundation
     import Darwin
 #endif
 
-/// What the box needs of the machine.
-package enum BoxTools {
-    /// The path of the running pipectl, links resolved.
-    package static var executable: String {
-        #if os(Linux)
-            if let path = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe") { return path }
-        #endif
-        return Bundle.main.executablePath ?? CommandLine.arguments[0]
-    }
-
-    /// `stepinit`, beside pipectl in a build folder or in `libexec/pipectl` of an installed prefix.
-    static func stepInit(beside executable: String?) throws -> String {
-        let folder = URL(fileURLWithPath: executable ?? BoxTools.executable).resolvingSymlinksInPath()
-            .deletingLastPathComponent()
-        let places = [
-            folder.appendingPathComponent("stepinit").path,
-            folder.deletingLastPathComponent().appendingPathComponent("libexec/pipectl/stepinit").path,
-        ]
-        guard let found = places.first(where: FileManager.default.isExecutableFile) else {
-            throw RequestError(
-                .missingTool,
-                "the program stepinit is missing; looked for \(places.joined(separator: " and ")). Install pipectl again."
-            )
-        }
-        return found
-    }
-
-    /// Bytes that this user may still write on the disk of `path`; nil when that can't be found out.
-    static func freeBytes(at path: String) -> Int? {
-        var info = statvfs()
-        guard statvfs(path, &info) == 0 else { return nil }
-        return Int(info.f_bavail) * Int(info.f_frsize)
-    }
-}
-
 /// What `pipectl doctor` asks about the machine.
 public enum BoxDoctor {
     /// The path of `stepinit`, or an error that names where it was looked for.
-    public static func stepInit() throws -> String { try BoxTools.stepInit(beside: nil) }
+    public static func stepInit() throws -> String { try Installation.stepInit() }
+
+    /// The path of `swift-reader`, or an error that names where it was looked for.
+    public static func swiftReader() throws -> String { try Installation.swiftReader() }
 
     /// What encloses steps here, or an error that says why nothing can.
     public static func sandbox(_ state: StateFolder) async throws -> String {
         let toolchain = try? await Toolchain.find(memory: "\(state.programs)/toolchain.json")
         let found = await Sandboxing.find(
-            stepInit: try stepInit(), toolchain: toolchain, options: BoxOptions(), state: state)
+            stepInit: try stepInit(), toolchain: toolchain, folders: SandboxFolders(), state: state)
         found.controlGroups?.close()
         if let obstacle = found.obstacle { throw SandboxProblem(obstacle) }
         return found.description
@@ -83,9 +56,6 @@ public enum BoxDoctor {
             return Sandboxing.limits(nil, GroupObstacle(error))
         }
     }
-
-    /// Bytes that may still be written at `path`.
-    public static func freeBytes(_ path: String) -> Int? { BoxTools.freeBytes(at: path) }
 
     /// Whether this libgit2 has what pipectl uses.
     public static func isSupported(libgit2 version: String) -> Bool {

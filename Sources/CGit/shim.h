@@ -6,12 +6,6 @@
 #include <git2/sys/errors.h>
 #endif
 #include <git2/sys/repository.h>
-#include <zlib.h>
-
-#ifdef __linux__
-#include <sys/syscall.h>
-#include <unistd.h>
-#endif
 
 // git_libgit2_opts() is variadic, which Swift cannot call; each option we set gets a name of its own here.
 
@@ -38,24 +32,4 @@ static inline int cgit_commit_create(
     const char *message, const git_oid *tree, size_t count, const git_oid *const *parents) {
     return git_commit_create_from_ids(
         out, repository, NULL, author, committer, NULL, message, tree, count, (void *)parents);
-}
-
-// What a batch of objects needs: zlib, and sync_file_range(2), which is hidden from Swift.
-
-static inline size_t cgit_compress_bound(size_t size) { return compressBound(size); }
-
-static inline int cgit_compress(void *to, size_t *to_size, const void *from, size_t from_size) {
-    uLongf size = *to_size;
-    int failed = compress2((Bytef *)to, &size, (const Bytef *)from, from_size, 1);
-    *to_size = size;
-    return failed;
-}
-
-// Starts to write a file's bytes out; a hint that hastens the flush to come and may fail.
-static inline void cgit_begin_write(int file) {
-#ifdef __linux__
-    syscall(SYS_sync_file_range, file, 0LL, 0LL, 2 /* SYNC_FILE_RANGE_WRITE */);
-#else
-    (void)file;
-#endif
 }

@@ -1,3 +1,4 @@
+import ForeignText
 public import Results
 import TerminalText
 import TestReports

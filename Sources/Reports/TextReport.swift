@@ -92,7 +92,9 @@ struct TextReport {
             case .unknown: break
             }
             if test.tries > 1 { mark += "  [\(test.tries) tries]" }
-            line(paint("  ✗ ", .red) + paint(TerminalText.name(result.id, limit: 400), .bold) + paint(mark, .yellow))
+            line(
+                paint("  \(Wording.symbol(Verdict.failed)) ", .red)
+                    + paint(TerminalText.name(result.id, limit: 400), .bold) + paint(mark, .yellow))
             if let place = ReportFacts.place(result.file, result.line) { line("    " + paint(place, .cyan)) }
             if let message = result.message { block(message, indent: 4, lines: 12) }
             if let details = result.details, details != result.message { block(details, indent: 6, lines: 12) }
@@ -102,7 +104,9 @@ struct TextReport {
         guard !facts.flaky.isEmpty else { return }
         heading("Flaky tests (\(Figures.grouped(facts.flaky.count))): failed, then passed on the same tree")
         for test in facts.flaky.prefix(options.failureLimit) {
-            line(paint("  ≈ ", .yellow) + TerminalText.name(test.result.id, limit: 400) + "  (\(test.tries) attempts)")
+            line(
+                paint("  \(Wording.symbol(Verdict.flaky)) ", .yellow) + TerminalText.name(test.result.id, limit: 400)
+                    + "  (\(test.tries) attempts)")
             if let message = test.earlierFailure { block(message, indent: 4, lines: 3) }
         }
     }
@@ -153,7 +157,7 @@ struct TextReport {
         let names = report.steps.map { TerminalText.name($0.name, limit: 60) }
         let nameWidth = min(names.map(\.count).max() ?? 0, max(12, options.width - 50))
         for (step, name) in zip(report.steps, names) {
-            let colour: Colour = step.status.isFailure ? .red : step.status == .passed ? .green : .plain
+            let colour = Colour(rawValue: Wording.colour(step.status)) ?? .plain
             let padded = name + String(repeating: " ", count: max(0, nameWidth - name.count))
             let state = Wording.title(step.status)
             var text = "  " + paint(Wording.symbol(step.status), colour) + " \(padded)  "
@@ -200,16 +204,11 @@ struct TextReport {
 
     // MARK: Lines
 
-    private enum Colour: String { case plain = "0", bold = "1", red = "31", green = "32", yellow = "33", cyan = "36" }
-
-    private var verdictColour: Colour {
-        switch report.verdict {
-        case .passed: .green
-        case .failed, .conflict, .definitionError, .infrastructure: .red
-        case .flaky, .needsApproval: .yellow
-        case .superseded, .cancelled, .notApplicable: .plain
-        }
+    private enum Colour: String {
+        case plain = "0", bold = "1", dim = "2", red = "31", green = "32", yellow = "33", magenta = "35", cyan = "36"
     }
+
+    private var verdictColour: Colour { Colour(rawValue: Wording.colour(report.verdict)) ?? .plain }
 
     private func paint(_ text: String, _ colours: Colour...) -> String {
         let codes = colours.filter { $0 != .plain }.map(\.rawValue)

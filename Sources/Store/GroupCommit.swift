@@ -22,9 +22,16 @@ final class GroupCommit: Sendable {
     private let pending = Mutex<[Write]>([])
     /// The flush setting of the writer's connection; nil before the first commit.
     private let isFlushing = Mutex<Bool?>(nil)
+    /// How many transactions were committed, and through which of them all are on disk.
+    private let counts = Mutex((committed: 0, flushed: 0))
 
-    /// Whether the last commit was on disk when it ended.
-    var hasFlushed: Bool { isFlushing.withLock { $0 } == true }
+    var committed: Int { counts.withLock { $0.committed } }
+
+    /// Whether one of the first `count` transactions may not be on disk.
+    func isBehind(_ count: Int) -> Bool { counts.withLock { $0.flushed < count } }
+
+    /// Notes that the first `count` transactions are on disk: a flush that began after them has ended.
+    func noteFlush(of count: Int) { counts.withLock { $0.flushed = max($0.flushed, count) } }
 
     init(_ database: any DatabaseWriter) { self.database = database }
 
@@ -92,6 +99,10 @@ final class GroupCommit: Sendable {
                 guard db.isInsideTransaction else { throw DatabaseError(resultCode: .SQLITE_FULL) }
             }
             try db.commit()
+            counts.withLock { counts in
+                counts.committed += 1
+                if isFlushed { counts.flushed = counts.committed }
+            }
             for answer in answers { answer(nil) }
         } catch {
             if db.isInsideTransaction { try? db.rollback() }

@@ -65,8 +65,8 @@ extension Index {
         ).execute(arguments: [
             repository, request.workflow, request.event.rawValue, request.ref, request.branch, request.head,
             request.identity, request.subject, request.change?.name, request.change?.title, isSerial,
-            request.upkeep != nil, request.fix?.of, try ArchiveJSON.compactText(request), now.milliseconds,
-            request.rerunOf,
+            request.background != nil, request.fix?.of, try ArchiveJSON.compactText(request), now.milliseconds,
+            request.rerun?.of,
         ])
         return db.lastInsertedRowID
     }

@@ -125,27 +125,6 @@ extension Index {
             AND (run.state = 'queued' OR run.verdict = 'needsApproval'))
         """
 
-    /// Changes the verdict of a run that ended with a request for approval according to the answer. Archive the report
-    /// first.
-    ///
-    /// Repeating it changes nothing.
-    ///
-    /// - Throws: `.verdictGiven` if the run did not end with a request for approval.
-    public func amend(_ report: Report, archivedBytes: Int) async throws {
-        try await write { db in
-            let verdict = try String.fetchOne(db, sql: "SELECT verdict FROM run WHERE id = ?", arguments: [report.id])
-            guard [Verdict.needsApproval.rawValue, report.verdict.rawValue].contains(verdict) else {
-                throw ArchiveError(
-                    .verdictGiven,
-                    "Run \(report.id) has the verdict \"\(verdict ?? "none")\"; it did not ask for approval.",
-                    run: report.id)
-            }
-            try db.execute(
-                sql: "UPDATE run SET verdict = ?, reason = ?, archivedBytes = ? WHERE id = ?",
-                arguments: [report.verdict.rawValue, report.reason, archivedBytes, report.id])
-        }
-    }
-
     /// Ended runs whose request was answered, but whose verdict does not show it, because the daemon ended in between.
     public func answeredWithoutVerdict() async throws -> [RunID] {
         try await read { db in

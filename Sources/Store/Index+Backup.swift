@@ -133,11 +133,16 @@ extension Index {
         throw damaged(path, findings.joined(separator: "; "))
     }
 
-    private static func flush(_ path: String) throws {
+    static func flush(_ path: String) throws {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { throw unusable(path, errno) }
         defer { close(file) }
-        guard fsync(file) == 0 else { throw unusable(path, errno) }
+        #if os(macOS)
+            // fsync on macOS leaves the bytes in the drive's cache.
+            guard fcntl(file, F_FULLFSYNC) != -1 else { throw unusable(path, errno) }
+        #else
+            guard fsync(file) == 0 else { throw unusable(path, errno) }
+        #endif
     }
 
     private static func removeDatabase(_ path: String) {

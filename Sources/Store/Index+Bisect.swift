@@ -7,6 +7,7 @@ extension Index {
     /// The result of a test in one run.
     public struct TestSight: Sendable, Equatable {
         public var run: RunID
+        /// The commit that the run tested.
         public var testedCommit: String?
         public var testedTree: String?
         /// Whether its last try passed.

@@ -4,18 +4,37 @@ internal import GRDB
 
 /// What a run records while it is running and when it ends.
 extension Index {
-    /// Gives a run its verdict, and records the parts of the report that the store keeps. Archive the report first.
+    /// Gives a run its verdict, records the parts of the report that the store keeps, and keeps the run's files for the
+    /// archive: one transaction.
     ///
-    /// A verdict without an archived report is on disk when this returns. With an archived report it need not be: after
-    /// a power cut, ``ArchiveStore/settle(_:)`` gives the run its verdict again. Repeating the call with the same
-    /// verdict changes nothing.
+    /// Repeating the call with the same verdict changes nothing.
     ///
-    /// - Parameter archivedBytes: From ``ArchivedRun/bytes``. Nil if the report could not be archived;
-    ///   ``endedWithoutReport(limit:)`` lists such runs, and a later call with the size completes them.
+    /// - Parameters:
+    ///   - files: What `archive.git` is to have of the run. The bytes of files without content are on disk already.
+    ///   - bytes: The sum of their sizes.
+    /// - Throws: `.unknownRun`, or `.verdictGiven` if the run already has another verdict.
+    package func finish(
+        _ report: Report, tests: [TestResult], archiving files: [ArchiveFile], bytes: Int
+    ) async throws {
+        try await finish(report, tests: tests, files, bytes)
+    }
+
+    /// Gives a run its verdict without keeping files: the archive has its report already, or there is none.
+    ///
+    /// Repeating the call with the same verdict changes nothing.
+    ///
+    /// - Parameter archivedBytes: The size of the run's files in the archive. Nil if the run has no report;
+    ///   ``endedWithoutReport(limit:)`` lists such runs, and a later call completes them.
     ///
     /// - Throws: `.unknownRun`, or `.verdictGiven` if the run already has another verdict.
     public func finish(_ report: Report, tests: [TestResult], archivedBytes: Int? = nil) async throws {
-        try await write(flushed: archivedBytes == nil) { db in
+        try await finish(report, tests: tests, [], archivedBytes)
+    }
+
+    private func finish(
+        _ report: Report, tests: [TestResult], _ files: [ArchiveFile], _ archivedBytes: Int?
+    ) async throws {
+        try await write { db in
             let row = try Row.fetchOne(
                 db.cachedStatement(sql: "SELECT verdict, isArchived FROM run WHERE id = ?"), arguments: [report.id])
             guard let row else { throw ArchiveError.unknownRun(report.id) }
@@ -29,6 +48,7 @@ extension Index {
                 if row["isArchived"] { return }
             }
             try Self.record(report, tests, archivedBytes, db)
+            try Self.queue(files, of: report.id, db)
         }
     }
 

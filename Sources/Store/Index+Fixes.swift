@@ -64,13 +64,4 @@ extension Index {
             try db.execute(sql: "UPDATE run SET isFixDue = FALSE WHERE id = ? AND isFixDue", arguments: [run])
         }
     }
-
-    /// Records the state of the attempts at fixing a run. Archive it first.
-    public func setFixState(_ state: FixSeries.State, of run: RunID, archivedBytes: Int) async throws {
-        try await write { db in
-            try db.execute(
-                sql: "UPDATE run SET fixState = ?, archivedBytes = ? WHERE id = ?",
-                arguments: [state.rawValue, archivedBytes, run])
-        }
-    }
 }

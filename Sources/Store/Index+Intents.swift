@@ -4,6 +4,7 @@ internal import GRDB
 
 /// A recorded ``StepIntent``, with its result if that is known.
 public struct RecordedIntent: Sendable, Equatable {
+    /// What the step was about to do.
     public var intent: StepIntent
     /// The run's attempt that it belongs to.
     public var runAttempt: Int

@@ -105,8 +105,7 @@ extension Index {
         repository: String, moved: [RefMove], requests: [RunRequest], changes: [ChangeRecord]
     ) async throws -> LookOutcome {
         let now = now()
-        return try await write(flushed: requests.isEmpty) { [self] db in
-            if !requests.isEmpty { noteLook() }
+        return try await write(flushed: requests.isEmpty) { db in
             let row = try Row.fetchOne(
                 db.cachedStatement(sql: "SELECT id, baselineAt FROM repository WHERE name = ?"), arguments: [repository]
             )

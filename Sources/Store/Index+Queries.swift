@@ -173,7 +173,7 @@ extension Index {
                 isArchived: row["isArchived"], trust: (row["trust"] as String?).flatMap(Trust.init(rawValue:)),
                 heldFor: row["heldFor"])
             if row["isUpkeep"] == true, let request = row["request"] as String? {
-                summary.upkeep = (try? ArchiveJSON.decode(RunRequest.self, from: request))?.upkeep
+                summary.upkeep = (try? ArchiveJSON.decode(RunRequest.self, from: request))?.background
             }
             summary.fixState = (row["fixState"] as String?).map(FixSeries.State.init(rawValue:))
             if row["fixOf"] as RunID? != nil {

@@ -38,6 +38,7 @@ extension Index {
         migrator.registerMigration("outbox") { db in try createOutbox(db) }
         migrator.registerMigration("missingTarget") { db in try createMissingTarget(db) }
         migrator.registerMigration("forge") { db in try createForge(db) }
+        migrator.registerMigration("archiveQueue") { db in try createArchiveQueue(db) }
         return migrator
     }
 

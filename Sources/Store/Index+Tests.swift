@@ -37,7 +37,7 @@ extension Index {
             run: row["run"], workflow: row["workflow"], head: row["head"], branch: row["branch"],
             change: row["changeName"], endedAt: (row["endedAt"] as Int64?).map(Date.init(milliseconds:)), result: result
         )
-        found.upkeep = (row["upkeep"] as String?).flatMap(RunRequest.Upkeep.init(rawValue:))
+        found.upkeep = (row["upkeep"] as String?).flatMap(BackgroundRun.init(rawValue:))
         return found
     }
 

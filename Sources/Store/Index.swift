@@ -1,14 +1,14 @@
+import Concurrency
 public import Foundation
 internal import GRDB
 internal import Results
 internal import Git
-internal import Synchronization
 
 /// The queue, the ref cursors, and the searchable parts of every run, in SQLite.
 ///
-/// ``ArchiveStore`` has the complete record of ended runs, from which their part of the store can be rebuilt. Each
-/// method is one transaction, which is on disk when it returns, so that it survives a power cut; methods for which that
-/// is not so say what a power cut does. Only one process may write a store at a time.
+/// ``ArchiveStore`` has the reports of ended runs, from which their part of the store can be rebuilt. Each method is one
+/// transaction, which is on disk when it returns, so that it survives a power cut; methods for which that is not so say
+/// what a power cut does. Only one process may write a store at a time.
 public final class Index: Sendable {
     /// What ``init(path:check:now:)`` checks before it uses the file.
     public enum Check: Sendable {
@@ -26,8 +26,6 @@ public final class Index: Sendable {
     /// GRDB changes threads four times for one read, which takes longer than a short read itself.
     private let reads = BoundedWork("index", most: Index.mostReaders)
     let now: @Sendable () -> Date
-    /// How many observations were recorded, and how many of these are certainly on disk.
-    private let looks = Mutex((recorded: 0, flushed: 0))
 
     /// Opens the store at `path`, and creates it if there is none.
     ///
@@ -65,6 +63,25 @@ public final class Index: Sendable {
         }
     }
 
+    /// The store at `path` for reading only, beside a process that may write to it.
+    ///
+    /// - Returns: Nil if there is none, or one of an older version, in which no files can wait for the archive.
+    /// - Throws: ``ArchiveError`` with `.damagedIndex` or `.unusableIndex`.
+    public static func reader(path: String) throws -> Index? {
+        let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? NSNumber
+        guard let size, size.intValue > 0 else { return nil }
+        do {
+            var configuration = Configuration()
+            configuration.readonly = true
+            configuration.busyMode = .timeout(10)
+            let queue = try DatabaseQueue(path: path, configuration: configuration)
+            guard try queue.read({ try $0.tableExists("archiveQueue") }) else { return nil }
+            return Index(reading: queue, path: path)
+        } catch let error as DatabaseError {
+            throw explain(error, path)
+        }
+    }
+
     /// Moves a damaged store and its log away, so that a new one can be made. No process may have it open.
     ///
     /// - Returns: The new path.
@@ -79,6 +96,13 @@ public final class Index: Sendable {
     /// A store in memory, which lives as long as the value.
     public static func inMemory(now: @escaping @Sendable () -> Date = { Date() }) throws -> Index {
         try Index(DatabaseQueue(), path: ":memory:", now: now)
+    }
+
+    private init(reading database: DatabaseQueue, path: String) {
+        self.path = path
+        self.database = database
+        now = { Date() }
+        writes = GroupCommit(database)
     }
 
     private init(_ database: any DatabaseWriter, path: String, now: @escaping @Sendable () -> Date) throws {
@@ -110,29 +134,20 @@ public final class Index: Sendable {
         }
     }
 
-    /// Whether the last transaction was on disk when it ended.
-    var hasFlushed: Bool { writes.hasFlushed }
-
-    /// Call it in a transaction that records an observation and is not flushed. A caller who sees the count can then
-    /// wait for a flush that comes after it.
-    func noteLook() { looks.withLock { $0.recorded += 1 } }
+    /// Whether a transaction was committed that may not be on disk.
+    var hasUnflushed: Bool { writes.isBehind(writes.committed) }
 
     /// Flushes all observations that were recorded until now: see ``recordLook(repository:moved:requests:changes:)``.
+    ///
+    /// - Throws: `.diskFull` or `.unusableIndex` if the disk refuses that.
     public func flushLooks() async throws {
-        let (recorded, flushed) = looks.withLock { $0 }
-        guard flushed < recorded else { return }
-        try await flush()
-        looks.withLock { $0.flushed = max($0.flushed, recorded) }
-    }
-
-    /// Flushes everything that was written until now.
-    package func flush() async throws {
-        // Only a transaction that writes a page is flushed, and SQLite does not write an unchanged page.
-        try await write { db in
-            for sign in ["+", "-"] {
-                try db.execute(sql: "UPDATE sqlite_sequence SET seq = seq \(sign) 1 WHERE name = 'run'")
-            }
+        let committed = writes.committed
+        guard hasUnflushed else { return }
+        // The log has everything that was not flushed. No process holds a lock on it, so closing it here releases none.
+        try await reads.run { [log = path + "-wal"] in
+            if FileManager.default.fileExists(atPath: log) { try Self.flush(log) }
         }
+        writes.noteFlush(of: committed)
     }
 
     /// Reads from one state of the database, which writes do not change. Ends when the task is cancelled.

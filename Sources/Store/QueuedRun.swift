@@ -22,6 +22,7 @@ public struct QueuedRun: Sendable, Equatable, Identifiable {
 
 /// A ref that appeared (`old` is nil), moved, or was deleted (`new` is nil). Commits are hexadecimal.
 public struct RefMove: Sendable, Equatable {
+    /// The full name.
     public var ref: String
     public var old: String?
     public var new: String?
@@ -81,6 +82,7 @@ public struct EnqueueOutcome: Sendable, Equatable {
 
 /// What happened to a run that was running when the daemon ended.
 public struct RecoveredRun: Sendable, Equatable {
+    /// What the daemon does with the run.
     public enum Outcome: Sendable, Equatable {
         /// The run is queued again, with this attempt number for its next start.
         case queued(attempt: Int)
@@ -88,7 +90,9 @@ public struct RecoveredRun: Sendable, Equatable {
     }
 
     public var id: RunID
+    /// What the run was asked to do.
     public var request: RunRequest
+    /// What happened to the run.
     public var outcome: Outcome
 
     public init(id: RunID, request: RunRequest, outcome: Outcome) {

@@ -15,7 +15,7 @@ enum Recovery {
         let acts = intents.filter { !$0.intent.isIdempotent }
         guard acts.isEmpty else { return .ended(.infrastructure, reason: unknown(id, acts)) }
         if let supersededBy { return .ended(.superseded, reason: "Run \(supersededBy) took its place.") }
-        if request.isForeground == true {
+        if request.options.isForeground {
             return .ended(
                 .infrastructure,
                 reason: "interrupted: the daemon ended while it ran. `pipectl rerun \(id)` starts it again.")

@@ -4,8 +4,8 @@ internal import Foundation
 ///
 /// Who waits for it holds it too, so its number is never handed out again while the kernel still looks at it.
 package final class Descriptor: Sendable {
-    /// For one call. Whoever has nothing but this descriptor and means to use the number longer calls ``use(_:)``: a value
-    /// ends with its last use, and the number may be another file's then.
+    /// For one call. Whoever has nothing but this descriptor and means to use the number longer calls ``use(_:)``: a
+    /// value ends with its last use, and the number may be another file's then.
     package let number: Int32
 
     /// Takes ownership of `number`.

@@ -1,7 +1,7 @@
 internal import Foundation
 
 /// A system call that failed, with its `errno`.
-package struct SystemFailure: Error, CustomStringConvertible {
+package struct SystemFailure: HasSystemError, CustomStringConvertible {
     package let call: String
     /// The value of `errno`.
     package let number: Int32
@@ -11,5 +11,6 @@ package struct SystemFailure: Error, CustomStringConvertible {
         self.number = number
     }
 
+    package var systemError: Int32? { number }
     package var description: String { "\(call) failed: \(String(cString: strerror(number))) (errno \(number))" }
 }

@@ -1,3 +1,4 @@
+import ForeignText
 public import Results
 
 /// Reads test results from files that untrusted code wrote.

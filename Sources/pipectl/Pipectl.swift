@@ -1,11 +1,14 @@
-import Results
-import Store
-import TerminalText
+import AgentTools
 import ArgumentParser
 import BuildBox
+import Client
 import Engine
 import Foundation
 import Git
+import Sandbox
+import Results
+import Store
+import TerminalText
 
 @main
 struct Pipectl: AsyncParsableCommand {
@@ -24,25 +27,25 @@ struct Pipectl: AsyncParsableCommand {
                 subcommands: [
                     Watch.self, Notify.self, Status.self, Wait.self, Approve.self, Protect.self, Cancel.self,
                     Rerun.self, Open.self,
-                    FixCommand.self, SecretsCommand.self,
+                    FixCommand.self, SecretsCommand.self, ConfigCommand.self,
                 ]),
             CommandGroup(
                 name: "Reports",
                 subcommands: [
                     Runs.self, Show.self, Logs.self, ReportCommand.self, Compare.self, Bisect.self, Landed.self,
-                    Results.self, MergeTree.self, ArtifactsCommand.self,
+                    ResultsCommand.self, MergeTree.self, ArtifactsCommand.self,
                     History.self, Flaky.self, Slowest.self, Schema.self,
                 ]),
             CommandGroup(name: "Agents", subcommands: [MCPCommand.self, AgentsCommand.self]),
             CommandGroup(
-                name: "Upkeep", subcommands: [ArchiveCommand.self, Collect.self, ProofsCommand.self, Doctor.self]),
+                name: "Upkeep", subcommands: [ArchiveCommand.self, GC.self, ProofsCommand.self, Doctor.self]),
         ]
     )
 
     /// Parses, runs, and ends with the exit code that the error or verdict asks for.
     static func main() async {
         // The hidden commands of our own children are answered before anything else is set up.
-        if let code = BoxChild.run(CommandLine.arguments) ?? SearchLines.run(CommandLine.arguments) {
+        if let code = DaemonChild.run(CommandLine.arguments) ?? SearchLines.run(CommandLine.arguments) {
             Foundation.exit(code)
         }
         LibraryMessages.silence()
@@ -62,6 +65,11 @@ struct Pipectl: AsyncParsableCommand {
             let code = exitCode(for: error)
             if code == .validationFailure {
                 // The parser would end with 64 (sysexits.h); here 2 means wrong usage everywhere.
+                let words = Array(CommandLine.arguments.dropFirst())
+                if let sentence = CommandSuggestion.sentence(for: words, below: Self.self) {
+                    Terminal.say("pipectl: \(TerminalText.lines(sentence))")
+                    Foundation.exit(2)
+                }
                 let text = fullMessage(for: error)
                 Terminal.say(text.hasPrefix("Error: ") ? "pipectl: \(text.dropFirst("Error: ".count))" : text)
                 Foundation.exit(2)

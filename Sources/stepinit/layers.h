@@ -1,4 +1,4 @@
-// Workspaces that are mounted for one run: `LayerHolder.swift` starts both of these, change it with them.
+// Workspaces that are mounted for one run: `OverlayMount.swift` starts both of these, change it with them.
 
 // stepinit --layers FOLDER UID:GID
 //

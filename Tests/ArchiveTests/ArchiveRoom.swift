@@ -1,6 +1,6 @@
-import Store
+@testable import Store
 import Results
-import Archive
+@testable import Archive
 import Foundation
 import Git
 import Pipeline
@@ -15,8 +15,8 @@ struct ArchiveRoom {
 
     init(now: @escaping @Sendable () -> Date = { Sample.start }) throws {
         folder = try TemporaryFolder()
-        store = try ArchiveStore(home: folder.path + "/home", now: now)
         index = try Index.inMemory(now: now)
+        store = try ArchiveStore(home: folder.path + "/home", queue: index, now: now)
     }
 
     /// The SHA-256 of "abc".
@@ -33,9 +33,21 @@ struct ArchiveRoom {
             resultFiles: ["001-1-1-tests.xml"], artifacts: folder.path + "/run/artifacts")
     }
 
-    /// Accepts, starts, archives and ends a run.
+    /// Accepts, starts and ends a run, and brings it into the archive.
     @discardableResult
     func completed(
+        _ request: RunRequest = Sample.request(), verdict: Verdict = .passed, artifacts: [ArtifactRecord] = [],
+        endedAt: Date = Sample.start.addingTimeInterval(12.5), approvals: [Approval]? = nil
+    ) async throws -> RunID {
+        let id = try await ended(
+            request, verdict: verdict, artifacts: artifacts, endedAt: endedAt, approvals: approvals)
+        #expect(try await store.export(from: index).problems.isEmpty)
+        return id
+    }
+
+    /// Accepts, starts and ends a run; the archive does not have it yet.
+    @discardableResult
+    func ended(
         _ request: RunRequest = Sample.request(), verdict: Verdict = .passed, artifacts: [ArtifactRecord] = [],
         endedAt: Date = Sample.start.addingTimeInterval(12.5), approvals: [Approval]? = nil
     ) async throws -> RunID {
@@ -43,8 +55,7 @@ struct ArchiveRoom {
         try await index.markRunning(id)
         var report = Sample.report(id, request, verdict: verdict, artifacts: artifacts, endedAt: endedAt)
         report.approvals = approvals
-        let archived = try await store.write(report, request: request, tests: Sample.tests, files: files())
-        try await index.finish(report, tests: Sample.tests, archivedBytes: archived.bytes)
+        try await store.record(report, request: request, tests: Sample.tests, files: files(), in: index)
         return id
     }
 
@@ -72,5 +83,28 @@ struct ArchiveRoom {
             let hex = try #require(try repository.entry(file, at: commit)).id.hex
             return "\(path)/objects/\(hex.prefix(2))/\(hex.dropFirst(2))"
         }
+    }
+}
+
+extension ArchiveStore {
+    /// Puts a run into the archive as a process did whose index is lost.
+    ///
+    /// - Returns: The run's commit, and the size of its files in bytes.
+    @discardableResult
+    func write(
+        _ report: Report, request: RunRequest, tests: [TestResult] = [], files: RunFiles = RunFiles()
+    ) async throws -> (commit: String, bytes: Int) {
+        let other = try Index.inMemory()
+        try await other.reserve(through: report.id - 1)
+        try #require(try await other.accept(request).run.id == report.id)
+        try await other.markRunning(report.id)
+        try await record(report, request: request, tests: tests, files: files, in: other)
+        let bytes = try await other.retentionRows().map(\.bytes).reduce(0, +)
+        let outcome = try await export(from: other)
+        if let problem = outcome.problems.first {
+            throw ArchiveError(problem.kind == .contradiction ? .alreadyArchived : .damagedRun, problem.description)
+        }
+        let commit = try await refs().first { $0.id == report.id }?.commit
+        return (try #require(commit).hex, bytes)
     }
 }

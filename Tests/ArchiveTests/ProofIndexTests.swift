@@ -105,9 +105,9 @@ import Testing
             var again = late
             for nonce in ["once", "twice"] {
                 var repetition = Sample.request(change: "agent/x", head: head + 10)
-                (repetition.nonce, repetition.rerunOf) = (nonce, again)
+                (repetition.nonce, repetition.kind) = (nonce, .rerun(RunKind.Rerun(of: again)))
                 again = try await run(room, repetition, .change, [Self.step("build", Self.key(1))]) {
-                    $0.rerunOf = repetition.rerunOf
+                    $0.rerunOf = repetition.rerun?.of
                 }
             }
             #expect(try await proof(room, 1, .change, request) == nil, "they repeat one of the change before")

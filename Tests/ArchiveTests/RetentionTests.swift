@@ -141,7 +141,7 @@ import Testing
         part.onlySteps = ["unit tests"]
         try await room.completed(part)
         var again = Sample.request(change: nil, head: 1, nonce: "again")
-        again.upkeep = .learn
+        again.kind = .flakeProbe(1)
         try await room.completed(again)
         try await room.completed(Sample.request(change: nil, head: 2, nonce: "newer"), verdict: .superseded)
         try await room.completed(Sample.request(change: "9", head: 9))

@@ -41,12 +41,12 @@ struct DecisionTests {
             Decision.make(
                 repository: "repo", sighting: sighting, known: [], refreshes: refreshes,
                 definition: { _ in .workflows(declarations) }, paths: { _, _ in [] }
-            ).requests.filter { $0.upkeep != nil }
+            ).requests.filter { $0.background != nil }
         }
         let made = requests(DecisionTests.all)
         #expect(made.map(\.workflow) == ["test"])
         #expect(made.map(\.head) == [DecisionTests.newTarget.hex])
-        #expect(made.map(\.upkeep) == [.refresh])
+        #expect(made.map(\.background) == [.warmUp])
         #expect(requests(DecisionTests.all, refreshes: false).isEmpty)
         let both = WorkflowDeclaration(name: "test", triggers: [.pullRequest(into: "main"), .merge(into: "main")])
         #expect(requests([both]).isEmpty, "its own run on the branch leaves the base")

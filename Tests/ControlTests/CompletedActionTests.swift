@@ -7,7 +7,8 @@ import Testing
     private static func approval(step: String?, _ decision: Approval.Decision) -> Approval {
         Approval(
             step: step, why: "it changes the workflows", head: "a", definition: "b", binding: "c",
-            askedAt: Date(timeIntervalSince1970: 0), decision: decision)
+            askedAt: Date(timeIntervalSince1970: 0), decision: decision, by: "ada",
+            decidedAt: Date(timeIntervalSince1970: 60))
     }
 
     @Test(
@@ -33,6 +34,6 @@ import Testing
 
     @Test func `an answer that was given before is not given again`() {
         let action = CompletedAction.answered(3, Self.approval(step: nil, .rejected), isNew: false)
-        #expect(action.inWords.hasSuffix(" already") && action.inWords.hasPrefix("run 3 was rejected"))
+        #expect(action.inWords.hasPrefix("run 3 was rejected by ada") && action.inWords.hasSuffix(" already"))
     }
 }

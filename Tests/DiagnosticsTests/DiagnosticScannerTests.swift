@@ -4,7 +4,7 @@ import Foundation
 import Pipeline
 import Testing
 
-/// The first errors of real output, each with the place that a person would open.
+/// The first errors in real output, each with the location that a person would open.
 @Suite struct DiagnosticScannerTests {
     private static func bytes(_ name: String) throws -> [UInt8] {
         let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Fixtures")

@@ -3,7 +3,7 @@ import Results
 import Pipeline
 import Testing
 
-/// Rules that a workflow declares for tools that speak otherwise.
+/// Rules that a workflow declares for tools whose format is unknown.
 @Suite struct FindingRuleTests {
     private func scan(_ rule: FindingRule, _ text: String) -> [Finding] {
         var scanner = DiagnosticScanner(rules: [rule])

@@ -101,7 +101,9 @@ struct ApprovalTests {
                 let runs = try await bench.runs()
                 #expect(runs.first { $0.workflow == "other" }?.verdict == .passed)
                 let test = try #require(runs.first { $0.workflow == "test" })
-                #expect(test.state == .running)
+                #expect(test.state == .running && test.heldFor?.contains("ship it") == true)
+                let list = try await bench.pipectl("runs").output
+                #expect(list.contains("? needs approval") && !list.contains("▶"), "\(list)")
                 let status = try await bench.pipectl("status").output
                 #expect(
                     status.contains("\"ship it\" needs approval: pipectl approve \(test.id) --step \"ship it\""),

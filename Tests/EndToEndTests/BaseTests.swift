@@ -80,7 +80,7 @@ struct BaseTests {
                 try await bench.commit(["b.txt": "b\n"], "Main")
                 _ = try await bench.pipectl("notify")
                 let own = try await bench.ended(1)
-                #expect(own.verdict == .passed && own.upkeep == .refresh)
+                #expect(own.verdict == .passed && own.upkeep == .warmUp)
                 let held = try await bench.pipectl("show", "2").output
                 #expect(held.contains("pipectl approve 2"), "\(held)")
                 #expect(await daemon.stop() == 0)
@@ -138,7 +138,7 @@ struct BaseTests {
                     #expect(try await bench.report(run).base?.run == (run == 1 ? nil : 1))
                 }
                 let clean = try await bench.ended(3)
-                #expect(clean.verdict == .passed && clean.upkeep == .cleanRoom)
+                #expect(clean.verdict == .passed && clean.upkeep == .cleanBuild)
                 let found = try await bench.report(3).findings.filter { $0.rule == "warm-differs" }
                 #expect(found.count == 1 && found.first?.message.contains("run 2 failed with the same tree") == true)
                 #expect(found.first?.message.contains("Removed 1 warm workspace of test on main") == true)

@@ -102,6 +102,7 @@ struct IndexDamageTests {
                 try await bench.change(2, ["b.txt": "b\n"])
                 _ = try await daemon.line("run 2 test")
                 _ = try await bench.pipectl("logs", "2", "--follow")
+                try await bench.archived(2)
                 daemon.child.kill()
                 _ = await daemon.child.end
             }

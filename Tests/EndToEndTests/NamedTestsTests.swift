@@ -95,7 +95,12 @@ struct NamedTestsTests {
             #expect(try await bench.pipectl("logs", "2", "unit tests").output == "ready\nran S/one\n")
             let lint = try await bench.pipectl("run", "test", "--step", "lint", "--tests", "S/one")
             #expect(lint.code == 2)
-            #expect(lint.output.contains("no test filter in \"lint\""), "\(lint.output)")
+            #expect(lint.errors.contains("no test filter in \"lint\""), "\(lint.errors)")
+            let misspelt = try await bench.pipectl("run", "test", "--step", "lnt")
+            #expect(misspelt.code == 2 && misspelt.errors.contains("Did you mean \"lint\"?"), "\(misspelt.errors)")
+            let again = try await bench.pipectl("rerun", "2", "--step", "nosuch")
+            #expect(again.code == 2 && again.errors.contains("prepare, unit tests, lint"), "\(again.errors)")
+            #expect(try await bench.runs().count == 2, "what is refused makes no run")
         }
     }
 

@@ -68,6 +68,89 @@ struct ShutdownTests {
         }
     }
 
+    #if os(Linux)
+        /// What systemd does to a unit without `KillMode=mixed`.
+        @Test(.timeLimit(.minutes(3)))
+        func `a SIGTERM to the daemon and all its steps ends in time, and the run begins again`() async throws {
+            try await Bench.with(Workflows.test("Step(\"check\", run: \"sh check.sh\")", files: ["check.sh": ""])) {
+                bench in
+                try bench.meetingPoint("started")
+                let once = """
+                    [ -e \(bench.meet)/begun ] && exit 0
+                    touch \(bench.meet)/begun; echo up > \(bench.meet)/started; exec sleep 300
+
+                    """
+                try await bench.withDaemon { daemon in
+                    _ = try await daemon.line("baseline of")
+                    try await bench.change(1, ["check.sh": once])
+                    try await bench.arrival(at: "started")
+                    try await endAll(daemon, bench)
+                }
+                try await bench.withDaemon { daemon in
+                    let run = try await bench.ended(1)
+                    #expect(run.verdict == .passed)
+                    #expect(await daemon.stop() == 0)
+                }
+                let runs = try await bench.runs()
+                #expect(runs.map(\.id) == [1] && runs.first?.attempt == 2)
+            }
+        }
+
+        @Test(.timeLimit(.minutes(3)))
+        func `a compiler that is stopped with the daemon is no definition error`() async throws {
+            try await Bench.with { bench in
+                try await bench.withDaemon { daemon in
+                    _ = try await daemon.line("baseline of")
+                    try await bench.change(1, ["a.txt": "a\n"])
+                    let limit = ContinuousClock.now + .seconds(40)
+                    while try await !compiles(bench) {
+                        if ContinuousClock.now > limit { throw Bench.Failure(description: "nothing was compiled") }
+                    }
+                    try await endAll(daemon, bench)
+                }
+                try await bench.withDaemon { daemon in
+                    let run = try await bench.ended(1)
+                    #expect(run.verdict == .passed)
+                    #expect(await daemon.stop() == 0)
+                }
+            }
+        }
+
+        /// Whether the compiler works on the bench's workflows.
+        private func compiles(_ bench: Bench) async throws -> Bool {
+            let listed = try await bench.command(["ps", "-eo", "args="]).output
+            return listed.split(separator: "\n").contains {
+                $0.contains("-frontend") && $0.contains("-module-name workflows") && $0.contains(bench.home)
+            }
+        }
+
+        /// Sends SIGTERM to the daemon and to every process below it, and waits for the daemon's end.
+        private func endAll(_ daemon: Bench.Daemon, _ bench: Bench) async throws {
+            let all = try await processes(below: daemon.child.id, bench)
+            #expect(all.count > 2)
+            for process in all { kill(process, SIGTERM) }
+            async let _: Void = daemon.child.kill(after: .seconds(40))
+            #expect(await daemon.child.end == 0, "\(daemon.text)")
+        }
+
+        /// The process and all that descend from it.
+        private func processes(below id: Int32, _ bench: Bench) async throws -> [Int32] {
+            let listed = try await bench.command(["ps", "-eo", "pid=,ppid="]).output
+            var children: [Int32: [Int32]] = [:]
+            for line in listed.split(separator: "\n") {
+                let numbers = line.split(separator: " ").compactMap { Int32($0) }
+                if numbers.count == 2 { children[numbers[1], default: []].append(numbers[0]) }
+            }
+            var found = [id]
+            var next = 0
+            while next < found.count {
+                found += children[found[next]] ?? []
+                next += 1
+            }
+            return found
+        }
+    #endif
+
     @Test(.timeLimit(.minutes(3)))
     func theSecondSignalCancelsWithGrace() async throws {
         let steps = "Step(\"check\", run: \"sh check.sh\")"

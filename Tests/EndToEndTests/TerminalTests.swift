@@ -1,5 +1,4 @@
 #if os(Linux)
-    import Engine
     import Foundation
     import TestSupport
     import Testing
@@ -43,7 +42,39 @@
                 #expect(!after.contains("-echo ") && !after.contains("-icanon"), "\(after)")
                 let code = try String(contentsOfFile: "\(bench.root)/code", encoding: .utf8)
                 #expect(code == ["": "code 0\n", "INT": "code 130\n", "HUP": "code 129\n"][signal])
+                guard signal == "INT" else { return }
+                let rows = Self.screen(try String(contentsOfFile: "\(bench.root)/typescript", encoding: .utf8))
+                #expect(rows.contains { $0.contains("interrupted: run 1") }, "\(rows)")
+                #expect(!rows.contains { $0.contains(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/) }, "a row of the live view is left: \(rows)")
             }
+        }
+
+        /// The rows that a terminal shows in the end: line feeds, returns, and the sequences that live views use.
+        private static func screen(_ text: String) -> [String] {
+            var rows = [""]
+            var row = 0
+            var rest = text[...]
+            while let scalar = rest.unicodeScalars.first {
+                if let match = rest.prefixMatch(of: /\u{1B}\[(\d*)([A-Za-z])/) {
+                    rest = rest[match.range.upperBound...]
+                    switch match.2 {
+                    case "A": row = max(0, row - (Int(match.1) ?? 1))
+                    case "J": rows.removeSubrange((row + 1)...); rows[row] = ""
+                    case "K": rows[row] = ""
+                    default: break
+                    }
+                    continue
+                }
+                rest = rest[rest.unicodeScalars.index(after: rest.startIndex)...]
+                switch scalar {
+                case "\n":
+                    row += 1
+                    if row == rows.count { rows.append("") }
+                case "\r": break
+                default: rows[row].unicodeScalars.append(scalar)
+                }
+            }
+            return rows
         }
 
         @Test func runAsksForParameters() async throws {

@@ -4,6 +4,20 @@ import Testing
 
 /// `pipectl validate`, which anybody may call beside anything else.
 struct ValidateTests {
+    @Test(.timeLimit(.minutes(2)))
+    func `a workflow that no list names is a warning`() async throws {
+        let extra =
+            "import Pipeline\n\nlet nightly = Workflow(\"nightly\", on: .manual) { Step(\"a\", run: \"true\") }\n"
+        try await Bench.with(Workflows.test("Step(\"a\", run: \"true\")", files: ["workflows/n.swift": extra])) {
+            bench in
+            let ended = try await bench.pipectl("validate")
+            #expect(ended.code == 0, "\(ended.errors)")
+            #expect(ended.errors.contains("\"nightly\": workflows/n.swift:3"), "\(ended.errors)")
+            let json = try await bench.pipectl("validate", "--json")
+            #expect(json.code == 0 && json.output.contains("\"unlisted\""), "\(json.output)")
+        }
+    }
+
     @Test(.timeLimit(.minutes(3)), arguments: 1...5)
     func twoAtOnceOnANewStateFolderBothSucceed(round: Int) async throws {
         try await Bench.with { bench in

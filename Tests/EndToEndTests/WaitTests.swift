@@ -243,7 +243,8 @@ struct WaitTests {
             #expect(nobody.code == 8 && nobody.output.contains("pipectl watch"), "\(nobody.output)\(nobody.errors)")
             try await bench.withDaemon { daemon in
                 _ = try await daemon.line("baseline of")
-                for name in ["#872", "no-such-branch"] {
+                let unpushed = try await self.unpushed(bench, ["a.txt": "never pushed\n"])
+                for name in ["#872", "no-such-branch", unpushed] {
                     let ended = try await bench.pipectl("wait", name)
                     #expect(ended.code == 7, "\(name): \(ended.output)\(ended.errors)")
                 }

@@ -1,6 +1,7 @@
 @testable import Control
 import Foundation
 import Git
+import TestBasics
 import TestSupport
 import Testing
 

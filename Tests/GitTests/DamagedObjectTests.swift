@@ -3,7 +3,7 @@ import Testing
 
 @testable import Git
 
-/// What a disk does to a file must end in an error, at once.
+/// A file that a disk has damaged must give an error at once.
 @Suite(.timeLimit(.minutes(2))) struct DamagedObjectTests {
     private let fixture: Fixture
 
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    /// Bytes that are no object's, of each kind that decides how they are read.
+    /// Bytes that are not an object, of each kind that is read in another way.
     @Test func otherBytesAreAnError() throws {
         let repository = try Repository.create(bareAt: fixture["store.git"])
         let long = [UInt8](repeating: 65, count: 300)
@@ -57,7 +57,7 @@ import Testing
             let path = repository.looseFile(of: id)
             try FileManager.default.createDirectory(
                 atPath: (path as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
-            try Data(try ObjectBatch.compressed(content)).write(to: URL(fileURLWithPath: path))
+            try Data(Self.zlib(content)).write(to: URL(fileURLWithPath: path))
             #expect(throws: GitError.self) { try Repository(opening: fixture["store.git"]).blob(id) }
         }
     }
@@ -65,10 +65,9 @@ import Testing
     @Test func `a complete packed object is read instead of a truncated one`() throws {
         let repository = try Repository.create(bareAt: fixture["store.git"])
         let noise = (0..<10_000).map { _ in UInt8.random(in: .min ... .max) }
-        let batch = ObjectBatch(repository)
-        let blob = try batch.add(blob: noise)
-        let commit = try batch.add(commitOf: try batch.add(tree: ["f": .blob(blob)]), by: ada, message: "One\n")
-        try batch.finish()
+        let blob = try repository.createBlob(noise)
+        let commit = try repository.createCommit(
+            tree: repository.createTree(["f": .blob(blob)]), parents: [], author: ada, committer: ada, message: "One\n")
         try repository.setRef("refs/heads/main", to: commit, message: "test")
         let loose = repository.looseFile(of: blob)
         let bytes = try Data(contentsOf: URL(fileURLWithPath: loose))
@@ -80,7 +79,7 @@ import Testing
         #expect(try Repository(opening: fixture["store.git"]).blob(blob) == noise)
     }
 
-    /// Every size around those at which something else happens, read by us as Git wrote it.
+    /// Every size near the limits, written by Git and read by us.
     @Test func `complete objects are read unchanged`() throws {
         let repository = try Repository.create(bareAt: fixture["store.git"])
         for size in [0, 1, 40, 55, 56, 57, 58, 63, 64, 65, 1_000, 70_000, 3_000_000] {
@@ -93,6 +92,18 @@ import Testing
                 #expect(try repository.blob(id) == bytes)
             }
         }
+    }
+
+    /// `content`, at most 65,535 bytes of it, as a zlib stream of one block that is not compressed (RFC 1950, 1951).
+    private static func zlib(_ content: [UInt8]) -> [UInt8] {
+        let size = UInt16(content.count)
+        let (sum, other) = content.reduce((1 as UInt32, 0 as UInt32)) { sums, byte in
+            let first = (sums.0 + UInt32(byte)) % 65_521
+            return (first, (sums.1 + first) % 65_521)
+        }
+        func bytes(_ value: some FixedWidthInteger) -> [UInt8] { withUnsafeBytes(of: value) { Array($0) } }
+        return [0x78, 0x01, 0x01] + bytes(size.littleEndian) + bytes((~size).littleEndian) + content
+            + bytes((other << 16 | sum).bigEndian)
     }
 
     private func cut(_ path: String, to size: Int) throws {

@@ -93,7 +93,7 @@ final class Fixture: Sendable {
 
     struct Failure: Error, CustomStringConvertible { var description: String }
 
-    /// A second later each time, so that commits never tie and a rewritten one differs.
+    /// A second later each time, so that no two commits have the same time and a rewritten one differs.
     private static func date() -> String {
         "\(1_700_000_000 + clock.next()) +0200"
     }
@@ -113,7 +113,7 @@ private final class Clock: Sendable {
 let ada = Signature(
     name: "Ada", email: "ada@example.com", time: Date(timeIntervalSince1970: 1_700_000_000), offsetMinutes: 120)
 
-/// The code of the ``GitError`` that `body` throws; `nil` when it throws none.
+/// The code of the ``GitError`` that `body` throws; nil if it throws none.
 func code<T>(_ body: () throws -> T) -> GitError.Code? {
     do {
         _ = try body()

@@ -1,9 +1,9 @@
 import Foundation
 import Git
-import TestSupport
+import TestBasics
 import Testing
 
-/// An index that is patched again and again must be what Git makes of each tree.
+/// An index that is patched repeatedly must stay equal to the one that Git makes of each tree.
 @Suite(.timeLimit(.minutes(3))) struct IndexPatchTests {
     let fixture: Fixture
     let repository: Repository
@@ -13,7 +13,7 @@ import Testing
         repository = try fixture.store()
     }
 
-    /// Files, links, programs and submodules at random paths, many of which are a folder in another tree.
+    /// Files, links, programs and submodules at random paths, many of which are folders in another tree.
     private func tree(_ numbers: inout SplitMix64, like old: [String: Int], paths: Int) -> [String: Int] {
         let parts = ["a", "b", "a-", "a.", "a0", "ab", "new\\nline", "ü", "é", " x", "!", "#", "*", "\\377"]
         var tree = old
@@ -44,7 +44,7 @@ import Testing
         return try fixture.id("refs/heads/x", in: "store")
     }
 
-    /// Checks the commit out, over `base` if there is one; what Git says of the index must be what is in the tree.
+    /// Checks the commit out, over `base` if given. The index according to Git must match the tree.
     private func check(_ commit: OID, _ name: String, over base: CheckedOut?) throws -> CheckedOut {
         for folder in [name, "\(name).git"] {
             try FileManager.default.createDirectory(atPath: fixture[folder], withIntermediateDirectories: true)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Git
 
-/// Refs that keep a commit for as long as a process needs it.
+/// Refs that protect a commit as long as a process needs it.
 struct KeepingTests {
     @Test func `a kept ref is a ref for Git until it is removed`() throws {
         let fixture = try Fixture()
@@ -32,7 +32,7 @@ struct KeepingTests {
         try fixture.git("fsck", "--strict")
     }
 
-    /// A disk that is full takes the file and not its bytes; `/dev/full` does the same.
+    /// A full disk makes the file but does not take its bytes; `/dev/full` behaves in the same way.
     @Test(.enabled(if: FileManager.default.fileExists(atPath: "/dev/full")))
     func `a partial id never becomes the ref`() throws {
         let fixture = try Fixture()

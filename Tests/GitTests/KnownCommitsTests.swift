@@ -3,14 +3,14 @@ import Testing
 
 @testable import Git
 
-/// What was read of commits once is not read again, and gives the same answers.
+/// Commits that were read once are not read again, and the answers stay the same.
 @Suite(.timeLimit(.minutes(2))) struct KnownCommitsTests {
     let fixture: Fixture
     let repository: Repository
     let changes: [ChangeHead]
     var file: String { fixture["known-commits"] }
 
-    /// 120 commits of the target, and 40 changes of two commits each by its author that fork off all along.
+    /// 120 commits of the target, and 40 changes with two commits each, which fork off at different commits.
     init() throws {
         let fixture = try Fixture()
         self.fixture = fixture
@@ -43,7 +43,7 @@ import Testing
 
     private func id(_ revision: String) throws -> OID { try repository.resolve(revision) }
 
-    /// A commit by Ada, on `parent`, with the tree of `tree`; it becomes the branch.
+    /// A commit by Ada on `parent` with the tree of `tree`. The branch moves to it.
     @discardableResult
     private func commit(_ branch: String, _ tree: String, on parent: String) throws -> OID {
         let made = Self.trimmed(
@@ -53,7 +53,7 @@ import Testing
         return try #require(OID(hex: made))
     }
 
-    /// The landings with the file, which must be those without it, and how much was read for them.
+    /// The landings with the file, which must be the same as without it; and how many commits were read.
     @discardableResult
     private func look(_ old: OID?, _ new: OID) throws -> (landings: [Landing], index: LandingIndex) {
         let known = KnownCommits(file: file) ?? KnownCommits()
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    /// Lands a change on main as one commit that doesn't name it.
+    /// Lands a change on main as one commit that does not name it.
     private func squash(_ number: Int) throws -> OID {
         let tree = Self.trimmed(
             try fixture.git(["merge-tree", "--write-tree", "main", "change/\(number)"], in: fixture["store"]))

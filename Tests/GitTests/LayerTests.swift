@@ -1,9 +1,9 @@
 import Foundation
 import Git
-import TestSupport
+import TestBasics
 import Testing
 
-/// A checkout over another one must be what a checkout into nothing is, byte for byte.
+/// A checkout over another one must give the same files as a checkout into an empty folder, byte for byte.
 @Suite(.timeLimit(.minutes(2))) struct LayerTests {
     let fixture: Fixture
     let repository: Repository
@@ -13,7 +13,7 @@ import Testing
         repository = try fixture.store()
     }
 
-    /// What a tree can hold at a path, as a line of git-fast-import(1), `%` for the path.
+    /// What a tree can have at a path, as a line of git-fast-import(1), with `%` for the path.
     private static let kinds = [
         "", "M 100644 inline %\ndata 4\none\n\n", "M 100644 inline %\ndata 4\ntwo\n\n",
         "M 100755 inline %\ndata 4\none\n\n", "M 120000 inline %\ndata 3\none\n", "M 120000 inline %\ndata 4\n/etc\n",
@@ -30,7 +30,7 @@ import Testing
         Array(repeating: "d", count: 90).joined(separator: "/"),
     ]
 
-    /// Commits what `content` says as `name` and returns it.
+    /// Commits `content` as `name` and returns the commit.
     private func commit(_ name: String, _ content: String) throws -> OID {
         let script =
             "commit refs/heads/\(name)\ncommitter A <a@example.com> 1700000000 +0000\ndata 1\nx\ndeleteall\n\(content)\n"
@@ -38,7 +38,7 @@ import Testing
         return try fixture.id("refs/heads/\(name)", in: "store")
     }
 
-    /// Checks `new` out over `old` and by itself; what both come to is compared.
+    /// Checks `new` out over `old` and on its own, and compares the results.
     private func compare(_ old: OID, _ new: OID, _ comment: Comment) throws -> LayeredCheckout {
         let place = UUID().uuidString
         let (base, layer, whole) = ("\(place)/base", "\(place)/layer", "\(place)/whole")
@@ -93,7 +93,7 @@ import Testing
         try #require(process.terminationStatus == 0)
     }
 
-    /// Kind, mode, path, content and target of all but `.git`.
+    /// Kind, mode, path, content and target of all files but `.git`.
     private func listing(_ folder: String) throws -> String {
         let output = folder + ".listing"
         try shell(
@@ -151,7 +151,7 @@ import Testing
         #expect(all.difference == nil, "any file may come out otherwise now")
     }
 
-    /// libgit2 converts a file by the attributes that it finds in its folder, so by those that are there already.
+    /// libgit2 converts a file by the attributes in its folder, so only by those that are already written.
     @Test func `attributes apply to names that sort before them`() throws {
         func file(_ path: String, _ text: String) -> String {
             "M 100644 inline \(path)\ndata \(text.utf8.count)\n\(text)\n"
@@ -178,7 +178,7 @@ import Testing
         }
     }
 
-    /// As Git does not, either, whatever a link there leads to.
+    /// Git does not follow a link there either.
     @Test func attributesAreReadFromFilesOnly() throws {
         func file(_ path: String, _ text: String) -> String {
             "M 100644 inline \(path)\ndata \(text.utf8.count)\n\(text)\n"
@@ -199,7 +199,7 @@ import Testing
         for name in names { #expect(try text("ours/\(name)") == text("theirs/\(name)"), "\(name)") }
     }
 
-    /// Folders, names and rules of which any may sort before any other; without what libgit2 does otherwise by design,
+    /// Folders, names and rules of which any may sort before any other. Intended differences of libgit2 are left out:
     /// see docs/workspaces.md.
     @Test(arguments: 1...6) func `a random tree is checked out as Git does it`(_ seed: Int) throws {
         var random = SplitMix64(seed: seed)
@@ -255,7 +255,7 @@ import Testing
 
     private func text(_ path: String) throws -> String { try String(contentsOfFile: fixture[path], encoding: .utf8) }
 
-    /// Git itself makes no such tree; who pushes one has nothing there after a clone.
+    /// Git itself makes no such tree. A clone of one has no folder there.
     @Test func `a folder without files is not written`() throws {
         let store = fixture["store"]
         func tree(_ lines: [String]) throws -> String {
@@ -282,7 +282,7 @@ import Testing
         }
     }
 
-    /// Folders that hold each other ten times, eight deep: a hundred million paths in ten objects.
+    /// Folders that contain each other ten times, eight deep: a hundred million paths in ten objects.
     @Test func aTreeOfTooManyPathsIsRefused() throws {
         let store = fixture["store"]
         func make(_ arguments: [String], _ input: String) throws -> String {

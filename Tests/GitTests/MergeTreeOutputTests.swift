@@ -2,7 +2,7 @@ import Testing
 
 @testable import Git
 
-/// What `git merge-tree` prints, as bytes.
+/// The output of `git merge-tree`, as bytes.
 @Suite struct MergeTreeOutputTests {
     let tree = String(repeating: "ab", count: 20)
     let blob = String(repeating: "0", count: 40)

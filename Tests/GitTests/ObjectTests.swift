@@ -26,7 +26,7 @@ import Testing
         #expect(code { try repository.resolve("") } == .invalid)
     }
 
-    /// Who pushes a commit decides how long its texts are.
+    /// Whoever pushes a commit decides how long its texts are.
     @Test(arguments: ["x", "é", "😀", "\u{301}"])
     func `long texts of a commit are cut`(_ unit: String) throws {
         let repository = try Repository(opening: try fixture.repository())
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    /// Who pushes a commit decides its date; the daemon makes whole seconds of it.
+    /// Whoever pushes a commit decides its date, which the daemon converts to whole seconds.
     @Test(arguments: [Int64.max, Int64.max - 1_024, 1 << 62])
     func `a date far away fits into a number of seconds`(_ seconds: Int64) throws {
         let path = try fixture.repository()

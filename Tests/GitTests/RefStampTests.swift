@@ -3,7 +3,7 @@ import Testing
 
 @testable import Git
 
-/// A stamp may see a move where there was none, and never the other way round.
+/// A stamp may report a move that did not happen, but must never miss one.
 @Suite(.timeLimit(.minutes(2))) struct RefStampTests {
     private let fixture: Fixture
     private let gitDirectory: String

@@ -1,11 +1,11 @@
 import CGit
 import Foundation
-import TestSupport
+import TestBasics
 import Testing
 
 @testable import Git
 
-/// Our own reading of refs, held against libgit2's and Git's.
+/// Compares our reading of refs with libgit2's and Git's.
 @Suite(.timeLimit(.minutes(2))) struct RefTableTests {
     private static let one = id(1)
     private static let two = id(2)
@@ -69,7 +69,7 @@ import Testing
         #expect(RefSnapshot(refs: new, head: nil).changes(since: RefSnapshot(refs: old, head: nil)) == wanted)
     }
 
-    /// Loose over packed, tags of every kind, symbolic refs, a worktree: as libgit2 lists them.
+    /// Loose refs over packed ones, tags of every kind, symbolic refs, a work tree: the same as libgit2 lists.
     @Test func readsWhatLibgit2Reads() throws {
         let fixture = try Fixture()
         let path = try fixture.repository()
@@ -99,7 +99,7 @@ import Testing
         #expect(try Repository(opening: fixture["beside"]).snapshot().refs == Repository(opening: path).snapshot().refs)
     }
 
-    /// In these forms only libgit2 can tell what is meant.
+    /// Only libgit2 can read these forms.
     @Test(arguments: [
         "# pack-refs with: peeled \n", "", "# pack-refs with: peeled fully-peeled sorted \n^x\n",
         "# pack-refs with: peeled fully-peeled sorted \nnonsense\n",

@@ -47,7 +47,7 @@ import Testing
         #expect(Set(try repository.snapshot().refs.keys) == ["refs/heads/main", "refs/heads/good"])
     }
 
-    /// libgit2 ends its reading at a ref nested deeper than 100 folders, and says nothing.
+    /// libgit2 stops reading, without an error, at a ref nested deeper than 100 folders.
     @Test func `a deeply nested ref hides no other ref`() throws {
         let repository = try Repository(opening: try fixture.repository())
         let head = try fixture.id("HEAD")

@@ -2,12 +2,12 @@ import Foundation
 import Git
 import Testing
 
-/// A repository that is lent a second time is the one that was opened before; what it shows must be what is there now.
+/// A repository that is lent again was opened before, but must show the present state.
 @Suite(.timeLimit(.minutes(2))) struct RepositoryPoolTests {
     let fixture: Fixture
     init() throws { fixture = try Fixture() }
 
-    /// Opened, its places known, and open on the shelf.
+    /// Opens it, so that its files are known and it is kept open.
     private func warm(_ path: String) throws {
         for _ in 0..<3 { _ = try lendRepository(at: path) { try $0.resolve("HEAD") } }
     }

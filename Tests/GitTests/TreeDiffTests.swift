@@ -2,7 +2,7 @@ import Foundation
 import Git
 import Testing
 
-/// What is read of two trees is only what differs; what is found must be what `git diff-tree` finds in all of them.
+/// Only what differs is read of two trees, and the result must be that of `git diff-tree`.
 @Suite(.timeLimit(.minutes(2))) struct TreeDiffTests {
     let fixture: Fixture
     let repository: Repository
@@ -12,13 +12,13 @@ import Testing
         repository = try fixture.store()
     }
 
-    /// Names whose order, signs or bytes could be taken for something else.
+    /// Names whose order, characters or bytes could be mistaken for something else.
     private static let names = [
         "a", "a-b", "a.b", "a/b", "a/b-c/d", "a0", "!x", "#x", "*", "[a]", "?", "sub/!y", "sub/*/z", " lead", "-q",
         "new\\nline", "ümläut", "deep/er/and/er", "deep/er-x", "last",
     ]
 
-    /// Commits a file, link, program or submodule, or nothing, at each of the names, as `choice` has it.
+    /// Commits a file, link, program, submodule or nothing at each of the names, according to `choice`.
     private func commit(_ name: String, _ choice: (Int) -> Int) throws -> OID {
         var script = "commit refs/heads/\(name)\ncommitter A <a@example.com> 1700000000 +0000\ndata 1\nx\ndeleteall\n"
         for (number, path) in TreeDiffTests.names.enumerated() {
@@ -38,7 +38,7 @@ import Testing
         return try fixture.id("refs/heads/\(name)", in: "store")
     }
 
-    /// Kind of change and path of each difference, as Git says it.
+    /// The kind of change and the path of each difference, as Git prints it.
     private func told(_ old: OID, _ new: OID) throws -> [(kind: Character, path: String)] {
         let words = try fixture.git(
             ["diff-tree", "-r", "-z", "--no-renames", "--name-status", old.hex, new.hex], in: fixture["store"]

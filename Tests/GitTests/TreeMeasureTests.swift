@@ -3,7 +3,7 @@ import Testing
 
 @testable import Git
 
-/// What a change brings is measured by ids, before anything of it is unpacked.
+/// The tree of a change is measured by ids, before anything of it is unpacked.
 @Suite(.timeLimit(.minutes(2))) struct TreeMeasureTests {
     private let fixture: Fixture
     private let repository: Repository
@@ -28,7 +28,8 @@ import Testing
         #expect(try Repository(opening: fixture["store"]).measure(commit: commit) == wanted)
     }
 
-    /// Folders that hold the folder before `width` times, `levels` of them: the widest has `width` to the power of that.
+    /// Folders that contain the previous folder `width` times, in `levels` levels. The last one has `width` to the
+    /// power of `levels` paths.
     private func bomb(_ width: Int, _ levels: Int) throws -> OID {
         var (id, kind) = (try repository.createBlob(Array("boom\n".utf8)).hex, "100644 blob")
         for _ in 0..<levels {
@@ -50,7 +51,7 @@ import Testing
         #expect(ContinuousClock.now - start < .seconds(5))
     }
 
-    /// Whoever compares two commits, or looks for a file, meets the same tree without the measuring.
+    /// Comparing commits or searching for a file meets the same tree without measuring it.
     @Test func `comparing a bomb does not unfold it`() throws {
         let small = try repository.createTree(["a": .blob(repository.createBlob([1]))])
         func commit(_ tree: OID, _ parents: [OID]) throws -> OID {
@@ -104,7 +105,7 @@ import Testing
         #expect(try repository.blob(blob, atMost: 3 << 20).count == 3 << 20)
     }
 
-    /// A file of gigabytes that both sides have changed would be held three times, and each of its lines noted.
+    /// A file of gigabytes that both sides have changed would be in memory three times, with a record for each line.
     @Test func largeFilesOfBothSidesAreNotMergedByLines() throws {
         func commit(_ bytes: Int, _ byte: UInt8, _ parents: [OID]) throws -> OID {
             let blob = try repository.createBlob([UInt8](repeating: byte, count: bytes))
@@ -123,7 +124,7 @@ import Testing
         }
     }
 
-    /// What a checkout writes decides who does it.
+    /// The size of a checkout decides which process makes it.
     @Test func `a checkout over another costs only the difference`() throws {
         let large = try repository.createBlob([UInt8](repeating: 0, count: 17 << 20))
         func commit(_ text: String) throws -> OID {

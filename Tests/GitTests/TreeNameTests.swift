@@ -1,7 +1,7 @@
 import Git
 import Testing
 
-/// Names that `git fsck` refuses, in the spellings of file systems that know no better.
+/// Names that `git fsck` refuses, in the spellings that file systems treat as equal.
 struct TreeNameTests {
     @Test(arguments: [
         "", ".", "..", ".git", ".GIT", ".Git", ".git ", ".git.", ".git . .", "git~1", "GIT~1", ".git:x",

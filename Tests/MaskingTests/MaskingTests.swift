@@ -1,12 +1,12 @@
 import Foundation
-import TestSupport
+import TestBasics
 import Testing
 
 @testable import Masking
 
-/// What comes through a stream with secrets in it, however it is cut.
+/// The output of a stream with secrets in it, however the input is split.
 struct MaskingTests {
-    /// What a stream lets through, cut at `sizes`; the last one is repeated.
+    /// The output of a stream whose input is split into pieces of `sizes`; the last size is repeated.
     private func masked(_ text: [UInt8], _ masker: Masker, _ size: () -> Int) -> (text: [UInt8], count: Int) {
         var stream = MaskingStream(masker)
         var output: [UInt8] = []
@@ -21,7 +21,7 @@ struct MaskingTests {
         return (output, stream.count)
     }
 
-    /// Where forms are, found by looking for each at each place; what overlaps is one.
+    /// Where forms are, found by comparing each form at each position. Overlapping ones count as one.
     private func places(of forms: Set<[UInt8]>, in text: [UInt8]) -> [Range<Int>] {
         var found: [Range<Int>] = []
         let text = text.map(\.caseFolded)
@@ -166,7 +166,8 @@ struct MaskingTests {
         #expect(masker.masked(Data(value.dropLast().utf8).base64EncodedString()) == "[secret S]")
     }
 
-    /// In base64 a value may begin at any of three places of a group; what its own bits fill is hidden.
+    /// In base64 a value may begin at any of three positions in a group. The characters that its own bits fill are
+    /// masked.
     @Test(.timeLimit(.minutes(1)), arguments: 0..<60)
     func `base64 of a secret among other bytes is masked`(seed: Int) throws {
         var random = SplitMix64(seed: seed + 9_000)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Masking
 
-/// Forms of a secret that are none of the usual encodings by themselves: encoded twice, in mixed case, in colour.
+/// Forms of a secret beyond a single usual encoding: encoded twice, in mixed case, with colours.
 struct SecretFormsTests {
     private static let token = "ghp_Zq1/x+w4=\"rT9~k\\m&7"
     private static let key =
@@ -40,7 +40,9 @@ struct SecretFormsTests {
         #expect(masker.masked(wide.base64EncodedString()) == "[secret S0]", "UTF-16, then base64")
     }
 
-    /// `echo "user:$TOKEN" | base64 | base64`, at each place that the value can have in both.
+    /// `echo "user:$TOKEN"
+    /// base64
+    /// base64`, at each position that the value can have in both encodings.
     @Test func `base64 of base64 among other text is masked`() throws {
         let masker = try masker(Self.token)
         for before in ["", "a", "ab", "abc"] {

@@ -2,7 +2,7 @@ import Foundation
 import Pipeline
 import Testing
 
-/// Approval in the language of workflows.
+/// Approvals in the workflow language.
 @Suite struct ApprovalTests {
     @Test func `an approval step can be needed like any other step`() throws {
         let workflow = Workflow("release", on: .merge(into: "main")) {

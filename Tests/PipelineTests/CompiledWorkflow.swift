@@ -7,12 +7,12 @@ import Pipeline
     import Glibc
 #endif
 
-/// A workflow compiled for real, in a folder of its own. What the engine does with more care is done plainly here.
+/// A workflow that is really compiled, in a folder of its own. It is a simple form of what the engine does.
 struct CompiledWorkflow {
     let folder: String
     private let build: String
 
-    /// What a process printed (both streams) and its exit code.
+    /// The output of a process (both streams) and its exit code.
     struct Ended {
         var code: Int32
         var output: String
@@ -59,7 +59,7 @@ struct CompiledWorkflow {
             in: folder)
     }
 
-    /// Asks the program.
+    /// Makes a request to the program.
     func ask(_ request: ProgramRequest, _ options: String...) async throws -> Ended {
         try await run(["\(folder)/program", request.rawValue] + options, in: folder)
     }

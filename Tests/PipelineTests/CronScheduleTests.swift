@@ -36,7 +36,7 @@ import Testing
         #expect(schedule.matches(secondsSince1970: next + 59))
     }
 
-    /// The jump over hours and days leaves nothing out: each minute of a year, asked one by one.
+    /// Skipping hours and days must not miss a match: each minute of a year is compared.
     @Test(arguments: ["17 */7 */3 * 2", "0 0 1,15 * 3", "*/29 5-6 * 2,11 *"])
     func `the next times of a schedule are all its matches`(cron: String) throws {
         let schedule = try CronSchedule(cron)

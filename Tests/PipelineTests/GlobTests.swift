@@ -1,5 +1,5 @@
 @testable import Pipeline
-import TestSupport
+import TestBasics
 import Testing
 
 @Suite struct GlobTests {
@@ -52,7 +52,7 @@ import Testing
         #expect(try !Glob("a/b").canMatch(below: "a/b"))
     }
 
-    /// Against a matcher that tries everything, over small alphabets where odd cases are frequent.
+    /// Compares with a matcher that tries everything, over small alphabets in which special cases are frequent.
     @Test(arguments: 0..<20) func `a glob matches the same paths as a naive matcher`(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         for _ in 0..<1_000 {

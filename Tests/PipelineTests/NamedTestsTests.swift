@@ -59,7 +59,7 @@ struct NamedTestsTests {
         #expect(words("cargo nextest run", [part]) == ["--filterset", "test(tw.o)"])
     }
 
-    /// A tool that is told nothing runs everything.
+    /// Without a filter, a tool runs all tests.
     @Test func `a step that can't select tests gives no step to run`() {
         #expect(words("swift test", [KnownTest(suite: "", name: "")]) == nil)
         #expect(words("swift test", [KnownTest(suite: "M", name: "a\u{7}b")]) == nil)

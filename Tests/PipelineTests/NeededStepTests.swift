@@ -2,7 +2,7 @@ import Foundation
 import Pipeline
 import Testing
 
-/// Steps that others need are part of the workflow, listed or not.
+/// Steps that others need are part of the workflow, whether they are listed or not.
 @Suite struct NeededStepTests {
     private let context = PlanContext(
         repository: "r", event: .pullRequest, commit: "c", ref: "refs/pull/1/head", branch: "main")
@@ -51,7 +51,7 @@ import Testing
                 }.sorted(as: ["resolve", "build", "test"]))
     }
 
-    /// The order of a list is kept also where a step stands behind one that needs it; what was valid stays as it was.
+    /// The order of a list is kept even if a step comes after one that needs it.
     @Test func `listed steps keep their order`() {
         let plan = plan {
             let resolve = Step("resolve", run: "true")
@@ -62,7 +62,7 @@ import Testing
         #expect(plan.steps.map(\.name) == ["tests", "resolve", "build"])
     }
 
-    /// A step may be finished where it is listed, after others were told to need it.
+    /// Modifiers may be added to a step where it is listed, after others have declared that they need it.
     @Test func `modifiers may be added where a step is listed`() {
         let plan = plan {
             let build = Step("build", run: "true")

@@ -2,7 +2,7 @@ import Foundation
 import Pipeline
 import Testing
 
-/// The questions of ``ProgramRequest``, put to a program that was compiled from a workflow.
+/// The requests of ``ProgramRequest`` to a program that was compiled from a workflow.
 @Suite(.timeLimit(.minutes(3))) struct ProgramTests {
     private static let text = #"""
         import Pipeline
@@ -182,7 +182,7 @@ import Testing
         #expect(errors.count == 1, "\(ended.output)")
     }
 
-    /// See ``StepsBuilder`` for what its lines cost; this many are an ordinary large workflow.
+    /// ``StepsBuilder`` says how the time grows. This many lines are an ordinary large workflow.
     @Test func `200 steps in one block compile within a minute`() async throws {
         let workflow = try CompiledWorkflow()
         defer { workflow.remove() }

@@ -2,7 +2,7 @@ import Foundation
 import Pipeline
 import Testing
 
-/// Names of tests, which any change may choose, as arguments of the tools that run tests.
+/// Names of tests, which any change can choose, as arguments for test tools.
 struct TestHistoryTests {
     @Test func `swift test gets one expression that matches only these tests`() throws {
         let tests = [

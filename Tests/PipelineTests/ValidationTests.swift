@@ -1,13 +1,13 @@
 import Pipeline
 import Testing
 
-/// Every rule, with a plan that breaks it and nothing else.
+/// Every rule, with a plan that breaks only this rule.
 @Suite struct ValidationTests {
     struct Case: CustomTestStringConvertible, Sendable {
         var rule: String
         var testDescription: String
         var steps: [PlannedStep]
-        /// A word of the sentence.
+        /// A part of the finding's sentence.
         var says: String
 
         init(_ rule: String, _ name: String, says: String, _ steps: [PlannedStep]) {
@@ -196,7 +196,7 @@ import Testing
         #expect(Plan(workflow: "w", steps: steps).validate().map(\.rule) == ["cycle"])
     }
 
-    /// The largest plans that are looked at in detail: a row as deep as it gets, and all values of it read by all.
+    /// The largest plans that are examined in detail: steps in a row, each of which reads all values.
     @Test(.timeLimit(.minutes(1))) func aLargePlanIsCheckedInSeconds() {
         var steps = (0..<10_000).map { Self.step("s\($0)", needs: $0 == 0 ? [] : ["s\($0 - 1)"]) }
         for index in steps.indices { steps[index].publishes = ["v\(index)"] }

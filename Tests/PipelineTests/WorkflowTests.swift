@@ -2,7 +2,7 @@ import Foundation
 import Pipeline
 import Testing
 
-/// The language of workflows, as a workflow writes it.
+/// The workflow language, as workflows use it.
 @Suite struct WorkflowTests {
     private var context: PlanContext {
         PlanContext(repository: "r", event: .pullRequest, commit: "c", ref: "refs/pull/1/head", branch: "main")

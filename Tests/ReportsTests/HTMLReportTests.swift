@@ -5,7 +5,7 @@ import Pipeline
 import Testing
 
 @Suite struct HTMLReportTests {
-    /// Every tag of the page, as a browser's tokenizer would find them: the page's own text holds no bracket.
+    /// Every tag of the page, as a browser's tokenizer finds them. The page's own text contains no brackets.
     private func tags(_ html: String) -> [String] {
         let ours = /<(style|script)>.*?<\/(style|script)>/.dotMatchesNewlines().matchingSemantics(.unicodeScalar)
         return html.replacing(ours, with: "")
@@ -113,7 +113,7 @@ import Testing
     }
 }
 
-/// FIPS 180-4, for the one digest above: the test target has no other use for a library.
+/// SHA-256 (FIPS 180-4) for the one digest above, because the test target needs no library otherwise.
 private enum SHA256 {
     static func digest(_ message: [UInt8]) -> [UInt8] {
         let primes = (2...400).filter { number in (2..<number).allSatisfy { number % $0 != 0 } }

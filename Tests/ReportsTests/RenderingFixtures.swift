@@ -7,7 +7,7 @@ import Pipeline
 enum Fixture {
     static let start = Date(timeIntervalSince1970: 1_795_269_802.5)
 
-    /// Everything that a browser, a terminal, Markdown or an XML parser might take for its own.
+    /// Everything that a browser, a terminal, Markdown or an XML parser could interpret.
     static let hostile = """
         <script>alert(1)</script>"'><img src=x onerror=alert(1)>`|``]]>&lt;@team [x](http://x.example) \
         \u{202E}\u{200B}\u{1B}]0;t\u{07}\u{1B}[2J</title></style>'\u{0301}`\u{0301}|\u{0301}\u{FFFF}\u{0}

@@ -2,7 +2,7 @@ import Results
 import Pipeline
 import Testing
 
-/// Which tests lie near a change, and in which order workflows see them.
+/// Which tests are near a change, and in which order workflows get them.
 struct TestNearnessTests {
     @Test(arguments: [
         ("Sources/Git/Repository+Refs.swift", "Tests/GitTests/RepositoryTests.swift", 1),

@@ -3,7 +3,7 @@ import Results
 import TestSupport
 import Testing
 
-/// Same tree, different verdict: that and nothing else is flaky.
+/// A test is flaky if and only if it has different results on the same tree.
 @Suite struct FlakyTestTests {
     private static func result(_ name: String, _ status: TestResult.Status, attempt: Int = 1) -> TestResult {
         TestResult(

@@ -4,13 +4,13 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What is recorded of the steps of runs that act on the world, and what a restart makes of it.
+/// The recorded steps of release runs, and what a restart concludes from them.
 @Suite struct IntentTests {
-    /// The steps of a release as they were when the box went down: begun, and how they ended as far as that is known.
+    /// The steps of a release when the daemon ended: started, and how they ended, if that is known.
     struct Case: Sendable, CustomTestStringConvertible {
         var testDescription: String
         var steps: [(name: String, isIdempotent: Bool, status: StepStatus?)]
-        /// What the verdict must say; empty when the run is to wait again.
+        /// Text that the verdict's reason must contain; empty if the run is to be queued again.
         var says: [String]
     }
 
@@ -120,7 +120,7 @@ import Testing
     @Test func `a foreground run is not started again`() async throws {
         let index = try await Index.watching()
         var request = Sample.request()
-        request.isForeground = true
+        request.options.isForeground = true
         let id = try await index.enqueue(request).run.id
         try await index.markRunning(id)
         guard case .ended(.infrastructure, let reason)? = try await index.recoverInterrupted().first?.outcome else {

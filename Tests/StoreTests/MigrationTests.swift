@@ -5,7 +5,7 @@ import GRDB
 import TestSupport
 import Testing
 
-/// An index that an older pipectl wrote.
+/// A store that an older version of pipectl wrote.
 @Suite struct MigrationTests {
     let folder: TemporaryFolder
     let path: String
@@ -51,7 +51,7 @@ import Testing
         #expect(nonces == [""], "nothing of it was done")
     }
 
-    /// An index of the first schema: a test and a release that run.
+    /// A store of the first schema with a running test and a running release.
     private func old() async throws -> (test: RunID, release: RunID) {
         let index = try Index(path: path)
         let test = try await index.enqueue(Sample.request(head: 1)).run.id

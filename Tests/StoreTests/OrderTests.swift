@@ -4,7 +4,7 @@ import Pipeline
 import TestSupport
 import Testing
 
-/// What the index tells about where a run is likely to fail.
+/// What the store knows about where a run is likely to fail.
 @Suite struct OrderTests {
     private func finish(
         _ index: Index, _ request: RunRequest, _ steps: [StepRecord], tests: [TestResult] = [],

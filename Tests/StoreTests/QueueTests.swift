@@ -35,7 +35,7 @@ import Testing
     @Test func `background runs wait until nothing else is queued`() async throws {
         let index = try Index.inMemory()
         var upkeep = Sample.request("alpha", change: nil, head: 1)
-        upkeep.upkeep = .refresh
+        upkeep.kind = .warmUp(isMissed: false)
         try await index.accept(upkeep)
         try await index.accept(Sample.request("beta", change: "1", head: 2))
         #expect(try await index.claimNext(isIdle: false)?.id == 2, "although the other came first")
@@ -140,7 +140,7 @@ import Testing
         let index = try await Index.watching()
         let first = try await index.enqueue(Sample.request(change: "1", head: 1)).run.id
         var refresh = Sample.request(change: nil, head: 2, nonce: "refresh")
-        (refresh.upkeep, refresh.event) = (.refresh, .push)
+        (refresh.kind, refresh.event) = (.warmUp(isMissed: false), .push)
         let made = try await index.enqueue(refresh).run.id
         func next() async throws -> RunID? {
             try await index.claimNext(isIdle: false, prefersMissed: true)?.id
@@ -151,7 +151,7 @@ import Testing
         #expect(try await next() == made)
         #expect(try await next() == 3)
         var idle = Sample.request(change: nil, head: 5, nonce: "refresh")
-        (idle.upkeep, idle.event, idle.isMissed) = (.refresh, .push, true)
+        (idle.kind, idle.event) = (.warmUp(isMissed: true), .push)
         try await index.accept(idle)
         #expect(try await next() == nil, "nobody waits for it")
     }

@@ -11,7 +11,7 @@ import Testing
             result: TestResult(suite: "S", name: "a", status: status, duration: seconds, attempt: attempt))
     }
 
-    /// Newest run first, each run's tries in their order: as the index tells them.
+    /// Newest run first, with each run's tries in order, as the store returns them.
     private var trend: TestTrend {
         TestTrend(
             suite: "S", name: "a",

@@ -8,21 +8,21 @@ import Foundation
     import Glibc
 #endif
 
-/// A repository, a state folder and the built `pipectl`, for one test; all gone when it ends.
+/// A repository, a state folder and the built `pipectl` for one test. All are removed when it ends.
 package struct Bench: Sendable {
-    /// Short, because the daemon's socket is in it.
+    /// Short, because it contains the daemon's socket, whose path has a length limit.
     package let root: String
-    /// Variables of every command, over those that all benches have.
+    /// Variables of every command, in addition to those that all benches set.
     package var variables: [String: String] = [:]
-    /// Words before `pipectl watch`: a launcher that sets a limit, as `prlimit --nofile=64`.
+    /// Arguments before `pipectl watch`, such as a launcher that sets a limit: `prlimit --nofile=64`.
     package var launcher: [String] = []
 
     package var home: String { "\(root)/home" }
     package var repository: String { "\(root)/repo" }
-    /// The one folder of the bench that steps see in their sandbox, and may write to.
+    /// The only folder of the bench that steps can see and write to in their sandbox.
     package var meet: String { "\(root)/meet" }
 
-    /// How a command ended, and what it printed.
+    /// The end of a command: its exit code and its output.
     package struct Ended: Sendable {
         package var code: Int32
         package var output: String
@@ -40,7 +40,7 @@ package struct Bench: Sendable {
             atPath: bench.root, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
         defer { try? FileManager.default.removeItem(atPath: bench.root) }
         try FileManager.default.createDirectory(atPath: bench.meet, withIntermediateDirectories: false)
-        // Whoever steps become.
+        // Steps may run as another user.
         chmod(bench.meet, 0o777)
         try await bench.git(["init", "-q", "-b", "main", bench.repository], in: bench.root)
         try await bench.commit(files, "Begin")
@@ -105,7 +105,7 @@ package struct Bench: Sendable {
         try await command([Bench.pipectl] + arguments, in: folder ?? repository)
     }
 
-    /// One look at the repository.
+    /// Observes the repository once.
     package func look(_ options: String...) async throws -> Ended {
         try await command(
             launcher + [Bench.pipectl, "watch", "--once", "--minimum-free", "0"] + options + [repository])
@@ -146,7 +146,7 @@ package struct Bench: Sendable {
         throw Failure(description: "run \(id) has no verdict after a minute")
     }
 
-    /// Runs a command to its end; one that takes longer than `limit` is killed and fails its test by its code.
+    /// Runs a command to its end. One that takes longer than `limit` is killed, and its code fails the test.
     package func command(
         _ command: [String], in folder: String? = nil, within limit: Duration = .seconds(60)
     ) async throws -> Ended {
@@ -161,7 +161,7 @@ package struct Bench: Sendable {
         return Ended(code: code, output: text("1"), errors: text("2"))
     }
 
-    /// The command, with the meeting folder shown to steps if it runs any.
+    /// The command, with an option that shows the meeting folder to steps if the command runs any.
     package func sharing(_ command: [String]) -> [String] {
         guard command.count > 1, command[0] == Bench.pipectl,
             ["run", "rerun", "watch", "open", "fix"].contains(command[1])
@@ -189,14 +189,26 @@ package struct Bench: Sendable {
 
     // MARK: Meeting points
 
-    /// Makes a named pipe, where a step and the test wait for each other.
+    /// Waits until `archive.git` has a run: a daemon brings it there a moment after its end.
+    package func archived(_ run: Int) async throws {
+        let script = """
+            for i in $(seq 300); do
+                git -C "$0/archive.git" rev-parse --quiet --verify "refs/runs/$1" > /dev/null && exit; sleep 0.1
+            done
+            exit 1
+            """
+        let ended = try await command(["sh", "-c", script, home, "\(run)"])
+        guard ended.code == 0 else { throw Failure(description: "run \(run) was not archived within 30 s") }
+    }
+
+    /// Makes a named pipe at which a step and the test wait for each other.
     package func meetingPoint(_ name: String) throws {
         guard mkfifo("\(meet)/\(name)", 0o666) == 0, chmod("\(meet)/\(name)", 0o666) == 0 else {
             throw Failure(description: "mkfifo \(name): \(errno)")
         }
     }
 
-    /// Waits for a step that does `echo TEXT > NAME`, and returns what it said; waits for the last writer's end.
+    /// Waits for a step that runs `echo TEXT > NAME`, and returns the text once the last writer has ended.
     @discardableResult
     package func arrival(at name: String) async throws -> String {
         let ended = try await command(["cat", "\(meet)/\(name)"])
@@ -204,7 +216,7 @@ package struct Bench: Sendable {
         return ended.output
     }
 
-    /// Lets a step go on that does `cat NAME`.
+    /// Lets a step continue that runs `cat NAME`.
     package func release(_ name: String) async throws {
         let ended = try await command(["sh", "-c", "echo go > \"$0\"", "\(meet)/\(name)"])
         guard ended.code == 0 else { throw Failure(description: "nobody waits at \(name)") }
@@ -212,9 +224,9 @@ package struct Bench: Sendable {
 
     // MARK: The daemon
 
-    /// Runs `watch` in the background while `body` runs; a daemon that is left is killed.
+    /// Runs `watch` in the background while `body` runs. A daemon that is still running then is killed.
     ///
-    /// - Parameter prefix: Words before the command that become it, as `prlimit --nofile=64`.
+    /// - Parameter prefix: Arguments before the command, such as `prlimit --nofile=64`, which replace themselves by it.
     package func withDaemon<T>(
         _ options: String..., under prefix: [String] = [], body: (Daemon) async throws -> T
     ) async throws -> T {
@@ -222,7 +234,7 @@ package struct Bench: Sendable {
         let child = try Child(
             launcher + prefix + sharing([Bench.pipectl, "watch"])
                 + (options.contains("--minimum-free") ? [] : ["--minimum-free", "0"])
-                // The box's own upkeep would be among the runs that a test counts.
+                // Background runs would be among the runs that a test counts.
                 + (options.contains("--refresh") ? [] : ["--no-refresh"])
                 + options + (options.contains("--interval") ? [] : ["--interval", "3600"]) + [repository],
             in: root, environment: environment, output: name)
@@ -262,13 +274,13 @@ package struct Bench: Sendable {
             return ended.output
         }
 
-        /// Asks it to end, and waits for that; returns its exit code.
+        /// Asks the daemon to end, waits for that, and returns its exit code.
         package func stop() async -> Int32 {
             kill(child.id, SIGTERM)
             return await end()
         }
 
-        /// Waits for its end, which something else has brought about; returns its exit code.
+        /// Waits until the daemon ends for another reason, and returns its exit code.
         package func end() async -> Int32 {
             async let _: Void = child.kill(after: .seconds(60))
             let code = await child.end

@@ -7,16 +7,16 @@ import Synchronization
     import Glibc
 #endif
 
-/// A process of the test's own.
+/// A process that the test started.
 package final class Child: Sendable {
     package let id: Int32
     private let stream: AsyncStream<Int32>
     private let ending: Ending
 
-    /// The exit code, and the number of the signal beyond 128.
+    /// The exit code; for a process that a signal ended, 128 and the signal's number.
     package var end: Int32 { get async { await ending.code(stream) } }
 
-    /// - Parameter output: What it prints goes to this path with `1` and `2` after it.
+    /// - Parameter output: Its output goes to this path with `1` and `2` appended.
     package init(_ command: [String], in folder: String, environment: [String: String], output: String) throws {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
@@ -26,7 +26,7 @@ package final class Child: Sendable {
         process.standardInput = FileHandle.nullDevice
         for suffix in ["1", "2"] { _ = FileManager.default.createFile(atPath: output + suffix, contents: nil) }
         let outputs = ["1", "2"].map { FileHandle(forWritingAtPath: output + $0) }
-        // Ours at once: a test that starts thousands of processes must not keep a descriptor of each.
+        // Closed at once, because a test that starts thousands of processes must not keep a descriptor for each.
         defer { for output in outputs { try? output?.close() } }
         process.standardOutput = outputs[0]
         process.standardError = outputs[1]
@@ -41,7 +41,7 @@ package final class Child: Sendable {
         ending = Ending()
     }
 
-    /// Ends it without asking; nothing when it has ended.
+    /// Kills it; does nothing if it has ended.
     package func kill() {
         guard ending.isRunning else { return }
         #if canImport(Darwin)
@@ -57,7 +57,7 @@ package final class Child: Sendable {
     }
 }
 
-/// The end of a process, kept for all who ask.
+/// The end of a process, which several tasks may wait for.
 private final class Ending: Sendable {
     private let known = Mutex<Int32?>(nil)
 

@@ -1,8 +1,8 @@
 package import GRDB
 
 extension DatabaseQueue {
-    /// Opens an index as somebody else would: one that was open a moment ago closes on a thread of its own, and holds a
-    /// lock while it does.
+    /// Opens a store that another connection has just closed. That connection closes on a thread of its own, and holds
+    /// a lock meanwhile.
     package static func patient(_ path: String) throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.busyMode = .timeout(30)

@@ -4,7 +4,7 @@ package import Store
 package import Pipeline
 package import Results
 
-/// Values that tests start from; each test changes what it is about.
+/// Values for tests to start from. Each test changes what it is about.
 package enum Sample {
     package static let start = Date(timeIntervalSince1970: 1_790_000_000)
 
@@ -71,15 +71,15 @@ package enum Sample {
 }
 
 extension Index {
-    /// Every ref of the repository as the last look saw it, with its commit; nil before the baseline.
+    /// Every ref of the repository in the last observation, with its commit; nil before the baseline.
     package func cursor(of repository: String) async throws -> [String: String]? {
-        // Where no ref is left, all of them have moved.
+        // If no ref is left, all of them have moved.
         try await news(of: repository, refs: [:]) { _ in .all }?.moves.reduce(into: [:]) {
             $0[$1.name] = $1.old?.description
         }
     }
 
-    /// An index in memory that has looked at "alpha" once.
+    /// A store in memory that has observed "alpha" once.
     package static func watching(_ refs: [String: String] = [:], now: @escaping @Sendable () -> Date = { Sample.start })
         async throws
         -> Index
@@ -89,7 +89,7 @@ extension Index {
         return index
     }
 
-    /// Accepts a run, for tests that don't mind what it displaces.
+    /// Accepts a run, for tests in which it supersedes none.
     @discardableResult
     package func accept(_ request: RunRequest) async throws -> EnqueueOutcome { try await enqueue(request) }
 

@@ -1,9 +1,9 @@
 import Foundation
 import Synchronization
 
-/// A folder for one test, with a path short enough for a socket, removed afterwards.
+/// A folder for one test, which is removed afterwards. Its path is short enough for a socket.
 package func withScratchFolder<T>(_ body: (String) async throws -> T) async throws -> T {
-    // In memory where there is such a place: some tests make thousands of folders.
+    // In memory if possible, because some tests make thousands of folders.
     let base = FileManager.default.isWritableFile(atPath: "/dev/shm") ? "/dev/shm" : "/tmp"
     let path = base + "/pipectl-t\(getpid())-\(UInt32.random(in: 0 ... .max))"
     try FileManager.default.createDirectory(
@@ -42,7 +42,7 @@ package final class Happening: Sendable {
         continuation.finish()
     }
 
-    /// Returns once it has happened; for one waiter.
+    /// Returns once it has happened. Only one task may wait.
     package func wait() async throws {
         for await _ in stream {}
         try Task.checkCancellation()
@@ -51,7 +51,7 @@ package final class Happening: Sendable {
     package var hasHappened: Bool { happened.withLock { $0 } }
 }
 
-/// A task that only cancellation ends.
+/// A task that ends only when it is cancelled.
 package func untilCancelled() async {
     let happening = Happening()
     await withTaskCancellationHandler {
@@ -61,7 +61,7 @@ package func untilCancelled() async {
     }
 }
 
-/// Open descriptors of this process whose link or information holds `text` (Linux).
+/// The open descriptors of this process whose link or information contains `text` (Linux).
 package func descriptors(about text: String) -> [Int32] {
     let all = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
     return all.compactMap(Int32.init).filter { number in
@@ -71,7 +71,7 @@ package func descriptors(about text: String) -> [Int32] {
     }
 }
 
-/// A number that several tasks add to.
+/// A number to which several tasks add.
 package final class Count: Sendable {
     private let count = Mutex(0)
     package init() {}

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A folder that goes away with the value.
+/// A folder that is removed with the value.
 package final class TemporaryFolder: Sendable {
     package let path: String
 

@@ -2,7 +2,7 @@
 package enum Workflows {
     package static let main = "@main struct Workflows: WorkflowSet { static let workflows = [test, release] }\n"
 
-    /// `check.sh` decides about a change; a merge packs a note of what it brought.
+    /// `check.sh` decides whether a change passes; a merge packs a note of what it brought.
     package static let standard = [
         "workflows/x.swift": """
         import Pipeline

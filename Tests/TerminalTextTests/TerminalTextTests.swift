@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import TestBasics
 import Testing
 
 @testable import TerminalText
@@ -102,7 +102,7 @@ import Testing
         #expect(TerminalText.name("abc", limit: 3) == "abc")
     }
 
-    /// Bytes in which everything that matters to a terminal is common.
+    /// Random bytes in which the characters that matter to a terminal are frequent.
     static func noise(_ count: Int, seed: UInt64) -> [UInt8] {
         var random = SplitMix64(seed: seed)
         let pieces: [[UInt8]] = [

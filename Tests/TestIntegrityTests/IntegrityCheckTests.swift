@@ -7,8 +7,8 @@ import Testing
 /// What a change does to its tests is named, and nothing else is.
 @Suite struct IntegrityCheckTests {
     @Test(arguments: Weakening.inTests + Weakening.inBodies + Weakening.inOtherFiles)
-    func weakened(_ way: Weakening) throws {
-        let breaches = way.breaches()
+    func weakened(_ way: Weakening) async throws {
+        let breaches = await way.breaches()
         guard way.outcome != .unseen else { return #expect(breaches.isEmpty) }
         let breach = try #require(breaches.first { $0.kind == way.kind }, "\(breaches)")
         #expect(breach.certainty == (way.outcome == .caught ? .seen : .unclear))
@@ -23,46 +23,48 @@ import Testing
         #expect(Set(ways.map(\.name)).count == ways.count)
     }
 
-    @Test(arguments: Weakening.honest) func honest(_ change: Weakening) { #expect(change.breaches().isEmpty) }
+    @Test(arguments: Weakening.honest) func honest(_ change: Weakening) async {
+        #expect(await change.breaches().isEmpty)
+    }
 
     @Test(arguments: Weakening.inTests + Weakening.inBodies)
-    func backwards(_ way: Weakening) {
+    func backwards(_ way: Weakening) async {
         // What makes tests stronger is no reason to ask anybody: the same difference, the other way round, where the check
         // can tell. A replaced test is gone both ways.
         let strict: Set<Breach.Kind> = [.weakerTest, .addedSleep, .widerTolerance, .fewerCases]
         guard let kind = way.kind, strict.contains(kind), way.outcome == .caught else { return }
         var other = way
         (other.old, other.new) = (way.new, way.old)
-        #expect(!other.breaches().contains { $0.kind == kind })
+        #expect(!(await other.breaches()).contains { $0.kind == kind })
     }
 
-    @Test func aFileThatIsMovedOutOfTheTarget() throws {
+    @Test func aFileThatIsMovedOutOfTheTarget() async throws {
         let test = Array(Weakening.suite("@Test func sums() { #expect(sum(1, 2) == 3) }").utf8)
         let manifest = Array("let p = Package(targets: [.testTarget(name: \"SumTests\")])".utf8)
         let file = ChangedSource(
             path: "Tests/Old/SumTests.swift", oldPath: "Tests/SumTests/SumTests.swift", old: .bytes(test),
             new: .bytes(test))
-        let breaches = IntegrityCheck(rules: [.standard]).breaches(
+        let breaches = await IntegrityCheck(rules: [.standard], reader: DirectReader()).breaches(
             of: [file], in: .init(file: { _ in (manifest, manifest) }))
         #expect(breaches.map(\.kind) == [.hiddenTests])
     }
 
-    @Test func rulesAboutPaths() {
+    @Test func rulesAboutPaths() async {
         func file(_ path: String) -> ChangedSource {
             ChangedSource(path: path, old: .missing, new: .bytes([]), additions: 30, deletions: 20)
         }
-        func kinds(_ rule: IntegrityRule, _ paths: String...) -> [Breach.Kind] {
-            IntegrityCheck(rules: [rule]).breaches(of: paths.map(file)).map(\.kind)
+        func kinds(_ rule: IntegrityRule, _ paths: String...) async -> [Breach.Kind] {
+            await IntegrityCheck(rules: [rule], reader: DirectReader()).breaches(of: paths.map(file)).map(\.kind)
         }
-        #expect(kinds(.untouched("LICENSE", "docs/**"), "docs/a/b.md") == [.touchedPath])
-        #expect(kinds(.untouched("LICENSE"), "LICENSES") == [])
-        #expect(kinds(.changing("Sources/**", requires: "Tests/**"), "Sources/a.swift") == [.missingCompanion])
-        #expect(kinds(.changing("Sources/**", requires: "Tests/**"), "Sources/a.swift", "Tests/a.swift") == [])
-        #expect(kinds(.changing("Sources/**", requires: "Tests/**"), "README.md") == [])
-        #expect(kinds(.untouched("["), "README.md") == [.touchedPath], "a rule that can't be read does not hold")
-        #expect(kinds(.atMost(lines: 99), "a", "b") == [.largeChange])
-        #expect(kinds(.atMost(lines: 100), "a", "b") == [])
-        #expect(kinds(.atMost(lines: 1_000, files: 1), "a", "b") == [.largeChange])
+        #expect(await kinds(.untouched("LICENSE", "docs/**"), "docs/a/b.md") == [.touchedPath])
+        #expect(await kinds(.untouched("LICENSE"), "LICENSES") == [])
+        #expect(await kinds(.changing("Sources/**", requires: "Tests/**"), "Sources/a.swift") == [.missingCompanion])
+        #expect(await kinds(.changing("Sources/**", requires: "Tests/**"), "Sources/a.swift", "Tests/a.swift") == [])
+        #expect(await kinds(.changing("Sources/**", requires: "Tests/**"), "README.md") == [])
+        #expect(await kinds(.untouched("["), "README.md") == [.touchedPath], "a rule that can't be read does not hold")
+        #expect(await kinds(.atMost(lines: 99), "a", "b") == [.largeChange])
+        #expect(await kinds(.atMost(lines: 100), "a", "b") == [])
+        #expect(await kinds(.atMost(lines: 1_000, files: 1), "a", "b") == [.largeChange])
     }
 
     /// A `.gitattributes` decides with which bytes the files below it are checked out.
@@ -72,22 +74,23 @@ import Testing
         (["docs/.gitattributes"], "Sources/Legacy/**", 0), (["docs/.gitattributes"], "LICENSE", 0),
         (["docs/x.gitattributes"], "docs/a", 0), (["docs/.gitattributes"], "**/*.md", 1),
     ])
-    func `the attributes of an untouched file are untouched`(paths: [String], glob: String, count: Int) {
+    func `the attributes of an untouched file are untouched`(paths: [String], glob: String, count: Int) async {
         let files = paths.map { ChangedSource(path: $0, old: .missing, new: .bytes([]), additions: 1, deletions: 0) }
-        let breaches = IntegrityCheck(rules: [.untouched(glob)]).breaches(of: files)
+        let check = IntegrityCheck(rules: [.untouched(glob)], reader: DirectReader())
+        let breaches = await check.breaches(of: files)
         #expect(breaches.map(\.kind) == Array(repeating: .touchedPath, count: count))
         #expect(breaches.map(\.file) == Array(paths.prefix(count)))
         let moved = paths.map {
             ChangedSource(path: "elsewhere", oldPath: $0, old: .bytes([]), new: .bytes([]), additions: 0, deletions: 0)
         }
-        #expect(IntegrityCheck(rules: [.untouched(glob)]).breaches(of: moved).count == count)
+        #expect(await check.breaches(of: moved).count == count)
     }
 
-    @Test func onlyTheRulesThatAreSet() {
+    @Test func onlyTheRulesThatAreSet() async {
         let way = Weakening.body("x", "#expect(a == 1)", "usleep(1)", .caught)
-        #expect(Set(way.breaches().map(\.kind)) == [.weakerTest, .addedSleep])
-        #expect(way.breaches(rules: [.noAddedSleeps]).map(\.kind) == [.addedSleep])
-        #expect(way.breaches(rules: [.noRemovedTests]).isEmpty)
+        #expect(Set(await way.breaches().map(\.kind)) == [.weakerTest, .addedSleep])
+        #expect(await way.breaches(rules: [.noAddedSleeps]).map(\.kind) == [.addedSleep])
+        #expect(await way.breaches(rules: [.noRemovedTests]).isEmpty)
     }
 }
 

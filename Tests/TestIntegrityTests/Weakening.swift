@@ -66,7 +66,7 @@ struct Weakening: Sendable, CustomTestStringConvertible {
     }
 
     /// What the check says of it.
-    func breaches(rules: [IntegrityRule] = [.standard]) -> [Breach] {
+    func breaches(rules: [IntegrityRule] = [.standard]) async -> [Breach] {
         let paths = Set(old.keys).union(new.keys).sorted()
         func content(_ text: String?) -> ChangedSource.Content { text.map { .bytes(Array($0.utf8)) } ?? .missing }
         let files = paths.filter { old[$0] != new[$0] }.map {
@@ -74,9 +74,9 @@ struct Weakening: Sendable, CustomTestStringConvertible {
         }
         let same = paths.filter { old[$0] == new[$0] && TestPaths.isTest($0) }
         let surroundings = IntegrityCheck.Surroundings(
-            unchangedTests: { same.map { ($0, Array((old[$0] ?? "").utf8)) } },
-            file: { path in (old[path].map { Array($0.utf8) }, new[path].map { Array($0.utf8) }) },
-            paths: { Array(new.keys) })
-        return IntegrityCheck(rules: rules).breaches(of: files, in: surroundings)
+            unchangedTests: { [old] in same.map { ($0, Array((old[$0] ?? "").utf8)) } },
+            file: { [old, new] path in (old[path].map { Array($0.utf8) }, new[path].map { Array($0.utf8) }) },
+            paths: { [new] in Array(new.keys) })
+        return await IntegrityCheck(rules: rules, reader: DirectReader()).breaches(of: files, in: surroundings)
     }
 }

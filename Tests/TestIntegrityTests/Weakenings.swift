@@ -140,6 +140,11 @@ extension Weakening {
             "a file that ends in a string", suite("@Test func sums() { \(sums) }"),
             suite("@Test func sums() { \(sums) }\nlet x = \"open"),
             .person, .unreadable),
+        // No compiler accepts it: each branch of an #if must be whole.
+        file(
+            "braces that are split over branches", suite("@Test func sums() { \(sums) }"),
+            suite("#if compiler(>=6)\n@Test func sums() {\n#else\n@Test func sums() throws {\n#endif\n\(sums) }"),
+            .person, .unreadable),
     ]
 
     static let inBodies: [Weakening] = [

@@ -2,7 +2,7 @@ import Results
 import TestReports
 import Foundation
 
-/// A result file as a tool wrote it: see `Fixtures/README.md` for which ones really ran.
+/// A result file that a tool wrote. `Fixtures/README.md` says which ones come from real runs.
 enum Fixture {
     static let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Fixtures")
 
@@ -10,7 +10,7 @@ enum Fixture {
         Array(try Data(contentsOf: folder.appending(path: name)))
     }
 
-    /// What the reader makes of the fixture, its format sniffed.
+    /// The results of the fixture, whose format is recognised by its content.
     static func results(_ name: String) throws -> TestResults {
         TestResultReader().read(try bytes(name), named: name)
     }
@@ -25,7 +25,7 @@ enum Fixture {
 }
 
 extension TestResults {
-    /// The last try of the test of that name.
+    /// The last try of the test with that name.
     subscript(name: String) -> TestResult? { tests.last { $0.name == name } }
 
     /// `passed/failed/errored/skipped/expectedFailure`.

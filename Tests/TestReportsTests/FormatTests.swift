@@ -3,7 +3,7 @@ import Testing
 @testable import Results
 @testable import TestReports
 
-/// Every format but JUnit's and Swift's, each found by its content.
+/// Every format except JUnit's and Swift's, each recognised by its content.
 @Suite struct FormatTests {
     @Test(
         arguments: [

@@ -3,7 +3,7 @@ import Testing
 @testable import Results
 @testable import TestReports
 
-/// What readers keep while they wait for the rest of a test.
+/// What readers keep in memory while the end of a test has not come.
 @Suite struct ReadingLimitsTests {
     private func read(_ lines: [String], as format: String, _ limits: TestResultLimits) -> TestResults {
         TestResultReader(limits: limits).read(
@@ -36,7 +36,7 @@ import Testing
         #expect(results.tests.map(\.status) == [.errored, .errored, .passed])
     }
 
-    /// What a field has no room for takes none from other tests.
+    /// A text that does not fit into a field takes no space from other tests.
     @Test func goFailuresKeepTheirMessagesBesideATestThatPrintsMuch() {
         let text = String(repeating: "x", count: 199)
         let output = #"{"Action":"output","Package":"p","Test":"A","Output":"\#(text)\n"}"#

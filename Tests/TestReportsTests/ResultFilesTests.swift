@@ -67,7 +67,7 @@ import Testing
         #expect(Set(results.tests.map(\.id)).count == 3)
     }
 
-    /// SwiftPM's report and events tell of one run.
+    /// SwiftPM's report and event stream describe the same run.
     @Test func filesOfTwoFormatsAreMerged() throws {
         let report = try Fixture.results("swiftpm-swift-testing.xml")
         let events = try Fixture.results("swift-testing-0.jsonl")

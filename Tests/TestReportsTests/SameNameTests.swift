@@ -2,7 +2,7 @@
 import TestReports
 import Testing
 
-/// Tests that share suite and name: two tests, unless the format says that one is a further try of the other.
+/// Tests with the same suite and name are two tests, unless the format says that one is a further try of the other.
 @Suite struct SameNameTests {
     private static let jest = """
         <testsuites>

@@ -48,7 +48,7 @@ import Testing
         #expect(results.counts.flaky == 0)
     }
 
-    /// A test of a library that colours text compares escape characters: without them both values would be "Hello".
+    /// A test of a library that colours text compares escape characters. Without them both values would be "Hello".
     @Test func `escape characters in values remain`() {
         let text = """
             Test Suite 'A' started at 2026-11-24 00:00:00.000

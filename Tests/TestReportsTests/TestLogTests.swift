@@ -4,7 +4,7 @@ import Testing
 @testable import Results
 @testable import TestReports
 
-/// What a step's output adds to results whose file says nothing.
+/// What a step's output adds to results whose file lacks messages.
 @Suite struct TestLogTests {
     @Test func `an XCTest on Linux gets its assertion from the log`() throws {
         let report = try Fixture.results("swiftpm-xctest.xml")

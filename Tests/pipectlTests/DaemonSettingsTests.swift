@@ -1,22 +1,43 @@
 import ArgumentParser
+import Settings
 import Testing
 
 @testable import pipectl
 
 @Suite struct DaemonSettingsTests {
-    @Test func `options that the daemon was not started with are named`() {
-        let daemon = ["slots": ["4"], "shared": ["/a", "/b"], "allow-unsandboxed": [""]]
-        #expect(DaemonSettings.missing([:], of: daemon).isEmpty)
-        #expect(DaemonSettings.missing(["slots": ["4"], "shared": ["/b"]], of: daemon).isEmpty)
-        #expect(DaemonSettings.missing(["slots": ["2"]], of: daemon) == ["--slots 2"])
-        #expect(DaemonSettings.missing(["readable": ["/x", "/y"]], of: daemon) == ["--readable /x", "--readable /y"])
-        #expect(DaemonSettings.missing(["allow-unsandboxed": [""]], of: [:]) == ["--allow-unsandboxed"])
+    private func given(_ arguments: String...) throws -> [GivenFlag] { try BoxOptionGroup.parse(arguments).given }
+
+    private func record(_ key: String, _ value: SettingValue?) -> SettingRecord {
+        SettingRecord(key: key, value: value, standard: "", source: SettingSource(kind: .file))
     }
 
-    @Test func `an option with its default value counts as not given`() throws {
-        let none = try BoxOptionGroup.parse([])
-        #expect(none.given.isEmpty)
-        let some = try BoxOptionGroup.parse(["--grace", "3", "--limit", "memory=1", "--protected", "release/*"])
-        #expect(some.given == ["grace": ["3"], "limit": ["memory=1"], "protected": ["release/*"]])
+    @Test func `flags that say something else than the daemon are named`() throws {
+        let daemon = [
+            record("slots", .whole(4)), record("sandbox.shared", .list(["/tmp", "/var"])),
+            record("sandbox.allowUnsandboxed", .flag(true)), record("grace", .text("10s")),
+            record("limits.step.memory", nil), record("resources", .counts(["gpu": 1])),
+        ]
+        #expect(DaemonSettings.missing([], of: daemon).isEmpty)
+        #expect(
+            DaemonSettings.missing(
+                try given("--slots", "4", "--shared", "/var", "--grace", "10", "--resource", "gpu=1"), of: daemon
+            ).isEmpty)
+        #expect(DaemonSettings.missing(try given("--allow-unsandboxed"), of: daemon).isEmpty)
+        #expect(
+            DaemonSettings.missing(
+                try given("--slots", "2", "--grace", "11s", "--readable", "/tmp", "--limit", "memory=1GiB"), of: daemon)
+                == ["--slots 2", "--grace 11s", "--readable /tmp", "--limit memory=1GiB"])
+        #expect(DaemonSettings.missing(try given("--allow-unsandboxed"), of: []) == ["--allow-unsandboxed"])
+    }
+
+    @Test(arguments: [
+        ["--slots", "0"], ["--slots", "1025"], ["--slots", "four"], ["--grace", "2h"], ["--grace", "10x"],
+        ["--grace", "-1"], ["--minimum-free", "9223372036854775807"], ["--log-limit", "0"], ["--resource", "gpu"],
+        ["--resource", "gpu=0"], ["--limit", "memory"], ["--limit", "memroy=1GiB"], ["--limit", "memory=1GB"],
+        ["--tree-limit", "entries=0"], ["--tree-limit", "memory=1GiB"], ["--readable", "relative"],
+        ["--readable", "/"], ["--readable", "/nonexistent-folder"], ["--protected", ""],
+    ])
+    func `a wrong flag is refused when it is read`(arguments: [String]) {
+        #expect(throws: (any Error).self) { try BoxOptionGroup.parse(arguments) }
     }
 }

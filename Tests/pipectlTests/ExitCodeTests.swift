@@ -1,5 +1,5 @@
-import Control
 import BuildBox
+import Control
 import Testing
 
 @testable import pipectl

@@ -1,3 +1,4 @@
+import Workspaces
 import Engine
 import Results
 import Store
@@ -21,7 +22,7 @@ actor BackgroundWork: RunListener {
     nonisolated let capacity = 1_000
 
     private let index: Store.Index
-    private let bases: BaseStore
+    private let bases: SnapshotStore
     private let log: Logger
     private let accept: @Sendable (RunRequest) async throws -> EnqueueOutcome
     private let freeBytes: @Sendable () -> Int
@@ -31,7 +32,7 @@ actor BackgroundWork: RunListener {
     ///   - accept: Takes a run into the queue.
     ///   - freeBytes: Bytes that are free beyond those that the daemon keeps free.
     init(
-        index: Store.Index, bases: BaseStore, log: Logger, freeBytes: @escaping @Sendable () -> Int,
+        index: Store.Index, bases: SnapshotStore, log: Logger, freeBytes: @escaping @Sendable () -> Int,
         accept: @escaping @Sendable (RunRequest) async throws -> EnqueueOutcome
     ) {
         self.index = index
@@ -66,7 +67,7 @@ actor BackgroundWork: RunListener {
         case .recorded(let run):
             if settings.runsTargets { for request in run.wantedRuns { await enqueue(request) } }
             guard needsCleanRoom(run), let branch = run.request.branch else { return }
-            await enqueue(.cleanRoom(after: run.report, branch: branch, definition: run.request.definitionCommit))
+            await enqueue(.cleanBuild(after: run.report, branch: branch, definition: run.request.definitionCommit))
         case .step, .ended: break
         }
     }
@@ -79,19 +80,20 @@ actor BackgroundWork: RunListener {
     private nonisolated func needsCleanRoom(_ run: RecordedRun) -> Bool {
         let (report, request) = (run.report, run.request)
         return settings.makesSnapshots && report.verdict == .failed && report.base != nil && report.trust == .merged
-            && request.change == nil && !request.isPartial && (request.upkeep == nil || request.upkeep == .refresh)
+            && request.change == nil && !request.isPartial && [nil, .warmUp].contains(request.background)
     }
 
     /// Has a snapshot made, once more where the one of an earlier run is lost.
-    private func refresh(_ wanted: WantedBase) async {
+    private func refresh(_ wanted: MissedSnapshot) async {
         guard await !bases.has(wanted.key, at: wanted.commit) else { return }
         let room = freeBytes()
-        var request = RunRequest.refresh(wanted.key, commit: wanted.commit)
-        request.isMissed = await bases.has(wanted.key) ? nil : true
-        if request.isMissed == true { mayMissSnapshots = true }
+        var request = RunRequest.warmUp(wanted.key, commit: wanted.commit)
+        let isMissed = await !bases.has(wanted.key)
+        request.kind = .warmUp(isMissed: isMissed)
+        if isMissed { mayMissSnapshots = true }
         while let earlier = await enqueue(request) {
             guard let summary = try? await index.run(earlier)?.summary else { return }
-            if request.isMissed == true, summary.state == .queued { try? await index.setMissed(earlier) }
+            if isMissed, summary.state == .queued { try? await index.setMissed(earlier) }
             switch summary.verdict {
             case .passed: guard await bases.isLost(ofRun: earlier, tools: wanted.key.tools, room: room) else { return }
             // It says nothing about the commit; what was in its way may still be.
@@ -106,13 +108,13 @@ actor BackgroundWork: RunListener {
     func keepClean(every interval: Duration) async {
         while !Task.isCancelled {
             await bases.flush()
-            var known: Set<BaseKey> = []
+            var known: Set<SnapshotKey> = []
             for base in await bases.all where known.insert(base.key).inserted {
                 let age = Duration.seconds(Date().timeIntervalSince(base.cleanAt))
                 // A snapshot from the future says that the clock was set back.
                 if age >= interval || age < .seconds(-3_600) {
                     let time = Int(age.inSeconds / max(interval.inSeconds, 1))
-                    await enqueue(.cleanRoom(of: base, time: time))
+                    await enqueue(.cleanBuild(of: base, time: time))
                 }
             }
             do { try await Task.sleep(for: min(Duration.seconds(600), interval)) } catch { return }

@@ -18,7 +18,7 @@ struct CauseListener: RunListener {
     func wants(_ event: DaemonEvent) -> Bool {
         guard case .recorded(let run) = event else { return false }
         return run.report.change == nil && run.report.branch != nil && !run.tests.isEmpty
-            && run.request.upkeep != .bisect && run.request.upkeep != .learn
+            && ![.bisect, .flakeProbe].contains(run.request.background)
     }
 
     func receive(_ event: DaemonEvent) async {

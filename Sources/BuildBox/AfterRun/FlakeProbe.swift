@@ -34,13 +34,14 @@ struct FlakeProbe: RunListener {
         guard report.change == nil, report.trust == .merged, report.branch != nil, !request.runsAtMostOnce,
             request.parameters.isEmpty
         else { return [] }
-        if request.upkeep == .learn {
+        var number = 1
+        if case .flakeProbe(let earlier) = request.kind {
             // The same again where a run came that somebody waits for. A probe that a person cancelled stays cancelled.
             if report.verdict == .cancelled { return run.wasPreempted ? [request] : [] }
+            number = earlier + 1
         } else {
-            guard report.verdict == .failed, !request.isPartial, request.upkeep != .bisect else { return [] }
+            guard report.verdict == .failed, !request.isPartial, request.background != .bisect else { return [] }
         }
-        let number = (request.learning ?? 0) + 1
         guard number <= mostProbes else { return [] }
         return report.steps.compactMap { step in
             guard step.runsNamedTests == true, step.status == .failed, step.standsFor == nil,
@@ -48,23 +49,22 @@ struct FlakeProbe: RunListener {
             else { return nil }
             let failed = Runner.failures(among: step.tests?.of(run.tests) ?? [])
             guard !failed.isEmpty, failed.count <= mostTests else { return nil }
-            return .learning(number, step.name, failed, as: request)
+            return .flakeProbe(number, step.name, failed, as: request)
         }
     }
 }
 
 extension RunRequest {
     /// The same commit once more, of one step and these tests alone.
-    static func learning(_ number: Int, _ step: String, _ tests: [TestResult], as red: RunRequest) -> RunRequest {
+    static func flakeProbe(_ number: Int, _ step: String, _ tests: [TestResult], as red: RunRequest) -> RunRequest {
         let branch = red.branch ?? ""
         var request = RunRequest(
             repository: red.repository, workflow: red.workflow, event: .push, ref: "refs/heads/\(branch)",
             branch: branch,
-            head: red.head, definitionCommit: red.definitionCommit, onlySteps: [step],
+            head: red.head, definitionCommit: red.definitionCommit, onlySteps: [step], kind: .flakeProbe(number),
             nonce: "learn \(number) of \(step)",
             subject: "retry of failing tests on \(branch) in \(step)", concurrency: .latestOnly)
         request.onlyTests = tests.map { KnownTest(suite: $0.suite, name: $0.name, file: $0.file) }
-        (request.upkeep, request.learning) = (.learn, number)
         return request
     }
 }

@@ -128,12 +128,11 @@ struct BisectSession: Sendable {
 
     private func tried(_ place: Int, nonce: String) async throws -> Known {
         let commit = line[place]
-        var request = RunRequest(
+        let request = RunRequest(
             repository: repository.name, workflow: workflow, event: .push, ref: "refs/heads/\(branch)", branch: branch,
-            head: commit.id.hex, definitionCommit: commit.id.hex, onlySteps: step.map { [$0] },
+            head: commit.id.hex, definitionCommit: commit.id.hex, onlySteps: step.map { [$0] }, kind: .bisect,
             nonce: "bisect \(nonce) \(Date().timeIntervalSince1970)-\(UInt32.random(in: 0 ... .max))",
             subject: "bisect of \(branch)", concurrency: .queue(max: 1_000))
-        request.upkeep = .bisect
         let id = try await run(request)
         let report = try await store.report(id)
         let tests = try await store.tests(id).filter { $0.suite == test.suite && $0.name == test.name }

@@ -7,13 +7,14 @@ import Pipeline
 
 /// Reads from the repository and the index what a bundle says beyond the report; what can't be read is left out.
 struct BundleGathering {
-    let box: Box
+    let index: Store.Index
+    let tests: TestQueries
     var document: ReportDocument
 
     private var report: Report { document.report }
 
     mutating func gather(into evidence: inout BundleEvidence) async {
-        let comparing = await box.comparing(report)
+        let comparing = await tests.comparing(report)
         await compareAnew(comparing)
         // A run with nothing wrong has nothing to be near to.
         guard hasProblems else { return }
@@ -95,7 +96,7 @@ struct BundleGathering {
         let failing = Set(document.tests.filter(\.status.isFailure).map(\.id))
         guard !failing.isEmpty else { return [:] }
         let filter = TestFilter(repository: report.repository, workflow: report.workflow, limit: 200)
-        let known = (try? await box.index.flakyTests(filter)) ?? []
+        let known = (try? await index.flakyTests(filter)) ?? []
         return Dictionary(
             known.filter { failing.contains($0.id) }.map { test in
                 (test.id, "failed and passed on the same tree in \(test.flips) of its last \(test.runs) runs")

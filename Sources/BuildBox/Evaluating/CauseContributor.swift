@@ -1,4 +1,3 @@
-import Engine
 import Reports
 import Results
 import Store

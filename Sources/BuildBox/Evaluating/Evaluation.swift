@@ -1,3 +1,4 @@
+import Workspaces
 import Engine
 import Reports
 import Results
@@ -17,7 +18,7 @@ struct Evaluation: Sendable {
     }
 
     /// The order matters: blame needs the comparison, and a fix is wanted only for the final verdict.
-    init(index: Store.Index, reports: any ReportSource, bases: BaseStore, log: Logger) {
+    init(index: Store.Index, reports: any ReportSource, bases: SnapshotStore, log: Logger) {
         self.init(
             always: [
                 PlaceContributor(), TestCountContributor(),

@@ -1,4 +1,3 @@
-import Engine
 import Reports
 import Results
 import Store
@@ -16,7 +15,7 @@ struct FixCheckContributor: ReportContributor {
         guard let role = report.fix?.role, !role.isMaking, [.passed, .flaky].contains(report.verdict) else { return }
         let breaches: [Breach]
         do {
-            let rules = IntegrityCheck(rules: [.standard]).rules
+            let rules = IntegrityRule.standardRules
             breaches = ResultIntegrity(rules: rules, sources: IntegrityOutcome(breaches: []))
                 .breaches(draft.tests, try await index.tests(of: role.of))
         } catch {
@@ -49,7 +48,7 @@ struct FixWishContributor: ReportContributor {
     private func wanted(_ draft: ReportDraft, _ run: FinishedRun) async -> FixSeries? {
         let request = run.request
         guard let fix = run.prepared.declaration.fix, draft.report.verdict == .failed, let change = request.change,
-            request.startsAnew, request.isForeground != true, !request.isPartial
+            request.startsAnew, !request.options.isForeground, !request.isPartial
         else { return nil }
         func series(_ state: FixSeries.State, _ reason: String) -> FixSeries {
             FixSeries(state: state, reason: reason, wanted: fix.attempts, mayPush: fix.push == .ownBranch)

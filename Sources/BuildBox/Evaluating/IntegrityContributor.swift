@@ -1,4 +1,3 @@
-import Engine
 import Store
 import Reports
 import Results
@@ -41,7 +40,7 @@ struct IntegrityContributor: ReportContributor {
                 repository: report.repository, workflow: report.workflow, on: .commit(commit)),
             target.id != report.id, let targetTests = try? await index.tests(of: target.id), !targetTests.isEmpty
         else { return (sources.breaches, nil) }
-        let found = ResultIntegrity(rules: IntegrityCheck(rules: rules).rules, sources: sources)
+        let found = ResultIntegrity(rules: IntegrityCheck.spelledOut(rules), sources: sources)
             .breaches(draft.tests, targetTests)
         let located = await located(found, run.prepared.tested, target: commit, in: run.repository)
         return (sources.breaches + located, target.id)
@@ -96,15 +95,15 @@ struct IntegrityContributor: ReportContributor {
 
 extension ChangeSources {
     /// What the sources of a change say about its tests; nil where the definition has no rules, or the run tests no change.
-    static func outcome(of prepared: RunPreparation, in repository: WatchedRepository) async -> IntegrityOutcome? {
+    static func outcome(
+        of prepared: RunPreparation, in repository: WatchedRepository, _ reader: any SwiftSourceReader
+    ) async -> IntegrityOutcome? {
         guard let rules = prepared.declaration.integrity, let change = prepared.context.change,
             let target = OID(hex: change.targetCommit)
         else { return nil }
-        let tested = prepared.tested
         do {
-            return try await withRepository(at: repository.store) { store in
-                try ChangeSources(store: store, old: target, new: tested).outcome(of: rules)
-            }
+            return try await ChangeSources(in: repository.store, from: target, to: prepared.tested, reader: reader)
+                .outcome(of: rules)
         } catch {
             // Nothing is concluded from absence: what could not be read was not found to be good.
             let breach = Breach(

@@ -1,4 +1,3 @@
-import Engine
 import Store
 import Reports
 import Diagnostics

@@ -1,4 +1,3 @@
-import Engine
 import Results
 import Store
 import Archive

@@ -1,4 +1,3 @@
-import Engine
 import Results
 import Store
 import Pipeline
@@ -29,7 +28,7 @@ struct TargetComparisonContributor: ReportContributor {
             return
         }
         draft.wantedRuns.append(
-            .refresh(
+            .warmUp(
                 report.workflow, repository: report.repository, branch: branch, commit: change.targetCommit,
                 definition: change.targetCommit))
     }

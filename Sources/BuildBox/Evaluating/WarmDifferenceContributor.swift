@@ -1,3 +1,4 @@
+import Workspaces
 import Engine
 import Store
 import Results
@@ -7,7 +8,7 @@ import Logging
 /// where the code is merged, the snapshots of its line are given up.
 struct WarmDifferenceContributor: ReportContributor {
     let reports: any ReportSource
-    let bases: BaseStore
+    let bases: SnapshotStore
     let log: Logger
 
     /// How the two verdicts differ.
@@ -22,18 +23,26 @@ struct WarmDifferenceContributor: ReportContributor {
         let (report, request) = (draft.report, run.request)
         // A repetition of such a run asks for the same, and may begin from a snapshot.
         guard request.beginsFromNothing, report.base == nil else { return }
-        guard let id = request.warmRun ?? (request.isClean == true ? request.rerunOf : nil), let branch = request.branch
-        else { return }
+        guard let (id, hasPassed) = warmRun(of: request), let branch = request.branch else { return }
         // The archive may have dropped the warm run. That it passed and left a snapshot may be known all the same, and the
         // snapshots on top of that one are still there.
         let warm = try? await reports.report(id)
         if let warm {
             guard warm.base != nil, warm.testedTree == report.testedTree else { return }
-        } else if request.upkeep != .cleanRoom || request.warmFailed == true {
+        } else if !hasPassed {
             return
         }
         guard let difference = await difference(report, warm) else { return }
         draft.report.findings.append(await finding(difference, report, warmRun: id, branch: branch))
+    }
+
+    /// The run in a warm workspace that a run from nothing is compared with, and whether it is known to have passed.
+    private func warmRun(of request: RunRequest) -> (RunID, hasPassed: Bool)? {
+        switch request.kind {
+        case .cleanBuild(let run, let hasFailed): run.map { ($0, !hasFailed) }
+        case .rerun(let rerun) where request.options.isClean: (rerun.of, false)
+        default: nil
+        }
     }
 
     private func difference(_ report: Report, _ warm: Report?) async -> Difference? {

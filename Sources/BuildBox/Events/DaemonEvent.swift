@@ -1,3 +1,4 @@
+import Workspaces
 import Store
 import Engine
 import Results
@@ -6,7 +7,7 @@ enum DaemonEvent: Sendable {
     /// A step went on, in the order in which the engine saw it.
     case step(RunID, RunEvent)
     /// A run found no snapshot to begin from, or left none.
-    case snapshotMissed(WantedBase)
+    case snapshotMissed(MissedSnapshot)
     /// The verdict and its report are durable.
     case recorded(RecordedRun)
     /// Nothing of the run goes on, whether it has a verdict or was put back to wait for approval.

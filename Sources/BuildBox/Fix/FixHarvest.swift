@@ -164,8 +164,9 @@ struct FixHarvest: Sendable {
     }
 
     /// Whether it weakens tests of the change.
-    func breaches(of commit: OID, in store: Repository) throws -> [Breach] {
+    func breaches(of commit: OID, in repository: String, _ reader: any SwiftSourceReader) async throws -> [Breach] {
         let paths = rules.filter { if case .untouched = $0 { true } else { false } }
-        return try ChangeSources(store: store, old: head, new: commit).outcome(of: [.standard] + paths).breaches
+        return try await ChangeSources(in: repository, from: head, to: commit, reader: reader)
+            .outcome(of: [.standard] + paths).breaches
     }
 }

@@ -1,9 +1,9 @@
 import Reports
 import Results
 import TerminalText
-import Engine
 import Foundation
 import Pipeline
+import Sandbox
 
 /// What a fixer is handed: a prompt with what is wrong, the same as JSON, and what came of earlier attempts.
 ///

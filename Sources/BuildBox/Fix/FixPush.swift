@@ -1,7 +1,9 @@
+import Workspaces
 import Engine
 import TerminalText
 import Foundation
 import Git
+import Sandbox
 
 /// Puts a fix on the change's own branch, where that is still at the commit that failed.
 struct FixPush: Sendable {
@@ -44,7 +46,7 @@ struct FixPush: Sendable {
         environment["LC_ALL"] = "C"
         // A lease on the very commit: what somebody pushes meanwhile is never overwritten, nor is it if the watched
         // repository was read too long ago.
-        let result = try await Tool(
+        let result = try await ExternalCommand(
             "git",
             [
                 "-C", repository.store, "push", "--porcelain", "--no-verify", "--force-with-lease=\(ref):\(head)",

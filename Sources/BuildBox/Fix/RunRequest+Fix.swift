@@ -5,10 +5,9 @@ extension RunRequest {
     /// A run in which a fixer works on what failed.
     static func fixing(_ failed: RunRequest, _ role: FixRole) -> RunRequest {
         var request = failed
-        request.fix = role
+        request.kind = .fix(role)
         request.nonce = "fix \(role.attempt) of run \(role.of)"
-        (request.resumes, request.rerunOf, request.origin, request.repetition) = (role.of, nil, nil, nil)
-        (request.onlySteps, request.onlyTests, request.isForeground, request.upkeep) = (nil, nil, nil, nil)
+        (request.onlySteps, request.onlyTests, request.options.isForeground) = (nil, nil, false)
         request.concurrency = .queue(max: 1_000)
         return request
     }
@@ -17,7 +16,6 @@ extension RunRequest {
     static func checking(_ failed: RunRequest, _ role: FixRole, commit: String) -> RunRequest {
         var request = fixing(failed, role)
         request.nonce = "check of fix \(role.attempt) of run \(role.of)"
-        request.resumes = nil
         request.head = commit
         request.change?.head = commit
         return request

@@ -120,6 +120,14 @@ final class LiveBoard: Sendable {
 
     func run(_ id: RunID) -> LiveRun? { state.withLock { $0.runs[id] } }
 
+    /// The run as the index has it, and why it waits for a person in the middle, which only the board knows.
+    func withQuestion(_ run: RunSummary) -> RunSummary {
+        guard run.state == .running, let question = self.run(run.id)?.question else { return run }
+        var run = run
+        run.heldFor = question
+        return run
+    }
+
     func isParked(_ id: RunID) -> Bool { state.withLock { $0.runs[id]?.isParked ?? false } }
     var isEmpty: Bool { state.withLock { $0.runs.isEmpty } }
     var all: [LiveRun] { state.withLock { Array($0.runs.values) }.sorted { $0.id < $1.id } }

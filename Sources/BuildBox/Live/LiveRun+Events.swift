@@ -16,6 +16,12 @@ extension LiveRun {
         return isAwaiting
     }
 
+    /// What a person is asked, with the step that waits for the answer; nil while anything else goes on.
+    var question: String? {
+        guard isParked, let step = steps.first(where: \.awaitsApproval) else { return nil }
+        return "\"\(step.record.name)\" \(step.waitsFor ?? "")"
+    }
+
     mutating func change(_ change: (inout LiveRun) -> Void) {
         change(&self)
         revision += 1

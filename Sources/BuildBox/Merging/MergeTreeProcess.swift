@@ -1,8 +1,8 @@
 import Results
 import TerminalText
-import Engine
 import Foundation
 import Git
+import Sandbox
 
 /// One process of `git merge-tree`, which merges pairs of commits in a scratch repository.
 struct MergeTreeProcess: Sendable {
@@ -40,11 +40,12 @@ struct MergeTreeProcess: Sendable {
         input=$4 errors=$5; shift 5; exec "$@" <"$input" 2>"$errors"
         """
 
-    private func start(_ words: [String], input: String, in scratch: MergeScratch) async throws -> ToolResult {
+    private func start(_ words: [String], input: String, in scratch: MergeScratch) async throws -> ExternalCommandResult
+    {
         let (inputFile, errorFile) = ("\(scratch.path)/input", "\(scratch.path)/errors")
         try Data(input.utf8).write(to: URL(fileURLWithPath: inputFile))
         let seconds = Int(limits.deadline.components.seconds) + 1
-        return try await Tool(
+        return try await ExternalCommand(
             "/bin/sh",
             [
                 // ulimit counts memory in KiB, and files in blocks of 512 bytes.
@@ -75,7 +76,9 @@ struct MergeTreeProcess: Sendable {
         ]
     }
 
-    private func failure(_ result: ToolResult, _ outcomes: [MergeOutcome], _ scratch: MergeScratch) -> MergeFailure {
+    private func failure(_ result: ExternalCommandResult, _ outcomes: [MergeOutcome], _ scratch: MergeScratch)
+        -> MergeFailure
+    {
         if result.droppedBytes > 0 {
             return MergeFailure(
                 reason: "it has more conflicts than can be listed", outcomes: outcomes, losesAnswers: true)

@@ -1,6 +1,7 @@
 import Control
 import Engine
 public import Foundation
+import Sandbox
 
 /// The installed Git, where it can merge commits without a work tree (`git merge-tree --write-tree`, Git 2.38).
 public struct MergingGit: Sendable, Equatable {
@@ -35,10 +36,11 @@ public struct MergingGit: Sendable, Equatable {
         guard let path = path(environment) else {
             throw RequestError(.missingTool, "there is no git in PATH (\(environment["PATH"] ?? "")). \(instead)")
         }
-        let result: ToolResult
+        let result: ExternalCommandResult
         do {
-            result = try await Tool(path, ["--version"], environment: environment, deadline: .seconds(10)).run()
-        } catch let error as ToolError {
+            result = try await ExternalCommand(path, ["--version"], environment: environment, deadline: .seconds(10))
+                .run()
+        } catch let error as ExternalCommandError {
             throw RequestError(.missingTool, "\(path) can't be started: \(error.cause). \(instead)")
         }
         guard result.succeeded else { throw RequestError(.missingTool, "\(path) --version failed. \(instead)") }

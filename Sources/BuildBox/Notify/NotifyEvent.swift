@@ -58,7 +58,7 @@ public struct NotifyEvent: Sendable, Codable, Equatable {
         let at = summary.endedAt ?? summary.createdAt
         if run.request.runsAtMostOnce { return [NotifyEvent(.release, run, at: at)] }
         // Of its own accord the daemon repeats what is known; only what tests a branch for the first time is news.
-        guard run.request.upkeep == nil || run.request.upkeep == .refresh, summary.event != .manual,
+        guard [nil, .warmUp].contains(run.request.background), summary.event != .manual,
             ![.superseded, .cancelled, .notApplicable].contains(verdict)
         else { return [] }
         if summary.change != nil { return [NotifyEvent(.change, run, at: at)] }

@@ -5,6 +5,7 @@ import Engine
 import TerminalText
 import Foundation
 import Pipeline
+import Sandbox
 
 /// Whom events are sent to.
 public struct NotifyOptions: Sendable, Equatable {
@@ -56,19 +57,19 @@ struct NotifyTarget: Sendable {
         defer { for file in [bodyFile, configFile] { try? FileManager.default.removeItem(atPath: file) } }
         if receivers.contains(.command), let command = options.command {
             try await run(
-                Tool(
+                ExternalCommand(
                     "/bin/sh", ["-c", "exec <\"$1\" && eval \"$2\"", "pipectl", bodyFile, command],
                     deadline: options.deadline, outputLimit: 4_096))
         }
         if receivers.contains(.url), options.url != nil {
             try await run(
-                Tool(
+                ExternalCommand(
                     "curl", ["--disable", "--config", configFile], deadline: options.deadline + .seconds(5),
                     outputLimit: 4_096), isHTTP: true)
         }
     }
 
-    private func run(_ tool: Tool, isHTTP: Bool = false) async throws {
+    private func run(_ tool: ExternalCommand, isHTTP: Bool = false) async throws {
         if let failure = Self.failure(of: try await tool.run(), isHTTP: isHTTP) { throw failure }
     }
 
@@ -76,7 +77,7 @@ struct NotifyTarget: Sendable {
     ///
     /// Of HTTP only a status of 2xx says so: curl takes a redirect for success, which it does not follow here, because
     /// the event would go to an address that nobody named.
-    static func failure(of result: ToolResult, isHTTP: Bool) -> (any Error)? {
+    static func failure(of result: ExternalCommandResult, isHTTP: Bool) -> (any Error)? {
         let status = isHTTP ? status(in: result.text) : nil
         if result.succeeded {
             if !isHTTP || status.map((200..<300).contains) == true { return nil }

@@ -1,3 +1,4 @@
+import Workspaces
 import Engine
 import Results
 import Foundation
@@ -40,7 +41,7 @@ enum BoxClass {
 
     /// How this box runs steps: what they see of it, whether anything encloses them, and what it lets them use.
     static func facts(_ options: BoxOptions, _ sandboxing: Sandboxing) -> [String] {
-        machine + ["installed", BoxImage.words, "sandbox", sandboxing.sandbox == nil ? "none" : "enclosed"]
+        machine + ["installed", MachineImage.words, "sandbox", sandboxing.sandbox == nil ? "none" : "enclosed"]
             + ["readable"] + options.readable.sorted() + ["writable"] + options.writable.sorted()
             + ["shared"] + options.shared.sorted() + ["limits"] + options.stepLimits.keyTexts
             + options.runLimits.keyTexts

@@ -1,3 +1,4 @@
+import Workspaces
 import Results
 import Store
 import Archive
@@ -6,6 +7,7 @@ import Foundation
 import Git
 import Logging
 import Pipeline
+import WorkflowPrograms
 
 /// What earlier runs have proved of a run, found out before its first step where it makes use of that.
 struct RunProofs: Sendable {
@@ -190,8 +192,8 @@ struct ProofSearch: Sendable {
     /// A run by the clock is there to find out what changed without a push, and one of the box's own to leave a whole
     /// workspace.
     static func isWanted(_ request: RunRequest, _ options: BoxOptions) -> Bool {
-        options.usesProofs && request.refusesProofs != true && request.event != .schedule
-            && request.upkeep == nil && request.isClean != true
+        options.usesProofs && !request.options.refusesProofs && request.event != .schedule
+            && request.background == nil && !request.options.isClean
     }
 
     private func isSample() -> Bool { Double.random(in: 0..<1) < options.proofSampling }

@@ -1,5 +1,6 @@
 import Engine
 import Git
+import Sandbox
 import Synchronization
 
 /// Where the symbolic links of a tree lead in that tree: whoever reads one reads what is there.

@@ -96,14 +96,6 @@ struct RunLookup: Sendable {
     }
 }
 
-extension Box {
-    func find(_ question: RunQuestion) async throws -> RunID {
-        let known = try await directory()
-        let here = known.find(at: question.locations, watchedOnly: true) ?? known.find(at: question.locations)
-        return try await RunLookup(index: index, repository: here?.name).find(question.reference)
-    }
-}
-
 extension RequestError {
     /// The same sentence for everybody who asks for a run that is not there.
     static func unknownRun(_ id: RunID) -> RequestError {

@@ -1,11 +1,14 @@
+import Workspaces
+import StateFiles
+import SystemCalls
 import Control
 import Results
 import Store
 import Foundation
 
 import Archive
-import Engine
 import Git
+import Sandbox
 
 #if canImport(Glibc)
     import Glibc
@@ -60,31 +63,5 @@ struct CloneStores: Sendable {
     private static func isGone(_ path: String) -> Bool {
         var info = stat()
         return stat(path, &info) != 0 && [ENOENT, ENOTDIR].contains(errno)
-    }
-}
-
-extension Box {
-    /// Stores of clones that are gone, and that no run needs: neither one that waits or runs, nor the retained workspace
-    /// of one that failed.
-    func abandonedStores() async throws -> [AbandonedStore] {
-        let stores = CloneStores(mirrors: state.mirrors)
-        var needed: Set<String> = []
-        for run in try await index.runs(RunFilter(states: [.queued, .running], limit: .max)) {
-            guard let request = try await index.run(run.id)?.request, let clone = request.source else { continue }
-            needed.insert(stores.path(for: clone, of: request.repository))
-        }
-        for one in await kept.all {
-            needed.formUnion(one.objects.map { URL(fileURLWithPath: $0).deletingLastPathComponent().path })
-        }
-        return try await offThread { [needed] in stores.abandoned(needed: needed) }
-    }
-
-    /// Removes these stores and what killed merges left; returns the stores that are gone now.
-    func remove(_ abandoned: [AbandonedStore]) async throws -> [AbandonedStore] {
-        let stores = CloneStores(mirrors: state.mirrors)
-        return try await offThread {
-            stores.clearScratch()
-            return stores.remove(abandoned)
-        }
     }
 }

@@ -23,18 +23,21 @@ actor RepositoryRegistry {
     ///
     /// - Parameter name: Nil for the one that it has, or one that its location suggests.
     /// - Throws: `GitError` where it can't be opened, `ArchiveError` where it can't be registered.
-    func open(_ location: String, named name: String?) async throws -> WatchedRepository {
+    func open(_ location: String, named name: String?, preferring wish: String? = nil) async throws -> WatchedRepository
+    {
         let location =
             WatchedRepository.isRemote(location) ? location : URL(fileURLWithPath: location).standardizedFileURL.path
         if let known = known(location) { return known }
-        return try await gate.pass { try await openNew(location, named: name) }
+        return try await gate.pass { try await openNew(location, named: name, preferring: wish) }
     }
 
-    private func openNew(_ location: String, named name: String?) async throws -> WatchedRepository {
+    private func openNew(_ location: String, named name: String?, preferring wish: String?) async throws
+        -> WatchedRepository
+    {
         // The caller before may have opened the same.
         if let known = known(location) { return known }
         let registered = try await index.repositories()
-        let chosen = name ?? registered.first { $0.value == location }?.key ?? freeName(for: location, registered)
+        let chosen = name ?? registered.first { $0.value == location }?.key ?? freeName(for: location, wish, registered)
         let repository = try await WatchedRepository.open(location, named: chosen, mirrors: mirrors)
         if registered[chosen] != repository.location {
             try await index.register(chosen, location: repository.location)
@@ -45,8 +48,8 @@ actor RepositoryRegistry {
 
     private func known(_ location: String) -> WatchedRepository? { all.values.first { $0.location == location } }
 
-    private func freeName(for location: String, _ registered: [String: String]) -> String {
-        let base = WatchedRepository.name(for: location)
+    private func freeName(for location: String, _ wish: String?, _ registered: [String: String]) -> String {
+        let base = wish ?? WatchedRepository.name(for: location)
         func isTaken(_ name: String) -> Bool {
             all[name] != nil || (registered[name].map { $0 != location } ?? false)
         }

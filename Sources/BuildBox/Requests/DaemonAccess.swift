@@ -1,21 +1,25 @@
+public import StateFiles
 public import Control
 public import Logging
 
 import Foundation
 
-/// A command's way to the box: the one that runs, over its socket, or one opened in this process.
+/// A command's way to the daemon: the one that runs, over its socket, or one opened in this process.
 public enum DaemonAccess: Sendable {
     case daemon(DaemonClient<DaemonRequest, DaemonReply>)
-    case own(Box)
+    case own(Daemon)
 
-    /// The running daemon if there is one, else a box of our own that holds the state for as long as it lives.
-    public static func open(_ state: StateFolder, purpose: String, options: BoxOptions, log: Logger) async throws
-        -> DaemonAccess
-    {
+    /// The running daemon if there is one, else a daemon of our own that holds the state for as long as it lives.
+    ///
+    /// - Parameter options: Asked for only where no daemon runs: what is wrong with the settings here is no concern of a
+    ///   daemon that has its own.
+    public static func open(
+        _ state: StateFolder, purpose: String, options: @autoclosure () throws -> BoxOptions, log: Logger
+    ) async throws -> DaemonAccess {
         do {
             return .daemon(try await DaemonClient.connect(path: state.socket))
         } catch let error where error.code == .notRunning {
-            return .own(try await Box(state: state, purpose: purpose, options: options, log: log))
+            return .own(try await Daemon(state: state, purpose: purpose, options: options(), log: log))
         }
     }
 
@@ -26,13 +30,13 @@ public enum DaemonAccess: Sendable {
             try await each(reply)
         }
         switch self {
-        case .own(let box): try await box.answer(request, by: getuid(), reply: take)
+        case .own(let daemon): try await daemon.answer(request, by: getuid(), reply: take)
         case .daemon(let client): for try await reply in try await client.send(request) { try await take(reply) }
         }
     }
 
     /// Gives the state back, if it is ours.
     public func close() async {
-        if case .own(let box) = self { await box.close() }
+        if case .own(let daemon) = self { await daemon.close() }
     }
 }

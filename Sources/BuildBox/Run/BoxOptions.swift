@@ -1,7 +1,10 @@
+public import Workspaces
+import StateFiles
 public import Engine
 public import Foundation
 public import Git
 public import Pipeline
+public import Settings
 
 /// How a box works: what `pipectl watch` and `pipectl run` can set.
 public struct BoxOptions: Sendable {
@@ -15,8 +18,8 @@ public struct BoxOptions: Sendable {
     public var grace: Duration = .seconds(10)
     /// No run is started while fewer bytes are free on the state folder's disk.
     public var minimumFreeBytes = 1 << 30
-    /// As many as that, or more: below twice the ballast not even a checkout can be hoped for.
-    var keptFreeBytes: Int { max(minimumFreeBytes, 2 * Ballast.bytes) }
+    /// As many as that, or more: below twice the reserve not even a checkout can be hoped for.
+    var keptFreeBytes: Int { max(minimumFreeBytes, 2 * ReservedDiskSpace.bytes) }
     /// Whether a one-screen summary of each run is written to `refs/notes/pipectl` of the watched repository.
     public var writesNotes = false
     /// Which code is trusted, and what a person is asked about.
@@ -26,8 +29,8 @@ public struct BoxOptions: Sendable {
 
     /// Who is told what happens; only by a daemon.
     public var notify = NotifyOptions()
-    /// The options of the command line that set any of these, as they were typed: `slots` to `4`.
-    public var settings: [String: [String]] = [:]
+    /// All settings with their values and where each comes from, for those who ask a daemon.
+    public var settings: [SettingRecord] = []
 
     /// Whether steps that earlier runs have proved are left out.
     public var usesProofs = true
@@ -69,4 +72,9 @@ public struct BoxOptions: Sendable {
         self.slots = max(slots, 1)
         runs = max(slots, 1)
     }
+}
+
+extension BoxOptions {
+    /// The folders of the machine that sandboxes show.
+    public var folders: SandboxFolders { SandboxFolders(readable: readable, writable: writable, shared: shared) }
 }

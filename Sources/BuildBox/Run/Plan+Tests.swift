@@ -1,12 +1,7 @@
 import Store
 import Results
-import Engine
 import Pipeline
-
-extension RunRequest {
-    /// Whether it leaves out some of what the workflow runs: what is missing in its report is not gone.
-    var isPartial: Bool { onlySteps != nil || onlyTests != nil }
-}
+import WorkflowPrograms
 
 /// Runs of some tests only.
 extension Plan {
@@ -57,37 +52,4 @@ extension Plan {
 extension KnownTest {
     /// As a person types it behind `--tests`: a Swift function without its parentheses, which a shell would read.
     var typed: String { id.hasSuffix("()") ? String(id.dropLast(2)) : id }
-}
-
-extension Box {
-    /// The tests that are meant by these names, or parts of them.
-    ///
-    /// What no run has had yet stays the part of a name that it is, for the tool to look for.
-    func tests(named texts: [String], in repository: String) async throws -> [KnownTest] {
-        var found: [KnownTest] = []
-        for text in texts.prefix(200) where !text.isEmpty {
-            var exact = try await known(text, in: repository)
-            if exact.isEmpty { exact = try await known(text + "()", in: repository) }
-            if exact.isEmpty {
-                let parts = try await index.testNames(matching: text, limit: 200).filter {
-                    Quarantine(test: text, until: "", reason: "").covers("\($0.suite)/\($0.name)")
-                }
-                if parts.count == 1 { exact = try await known("\(parts[0].suite)/\(parts[0].name)", in: repository) }
-            }
-            found += exact.isEmpty ? [KnownTest(suite: "", name: text)] : exact
-        }
-        return found
-    }
-
-    /// Tests of exactly this name that a run of the repository had.
-    private func known(_ text: String, in repository: String) async throws -> [KnownTest] {
-        var found: [KnownTest] = []
-        for (suite, name) in try await index.testNames(matching: text, limit: 20)
-        where text == (suite.isEmpty ? name : "\(suite)/\(name)") {
-            let filter = TestFilter(repository: repository, limit: 1)
-            guard let last = try await index.testHistory(suite: suite, name: name, filter).first else { continue }
-            found.append(KnownTest(suite: suite, name: name, file: last.result.file))
-        }
-        return found
-    }
 }

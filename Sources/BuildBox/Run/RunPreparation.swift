@@ -1,3 +1,4 @@
+import Workspaces
 import Diagnostics
 import Results
 import Store
@@ -5,6 +6,7 @@ import Engine
 import Foundation
 import Git
 import Pipeline
+import WorkflowPrograms
 
 /// What must be known before the first step of a run: the tested commit, the workflow program and the plan.
 struct RunPreparation: Sendable {
@@ -79,7 +81,7 @@ extension RunPreparation {
             let limits = AgentLimits(request: request)
             try limits.check(declaration)
             let decision = TrustDecision.make(facts.trust(request, declaration), rules.policy)
-            if request.upkeep != nil, decision.ruling != .allowed || decision.trust != .merged {
+            if request.background != nil, decision.ruling != .allowed || decision.trust != .merged {
                 throw EarlyVerdict(
                     verdict: .cancelled, reason: "runs that the daemon starts by itself must not need approval",
                     tested: facts.tested)
@@ -89,7 +91,7 @@ extension RunPreparation {
             let wholePlan = try await program.plan(workflow: request.workflow, context: context)
             try limits.check(wholePlan, decision.trust)
             var plan = try request.onlySteps.map { try wholePlan.keeping($0) } ?? wholePlan
-            if request.upkeep != nil { plan = plan.withoutActing }
+            if request.background != nil { plan = plan.withoutActing }
             if let tests = request.onlyTests { plan = try plan.running(tests, in: request.onlySteps) }
             if request.fix?.isMaking == true {
                 guard let fix = declaration.fix else {
@@ -227,9 +229,12 @@ extension Plan {
         var waiting = names
         while let name = waiting.popLast() {
             guard let step = byName[name] else {
+                let known = steps.map(\.name)
                 throw DefinitionError(
                     .invalid,
-                    "workflow \"\(workflow)\" has no step \"\(name)\"; it has \(steps.map(\.name).joined(separator: ", "))"
+                    "workflow \"\(workflow)\" has no step \"\(name)\"."
+                        + NameSuggestion.question(for: name, among: known)
+                        + " It has: \(known.joined(separator: ", "))."
                 )
             }
             if kept.insert(name).inserted { waiting += step.needs }

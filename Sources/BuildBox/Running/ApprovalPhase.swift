@@ -1,7 +1,7 @@
+import Concurrency
 import Results
 import Store
 import TerminalText
-import Engine
 import Foundation
 import Logging
 import Pipeline

@@ -1,9 +1,12 @@
+import Workspaces
 import Results
 import Store
 import Engine
 import Foundation
 import Pipeline
+import Sandbox
 import SystemPackage
+import WorkflowPrograms
 
 /// The phase that runs the plan's steps: it turns what the phases before found and provided into the engine's setting.
 struct ExecutePhase: Sendable {
@@ -20,7 +23,7 @@ struct ExecutePhase: Sendable {
         var options: BoxOptions
         var controlGroups: ControlGroups?
         /// Makes sandboxes ready for the runs that follow; nil where nothing is made ready.
-        var standbys: Standbys?
+        var sandboxPool: SandboxPool?
     }
 
     /// - Parameter journal: Where steps write down what they are about to do; nil where they may be done again.
@@ -53,8 +56,8 @@ struct ExecutePhase: Sendable {
         let (options, enclosed, space) = (settings.options, provided.enclosed, provided.lease.workspace)
         let (workflow, program, run) = (task.request.workflow, prepared.program, task.run)
         let contextFile =
-            enclosed.enclosure != nil && Sandbox.hasMounts
-            ? Sandbox.Place.context : RunEnclosure.contextFile(in: task.place.folder)
+            enclosed.runSandbox != nil && Sandbox.hasMounts
+            ? Sandbox.Place.context : RunSandboxLease.contextFile(in: task.place.folder)
         var setting = RunSetting(
             workspace: FilePath(space.path), folder: FilePath(task.place.folder),
             environment: RunVariables.environment(prepared, run),
@@ -65,7 +68,7 @@ struct ExecutePhase: Sendable {
             logLimits: LogLimits(head: options.logBytes, tail: options.logBytes), secrets: provided.secrets,
             approval: { [approval] step, stop in await approval.decision(on: step, of: run, prepared, stop) })
         setting.workspaceMount = space.mount
-        setting.enclosure = enclosed.enclosure
+        setting.runSandbox = enclosed.runSandbox
         // A sandbox that waited shows the folder that was there before. A checkout after failed layers is another one.
         setting.standby = space.problem == nil ? enclosed.standby : nil
         setting.stepLimits = options.stepLimits
@@ -84,11 +87,11 @@ struct ExecutePhase: Sendable {
         _ task: RunTask, _ prepared: RunPreparation, _ provided: ProvidePhase.Provided, _ setting: inout RunSetting
     ) {
         let (monitor, enclosed) = (monitor, provided.enclosed)
-        if task.request.upkeep == nil, let standbys = settings.standbys,
-            let wanted = enclosed.next(after: prepared, in: task.repository, provided.lease.workspace)
+        if task.request.background == nil, let sandboxPool = settings.sandboxPool,
+            let wanted = enclosed.next(after: prepared.preparedRun(task), provided.lease.workspace)
         {
             let (name, most) = (task.request.repository, settings.options.slots)
-            setting.launched = { standbys.prepare(wanted, count: min(monitor.live.count(of: name), most)) }
+            setting.launched = { sandboxPool.prepare(wanted, count: min(monitor.live.count(of: name), most)) }
         }
         // The next run could only read the caches that this one writes until its sandboxes have ended.
         if enclosed.written.isEmpty { setting.finished = { monitor.stepsEnded(task) } }

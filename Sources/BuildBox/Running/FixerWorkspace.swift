@@ -1,3 +1,5 @@
+import Workspaces
+import SystemCalls
 import Control
 import Archive
 import Reports
@@ -10,6 +12,7 @@ import Git
 import TestIntegrity
 import Logging
 import Pipeline
+import Sandbox
 
 /// How the workspace was before the fixer began.
 struct FixBeginning: Sendable {
@@ -24,6 +27,8 @@ struct FixerWorkspace: Sendable {
     let store: ArchiveStore
     /// What must change before a run passes, for those who are to change it.
     let bundle: @Sendable (BundleRequest) async throws -> String
+    /// Reads the Swift files that a fixer changed.
+    let reader: any SwiftSourceReader
 
     /// Hands the fixer what it needs and notes how its workspace is; nil in all other runs.
     func begin(
@@ -95,16 +100,21 @@ struct FixerWorkspace: Sendable {
         do {
             let (harvest, scan, view) = (beginning.harvest, beginning.scan, space.view)
             let (message, ref) = (Self.message(beginning.role, run.request), Self.ref(beginning.role, run))
-            let made = try await withRepository(at: repository.store) { store -> (FixHarvest.Result, Made?) in
-                var result = try harvest.take(since: scan, from: view, into: store)
+            var made = try await withRepository(at: repository.store) { store -> (FixHarvest.Result, Made?) in
+                let result = try harvest.take(since: scan, from: view, into: store)
                 guard let tree = result.tree else { return (result, nil) }
                 let author = Signature(name: FixCommit.name, email: FixCommit.address, time: Date())
                 let commit = try store.createCommit(
                     tree: tree, parents: [harvest.head], author: author, committer: author, message: message)
-                result.breaches = try harvest.breaches(of: commit, in: store)
-                let files = try store.diff(from: harvest.head, to: commit)
-                if result.breaches.isEmpty { try store.setRef(ref, to: commit, message: "pipectl: fix") }
-                return (result, Made(commit: commit, files: files))
+                return (result, Made(commit: commit, files: try store.diff(from: harvest.head, to: commit)))
+            }
+            if let commit = made.1?.commit {
+                made.0.breaches = try await harvest.breaches(of: commit, in: repository.store, reader)
+                if made.0.breaches.isEmpty {
+                    try await withRepository(at: repository.store) {
+                        try $0.setRef(ref, to: commit, message: "pipectl: fix")
+                    }
+                }
             }
             record.outcome = made.0.outcome
             record.leftOut = made.0.leftOut > 0 ? made.0.leftOut : nil
@@ -150,7 +160,7 @@ struct FixerWorkspace: Sendable {
     ) async throws -> ArtifactRecord {
         var environment = ["PATH": "/usr/bin:/bin:/usr/local/bin:/opt/homebrew/bin", "LC_ALL": "C"]
         (environment["GIT_CONFIG_NOSYSTEM"], environment["GIT_CONFIG_GLOBAL"]) = ("1", "/dev/null")
-        let made = try await Tool(
+        let made = try await ExternalCommand(
             "git",
             [
                 "-C", repository.store, "format-patch", "--stdout", "--binary", "--no-signature", "--no-ext-diff",

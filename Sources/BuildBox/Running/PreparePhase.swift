@@ -1,7 +1,8 @@
 import Results
 import Store
 import Archive
-import Engine
+import Concurrency
+import WorkflowPrograms
 
 /// The first phase: the tested commit, the workflow program, the trust in both, and the plan.
 struct PreparePhase: Sendable {

@@ -1,3 +1,7 @@
+import Secrets
+import Workspaces
+import StateFiles
+import SystemCalls
 import Masking
 import Results
 import Store
@@ -5,6 +9,8 @@ import Engine
 import Foundation
 import Logging
 import Pipeline
+import Sandbox
+import WorkflowPrograms
 
 /// The phase that provides what steps run in: sandbox, workspace, secrets, and what reviewers and fixers are handed.
 struct ProvidePhase: Sendable {
@@ -16,7 +22,7 @@ struct ProvidePhase: Sendable {
 
     /// What a run has while its steps run; given back by ``ProvidePhase/close(_:_:_:outcome:)``.
     struct Provided: Sendable {
-        let enclosed: RunEnclosure
+        let enclosed: RunSandboxLease
         let lease: WorkspaceProvider.Lease
         let secrets: RunSecrets
         /// By step.
@@ -29,11 +35,12 @@ struct ProvidePhase: Sendable {
     func provide(_ task: RunTask, _ prepared: RunPreparation, _ proofs: RunProofs) async throws -> Provided {
         try await makeFolders(task, prepared)
         let secrets = try await sandbox.secrets(for: prepared, of: task.run)
-        let enclosed = try sandbox.enclosure(task, prepared)
+        let run = prepared.preparedRun(task)
+        let enclosed = try sandbox.lease(run, at: task.place)
         let lease: WorkspaceProvider.Lease
         do {
             lease = try await workspaces.provide(
-                task, prepared, in: enclosed, isWhole: proofs.leaveAll(of: prepared.plan))
+                run, in: enclosed, at: task.place, isWhole: proofs.leaveAll(of: prepared.plan))
         } catch {
             enclosed.close(sandbox.sandboxing)
             throw error
@@ -61,7 +68,8 @@ struct ProvidePhase: Sendable {
             // Only steps that are Swift code read the context.
             guard prepared.plan.steps.contains(where: { $0.action == .closure }) else { return }
             try SmallFile.write(
-                WorkflowProgram.contextData(prepared.context), to: RunEnclosure.contextFile(in: folder), isForAll: true)
+                WorkflowProgram.contextData(prepared.context), to: RunSandboxLease.contextFile(in: folder),
+                isForAll: true)
         }
     }
 
@@ -74,9 +82,9 @@ struct ProvidePhase: Sendable {
             provided.fix, &outcome, task.run, in: task.repository, lease.workspace, folder: task.place.folder)
         await workspaces.close(lease)
         var finished = FinishedWorkspace(
-            workspace: lease.workspace, choice: lease.choice, prepared: prepared,
-            hasPassed: outcome.verdict == .passed, isAllEnded: outcome.isAllEnded, user: enclosed.enclosure?.user,
-            objects: task.repository.objectFolders, resumed: lease.resumption?.kept.run, fix: fix)
+            workspace: lease.workspace, choice: lease.choice, prepared: prepared.preparedRun(task),
+            hasPassed: outcome.verdict == .passed, isAllEnded: outcome.isAllEnded, user: enclosed.runSandbox?.user,
+            objects: task.repository.source.objectFolders, resumed: lease.resumption?.kept.run, fix: fix)
         if finished.isAllEnded { finished.isAllEnded = enclosed.close(sandbox.sandboxing) }
         if !finished.isAllEnded {
             log.error(
@@ -90,7 +98,7 @@ struct ProvidePhase: Sendable {
 
     /// Notes that no step needed a workspace, so that the run leaves no snapshot.
     func skip(_ task: RunTask, _ prepared: RunPreparation) async {
-        _ = await workspaces.snapshots.leaving(prepared, task.run, isWhole: false)
+        _ = await workspaces.snapshots.leaving(prepared.preparedRun(task), isWhole: false)
     }
 }
 
@@ -101,15 +109,19 @@ struct SandboxSource: Sendable {
     let options: BoxOptions
 
     /// - Throws: ``EarlyVerdict`` for unread code where nothing can enclose it.
-    func enclosure(_ task: RunTask, _ prepared: RunPreparation) throws -> RunEnclosure {
-        try RunEnclosure.make(
-            prepared, of: task.run, isMerged: prepared.trust == .merged, in: task.repository, state: state,
-            options: options, sandboxing: sandboxing, place: task.place)
+    func lease(_ run: PreparedRun, at place: RunDirectories) throws -> RunSandboxLease {
+        do {
+            return try RunSandboxLease.make(
+                run, state: state, folders: options.folders, allowsUnsandboxed: options.allowsUnsandboxed,
+                sandboxing: sandboxing, place: place)
+        } catch let error as SandboxUnavailable {
+            throw EarlyVerdict(verdict: .infrastructure, reason: error.reason)
+        }
     }
 
     /// What the run is given of the secrets that its steps name: nothing unless its code is trusted.
     func secrets(for prepared: RunPreparation, of run: QueuedRun) async throws -> RunSecrets {
-        guard prepared.trust == .merged, run.request.isForAgent != true else { return .withheld }
+        guard prepared.trust == .merged, !run.request.options.isForAgent else { return .withheld }
         guard prepared.plan.steps.contains(where: { !$0.secrets.isEmpty }) else { return .none }
         return try await offThread { [state] in
             SecretStores(state: state).resolve(prepared.plan, repository: run.request.repository)

@@ -1,6 +1,5 @@
 public import Results
 import Store
-import Engine
 import Foundation
 import Pipeline
 
@@ -13,10 +12,8 @@ extension Report {
             ref: request.ref, branch: request.branch, head: request.head, change: request.change,
             mergedChanges: request.mergedChanges, parameters: request.parameters, verdict: .infrastructure,
             reason: "not finished", createdAt: run.createdAt, startedAt: start, endedAt: start, attempt: run.attempt,
-            rerunOf: request.rerunOf, reproduce: request.reproduction, box: .current)
-        if let origin = request.origin, let number = request.repetition {
-            repetition = Repetition(origin: origin, number: number)
-        }
+            rerunOf: request.rerun?.of, reproduce: request.reproduction, box: .current)
+        repetition = request.rerun.map { Repetition(origin: $0.origin, number: $0.number) }
         fix = request.fix.map(FixRecord.init)
         if run.attempt > 1 {
             findings.append(
@@ -55,11 +52,11 @@ extension RunRequest {
     public var subjectInWords: String {
         if let fix, let change { return "\(fix.inWords), change \(change.name) into \(change.target)" }
         if let change { return "change \(change.name) into \(change.target)" }
-        switch upkeep {
-        case .refresh: return "warm-up of \(branch ?? ref)"
-        case .cleanRoom: return "clean build of \(branch ?? ref)"
+        switch background {
+        case .warmUp: return "warm-up of \(branch ?? ref)"
+        case .cleanBuild: return "clean build of \(branch ?? ref)"
         case .bisect: return "bisection of \(branch ?? ref) at \(head.prefix(10))"
-        case .learn: return "retry of failing tests on \(branch ?? ref)"
+        case .flakeProbe: return "retry of failing tests on \(branch ?? ref)"
         case nil: break
         }
         if ref.isEmpty { return "working tree" }

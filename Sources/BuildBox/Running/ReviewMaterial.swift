@@ -1,3 +1,4 @@
+import SystemCalls
 import Archive
 import Reports
 import Results
@@ -7,6 +8,7 @@ import Foundation
 import Git
 import Logging
 import Pipeline
+import Sandbox
 import SystemPackage
 
 /// What steps that review a change are handed: the difference, the rules, and what earlier reviews found.

@@ -1,4 +1,6 @@
+import Workspaces
 import Control
+import Concurrency
 import Results
 import Store
 import Engine

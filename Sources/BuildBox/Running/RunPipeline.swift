@@ -1,9 +1,12 @@
+import Workspaces
 import Results
 import Store
 import Archive
+import Concurrency
 import Engine
 import Foundation
 import Pipeline
+import TestIntegrity
 
 /// Takes one claimed run through its phases to its verdict. Whatever goes wrong becomes part of the report.
 struct RunPipeline: Sendable {
@@ -13,6 +16,8 @@ struct RunPipeline: Sendable {
     let provide: ProvidePhase
     let execute: ExecutePhase
     let evaluate: Evaluation
+    /// Reads the Swift files of a change, beside its steps.
+    let reader: any SwiftSourceReader
     let record: RunRecorder
     let release: ReleasePhase
     let monitor: RunMonitor
@@ -39,7 +44,7 @@ struct RunPipeline: Sendable {
         do {
             let prepared = try await prepare.prepare(task)
             ending.take(prepared)
-            async let sources = ChangeSources.outcome(of: prepared, in: task.repository)
+            async let sources = ChangeSources.outcome(of: prepared, in: task.repository, reader)
             ending.take(try await steps(task, prepared), prepared)
             ending.report.approvals = await approve.approvals(prepared, task.id)
             let finished = FinishedRun(

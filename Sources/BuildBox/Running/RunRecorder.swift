@@ -1,3 +1,5 @@
+import Workspaces
+import StateFiles
 import Results
 import Store
 import Archive
@@ -5,7 +7,7 @@ import Engine
 import Foundation
 import Logging
 
-/// Writes what a run came to: the archive first, then the index; what a crash leaves between is settled at the start.
+/// Makes a run's verdict durable, with its report, tests, logs and artifacts: one transaction of the index.
 struct RunRecorder: Sendable {
     let state: StateFolder
     let index: Store.Index
@@ -14,7 +16,9 @@ struct RunRecorder: Sendable {
     let log: Logger
     /// Whether the box was told to cancel what runs, and to end.
     var isEnding: @Sendable () -> Bool = { false }
-    var ballast: Ballast { Ballast(path: state.ballast) }
+    /// How long it waits after the first try that failed; twice as long after each other one, up to 5 s.
+    var firstPause = Duration.seconds(1)
+    var reserve: ReservedDiskSpace { ReservedDiskSpace(path: state.reserve) }
 
     /// Tries until it is recorded; false when that is not possible and the run has no report.
     ///
@@ -24,35 +28,31 @@ struct RunRecorder: Sendable {
         -> Bool
     {
         var (report, files) = (report, files)
-        var pause = Duration.seconds(1)
+        var pause = firstPause
         var tries = 0
-        // What the archive has can't be changed any more.
-        var isWritten = false
         while true {
             tries += 1
             do {
-                let archived = try await store.write(report, request: request, tests: tests, files: files)
-                isWritten = true
-                try await index.finish(report, tests: tests, archivedBytes: archived.bytes)
+                try await store.record(report, request: request, tests: tests, files: files, in: index)
                 if tries > 1 { log.notice("run \(report.id) (\(report.verdict.title)) is archived now") }
                 return true
-            } catch let error as ArchiveError where error.code == .alreadyArchived || error.code == .verdictGiven {
+            } catch let error as ArchiveError where error.code == .verdictGiven {
                 log.error("run \(report.id) already has a verdict: \(error)")
                 return false
             } catch is CancellationError {
                 return false
             } catch {
                 let isFull =
-                    BoxTools.isDiskFull(error)
-                    || (BoxTools.freeBytes(at: state.path) ?? .max) < options.keptFreeBytes
-                if isFull, ballast.giveUp() {
+                    DiskErrors.isFull(error)
+                    || (DiskSpace.free(at: state.path) ?? .max) < options.keptFreeBytes
+                if isFull, reserve.release() {
                     log.error(
-                        "the disk of \(state.path) is full: released the reserve of \(Ballast.bytes >> 20) MiB for the report of run \(report.id)"
+                        "the disk of \(state.path) is full: released the reserve of \(ReservedDiskSpace.bytes >> 20) MiB for the report of run \(report.id)"
                     )
                     continue
                 }
-                if isFull, !isWritten, tries >= 3, dropsOutputs(of: &report, files) { continue }
-                if isFull, !isWritten, tries >= 4, dropsLogs(of: &report, &files) { continue }
+                if isFull, tries >= 3, dropsOutputs(of: &report, files) { continue }
+                if isFull, tries >= 4, dropsLogs(of: &report, &files) { continue }
                 if tries >= 5, isEnding() {
                     log.error(
                         "run \(report.id) (\(report.verdict.title)) has no recorded verdict, because the daemon is shutting down and the archive can't be written: \(error) The next start treats the run as interrupted."
@@ -119,14 +119,15 @@ struct RunRecorder: Sendable {
 
     /// Removes the run's logs when it is they that fill the disk: nobody else could make the space they wait for.
     private func dropsLogs(of report: inout Report, _ files: inout RunFiles) -> Bool {
-        guard let folder = files.logs, let free = BoxTools.freeBytes(at: state.path) else { return false }
+        guard let folder = files.logs, let free = DiskSpace.free(at: state.path) else { return false }
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         let bytes = names.reduce(0) { sum, name in
             let facts = try? FileManager.default.attributesOfItem(atPath: "\(folder)/\(name)")
             return sum + (facts?[.size] as? Int ?? 0)
         }
-        guard bytes > max(free, Ballast.bytes) else { return false }
+        guard bytes > max(free, ReservedDiskSpace.bytes) else { return false }
         try? FileManager.default.removeItem(atPath: folder)
+        store.forget(report.id)
         files.logs = nil
         for step in report.steps.indices {
             for attempt in report.steps[step].attempts.indices { report.steps[step].attempts[attempt].log = nil }
@@ -145,7 +146,7 @@ struct RunRecorder: Sendable {
         } end: { [self] step, attempt in
             for pause in [Duration.milliseconds(100), .milliseconds(400), .seconds(1), .zero] {
                 do { return try await index.end(step: step, attempt, of: run.id, attempt: run.attempt) } catch {
-                    if BoxTools.isDiskFull(error) { _ = ballast.giveUp() }
+                    if DiskErrors.isFull(error) { _ = reserve.release() }
                     // Unrecorded, it is unknown should the box go down now: that asks for a person once too often, which
                     // is the right side to err on.
                     if pause == .zero {

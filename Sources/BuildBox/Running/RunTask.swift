@@ -1,3 +1,5 @@
+import Concurrency
+import Workspaces
 import Results
 import Store
 import Engine
@@ -13,7 +15,7 @@ struct RunTask: Sendable {
     let rules: TrustRules
     let stop: StopSignal
     /// The run's own folders, maybe with a sandbox that waits.
-    let place: RunPlace
+    let place: RunDirectories
     /// By the wall clock.
     let startedAt: Date
 
@@ -87,7 +89,7 @@ struct RunEnding: Sendable {
     mutating func take(_ error: any Error) {
         report.verdict = .infrastructure
         report.reason =
-            BoxTools.isDiskFull(error)
+            DiskErrors.isFull(error)
             ? "disk full: the build box could not run it: \(error)" : "the build box could not run it: \(error)"
     }
 }

@@ -1,6 +1,6 @@
+import Concurrency
 import Results
 import Store
-import Engine
 
 /// The runs that go on in this process, and how far each is; the only list that decides what may start. A value without
 /// clock or disk.
@@ -17,7 +17,7 @@ struct LiveRuns: Sendable {
 
     private struct Entry: Sendable {
         let stop: StopSignal
-        let upkeep: RunRequest.Upkeep?
+        let background: BackgroundRun?
         var state = State.running
     }
 
@@ -37,7 +37,7 @@ struct LiveRuns: Sendable {
     ///
     /// - Parameter limit: Runs that go on at a time.
     func mayStartAnother(of limit: Int) -> Bool {
-        let wanted = entries.values.filter { $0.upkeep == nil }
+        let wanted = entries.values.filter { $0.background == nil }
         let finishing = wanted.count { $0.state == .finishing }
         return wanted.count { $0.state == .running } + max(finishing - limit, 0) < limit
     }
@@ -49,9 +49,9 @@ struct LiveRuns: Sendable {
     ///
     /// - Returns: Runs that have to give way to it.
     mutating func begin(_ run: QueuedRun, _ stop: StopSignal) -> [StopSignal] {
-        let isWanted = run.request.upkeep == nil
-        let preempted = isWanted ? entries.values.filter { $0.upkeep == .learn }.map(\.stop) : []
-        entries[run.id] = Entry(stop: stop, upkeep: run.request.upkeep)
+        let isWanted = run.request.background == nil
+        let preempted = isWanted ? entries.values.filter { $0.background == .flakeProbe }.map(\.stop) : []
+        entries[run.id] = Entry(stop: stop, background: run.request.background)
         return preempted
     }
 

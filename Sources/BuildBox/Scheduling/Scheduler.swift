@@ -1,19 +1,19 @@
+import Concurrency
 import Results
 import Store
-import Engine
 import Pipeline
 import Synchronization
 
 /// What a scheduler needs of the daemon around it.
-protocol SchedulerHost: Actor {
+protocol SchedulerHost: Sendable {
     /// Whether the disk has room for another run.
-    func hasRoom() -> Bool
+    func hasRoom() async -> Bool
     /// Told how each attempt to claim a run went; nil for well.
-    func noteClaim(_ error: (any Error)?)
+    func noteClaim(_ error: (any Error)?) async
     /// Takes a claimed run to its verdict.
     func execute(_ run: QueuedRun, _ stop: StopSignal) async -> Report
     /// Told when nothing of a run is left.
-    func noteEnd(of run: RunID)
+    func noteEnd(of run: RunID) async
     /// Sends away steps that wait for approval.
     func stopWaiting() async
 }
@@ -173,7 +173,7 @@ actor Scheduler {
         // A run that was just put back, and approved already, must have left its folders before it starts again.
         let run = try await index.claimNext(
             excluding: running, isIdle: live.withLock { $0.isIdle }, prefersMissed: background.mayMissSnapshots)
-        if run?.request.isMissed != true { background.mayMissSnapshots = false }
+        if run?.request.kind != .warmUp(isMissed: true) { background.mayMissSnapshots = false }
         return run
     }
 }

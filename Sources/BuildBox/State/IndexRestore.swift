@@ -1,3 +1,6 @@
+import Workspaces
+public import StateFiles
+import SystemCalls
 import Store
 import Archive
 public import Foundation
@@ -19,7 +22,6 @@ public struct IndexRestore: Sendable {
         let date = try await offThread { try Store.Index.restoreBackup(path: folder.index) }
         let index = try Store.Index(path: folder.index)
         let store = try ArchiveStore(home: folder.path)
-        _ = try await store.recover()
         // First what the archive knows for certain, then what nobody knows.
         let settled = try await store.settle(index)
         let reindexed = try await store.reindex(into: index)

@@ -28,50 +28,14 @@ struct AgentLimits: Sendable {
         }
     }
 
-    private var isAgents: Bool { request.isForAgent == true }
+    private var isAgents: Bool { request.options.isForAgent }
 
     private func refusal(_ why: String) -> EarlyVerdict {
         EarlyVerdict(verdict: .cancelled, reason: "\(why): an agent can't start it. A person can: \(command)")
     }
 
     private var command: String {
-        guard let run = request.rerunOf else { return "`pipectl run \(request.workflow.shellQuoted)`" }
+        guard let run = request.rerun?.of else { return "`pipectl run \(request.workflow.shellQuoted)`" }
         return "`pipectl rerun \(run)\(request.resumes != nil || request.onlySteps != nil ? " --failed" : "")`"
-    }
-}
-
-extension Box {
-    /// Refuses a request of an agent that only a person may make; anything else that is wrong, its run says.
-    ///
-    /// - Parameter earlier: How far the run was trusted that is repeated.
-    /// - Throws: ``RequestError``, with the command for a person.
-    func checkLimits(
-        of request: RunRequest, in repository: WatchedRepository, earlier: Trust? = nil
-    ) async throws {
-        guard request.isForAgent == true else { return }
-        do {
-            let prepared = try await planned(request, in: repository)
-            if earlier == .merged { try AgentLimits(request: request).check(prepared.wholePlan, .merged) }
-        } catch let early as EarlyVerdict {
-            guard early.verdict == .cancelled else { return }
-            throw RequestError(.needsPerson, early.reason)
-        }
-    }
-
-    /// The preparation of a run that is not started; as if everything that it asks a person were approved.
-    func planned(_ request: RunRequest, in repository: WatchedRepository) async throws -> RunPreparation {
-        let run = QueuedRun(id: 0, request: request, createdAt: Date())
-        let programs = try await programs()
-        let prepared = try await RunPreparation.make(
-            run, in: repository, programs: programs, rules: try await rules(for: repository),
-            tests: { [index, log] in
-                await RunOrder(index: index, log: log).tests(of: request, $0, store: repository.store)
-            }
-        ) { binding in
-            Approval(
-                why: "", head: request.head, definition: "", binding: binding, askedAt: Date(), decision: .approved)
-        }
-        try await withRepository(at: repository.store) { try $0.letGo(of: RunPreparation.pin(run.id)) }
-        return prepared
     }
 }

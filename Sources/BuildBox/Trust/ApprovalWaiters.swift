@@ -1,6 +1,6 @@
+import Concurrency
 import Results
 import Store
-import Engine
 import Synchronization
 
 /// Steps of this process that wait for approval, and the answers that reach them.

@@ -2,6 +2,7 @@ import Results
 import Engine
 import Git
 import Pipeline
+import WorkflowPrograms
 
 /// Looks at the workflow definition that a change brings: a finding for its reader, never part of the verdict.
 ///

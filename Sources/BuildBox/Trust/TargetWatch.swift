@@ -50,31 +50,3 @@ actor TargetWatch {
         return rule
     }
 }
-
-extension Box {
-    /// Makes a branch the protected one of a repository, because a person says so; returns what was done as a sentence.
-    ///
-    /// - Parameter name: The repository's name on the box; nil where it knows but one.
-    func protect(_ branch: String, of name: String?, user: UInt32) async throws -> CompletedAction {
-        let known = try await index.repositories()
-        guard let chosen = name ?? (known.count == 1 ? known.keys.first : nil), known[chosen] != nil else {
-            let all = known.keys.sorted().joined(separator: ", ")
-            throw RequestError(
-                .unknownRepository,
-                "\(name.map { "no repository \"\($0)\"" } ?? "there is more than one repository"); name one with --repository: \(all.isEmpty ? "none is known yet" : all)"
-            )
-        }
-        let repository = try await repository(named: chosen)
-        let exists = try await withRepository(at: repository.gitDirectory) {
-            try $0.ref("refs/heads/\(branch)") != nil
-        }
-        guard exists else {
-            throw RequestError(
-                .usage, "\(chosen) has no branch \"\(branch)\"; push it first, or name one that exists")
-        }
-        try await index.setTarget(branch, of: chosen)
-        log.notice("\(chosen): the protected branch is \(branch), by \(UserName.of(user))")
-        await watchers[chosen]?.lookAnew()
-        return .protected(branch: branch, repository: chosen)
-    }
-}

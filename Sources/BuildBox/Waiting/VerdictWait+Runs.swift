@@ -132,15 +132,17 @@ extension VerdictWait {
 
     /// Whether the run is what the box makes of the commit, and not what somebody or the box itself tried out with it.
     private func counts(_ run: IndexedRun) async throws -> Bool {
-        if run.request.upkeep == .refresh { return Self.countsAsVerdict(run.summary) }
-        guard run.request.upkeep == nil, run.summary.event != .schedule else { return false }
-        guard let first = run.request.rerunOf else {
-            return run.request.nonce.isEmpty || run.request.nonce.hasPrefix("onto ")
-                || run.request.nonce.hasPrefix("after run ")
+        switch run.request.kind {
+        case .warmUp: return Self.countsAsVerdict(run.summary)
+        case .triggered: return run.summary.event != .schedule
+        case .rerun(let rerun):
+            guard run.summary.event != .schedule, let original = try await index.run(rerun.of),
+                try await counts(original)
+            else { return false }
+            // A part of the steps says nothing of the others, nor whether tests are gone.
+            return !run.request.isPartial
+        case .manual, .cleanBuild, .bisect, .flakeProbe, .fix: return false
         }
-        guard let original = try await index.run(first), try await counts(original) else { return false }
-        // A part of the steps says nothing of the others, nor whether tests are gone.
-        return !run.request.isPartial
     }
 
     /// Where no other run tests a branch, the one that makes its warm workspace says how the tests stand there; one that
@@ -158,15 +160,19 @@ extension VerdictWait {
 
 extension WaitConclusion {
     /// What the runs come to, or nil while something is open that may change it.
-    init?(of runs: [WaitedRun], end: WaitRequest.End) {
+    ///
+    /// - Parameter own: The runs of the subject itself. Where several runs have the worst verdict, one of these decides.
+    init?(of runs: [WaitedRun], end: WaitRequest.End, own: Set<RunID> = []) {
         func verdict(_ run: WaitedRun) -> Verdict? { run.state == .needsApproval ? .needsApproval : run.verdict }
+        func worst(of runs: [WaitedRun]) -> WaitedRun? {
+            let ranked = runs.filter { own.contains($0.id) } + runs.filter { !own.contains($0.id) }
+            return ranked.max { (verdict($0)?.severity ?? 0) < (verdict($1)?.severity ?? 0) }
+        }
         if end == .failure {
             let failures = runs.filter { run in
                 run.verdict.map { [.failed, .conflict, .definitionError].contains($0) } ?? false
             }
-            if let worst = failures.max(by: { ($0.verdict?.severity ?? 0) < ($1.verdict?.severity ?? 0) }),
-                let verdict = worst.verdict
-            {
+            if let worst = worst(of: failures), let verdict = worst.verdict {
                 self.init(verdict: verdict, reason: worst.reason ?? verdict.title, run: worst.id)
                 return
             }
@@ -181,9 +187,7 @@ extension WaitConclusion {
                 return
             }
         }
-        guard runs.allSatisfy({ verdict($0) != nil }),
-            let worst = runs.max(by: { (verdict($0)?.severity ?? 0) < (verdict($1)?.severity ?? 0) }),
-            let decision = verdict(worst)
+        guard runs.allSatisfy({ verdict($0) != nil }), let worst = worst(of: runs), let decision = verdict(worst)
         else { return nil }
         let reason = worst.reason ?? worst.detail ?? decision.title
         let others = runs.count - 1

@@ -75,6 +75,14 @@ struct VerdictWait {
         }
     }
 
+    /// Where a branch is waited for that a change has just landed on: its own runs, and not those of the change, whose
+    /// head may be the same commit.
+    private var ownRuns: Set<RunID> {
+        guard case .ref(let name, _) = request.subject else { return [] }
+        let refs = ["refs/heads/\(name)", "refs/tags/\(name)", name]
+        return Set(requests.filter { $0.value.change == nil && refs.contains($0.value.ref) }.keys)
+    }
+
     private var isAbsenceOver: Bool { absentSince.map { $0 + Self.absenceGrace <= .now } ?? false }
 
     /// Waits for news; after a look that failed not for ever, so that it is tried again.
@@ -98,7 +106,7 @@ struct VerdictWait {
 
     /// Whether the refs must be looked at before the state is believed.
     private func wantsLook(before state: WaitState) -> Bool {
-        if hasLooked { return false }
+        if hasLooked || watchers.isEmpty { return false }
         switch request.subject {
         case .run: return false
         // Where it is may be out of date: a push of a moment ago counts.
@@ -148,7 +156,7 @@ struct VerdictWait {
             let (unseen, conclusion) = try await absence(in: places)
             (state.unseen, state.conclusion) = (unseen, conclusion)
         } else {
-            state.conclusion = WaitConclusion(of: state.runs, end: request.end)
+            state.conclusion = WaitConclusion(of: state.runs, end: request.end, own: ownRuns)
         }
         return (state, places)
     }
@@ -157,29 +165,23 @@ struct VerdictWait {
     private mutating func absence(in places: Set<String>?) async throws -> (unseen: String?, WaitConclusion?) {
         let names = (places ?? Set(watchers.keys)).sorted().joined(separator: ", ")
         if watchers.isEmpty {
-            return ("not seen yet: the daemon watches no repository; restart it with `pipectl watch PATH-OR-URL`", nil)
+            return absent("the daemon watches no repository; restart it with `pipectl watch PATH-OR-URL`")
         }
         guard let commit else {
-            let unseen = "not seen yet: \(names) has no \(request.subject.inWords)"
-            guard hasLooked, !lookFailed, request.isEndless != true else { return (unseen, nil) }
-            let since = absentSince ?? .now
-            absentSince = since
-            guard since + Self.absenceGrace <= .now else { return (unseen, nil) }
-            let reason =
-                "\(names) has no \(request.subject.inWords): check the name, or push it; --timeout 0 waits for ever"
-            return (nil, WaitConclusion(verdict: .notApplicable, reason: reason, run: nil))
+            return absent("\(names) has no \(request.subject.inWords)", next: ": check the name, or push it")
         }
-        absentSince = nil
         var found: [String] = []
         for place in places ?? Set(watchers.keys) { found += try await index.refs(at: commit, of: place) }
         guard let ref = found.first else {
-            let looks = lookFailed ? "; it can't be read now, trying again" : ""
-            var text = "not seen yet: no ref of \(names) is at \(commit.prefix(10))\(looks)"
+            let missing = "no ref of \(names) is at \(commit.prefix(10))"
             if let byHand = try await runByHand(at: commit) {
-                text += "; run \(byHand), started by hand, tests it: `pipectl wait \(byHand)`"
+                return absent("\(missing); run \(byHand), started by hand, tests it: `pipectl wait \(byHand)`")
             }
-            return (text, nil)
+            return lookFailed
+                ? ("not seen yet: \(missing); it can't be read now, trying again", nil)
+                : absent(missing, next: ": push it")
         }
+        absentSince = nil
         if case .change(let name) = request.subject, let reason = try await baselineReason(in: places) {
             let next = "pipectl run WORKFLOW --change \(name.shellQuoted)"
             return (nil, WaitConclusion(verdict: .notApplicable, reason: reason, run: nil, next: next))
@@ -193,6 +195,22 @@ struct VerdictWait {
                 verdict: .notApplicable, reason: reason, run: nil,
                 next: "pipectl run WORKFLOW --ref \(commit.prefix(12))")
         )
+    }
+
+    /// What is missing: a reason to go on waiting, and once looks have not shown it for ``absenceGrace``, to end.
+    ///
+    /// - Parameter next: What to do about it, behind the reason.
+    private mutating func absent(_ what: String, next: String = "") -> (unseen: String?, WaitConclusion?) {
+        let unseen = "not seen yet: \(what)"
+        // Where nothing is watched, no look can be waited for.
+        guard hasLooked || watchers.isEmpty, !lookFailed || watchers.isEmpty, request.isEndless != true else {
+            return (unseen, nil)
+        }
+        let since = absentSince ?? .now
+        absentSince = since
+        guard since + Self.absenceGrace <= .now else { return (unseen, nil) }
+        let reason = "\(what)\(next); --timeout 0 waits for ever"
+        return (nil, WaitConclusion(verdict: .notApplicable, reason: reason, run: nil))
     }
 
     // MARK: One run
@@ -238,7 +256,7 @@ struct VerdictWait {
     private mutating func going(_ live: LiveRun, _ waited: WaitedRun) async -> WaitedRun {
         var waited = waited
         if live.isParked {
-            waited.detail = live.steps.first { $0.awaitsApproval }.map { "\"\($0.record.name)\" \($0.waitsFor ?? "")" }
+            waited.detail = live.question
             return waited
         }
         if live.phase != .running { waited.detail = live.phase.rawValue }

@@ -75,7 +75,7 @@ struct Decision: Sendable, Equatable {
                 let isTarget = branch.name == sighting.defaultTarget || known.contains { $0.target == branch.name }
                 if refreshes, isTarget, branch.old != nil, declaration.needsRefresh(on: branch.name) {
                     decision.requests.append(
-                        .refresh(
+                        .warmUp(
                             declaration.name, repository: repository, branch: branch.name, commit: branch.new.hex,
                             definition: source.hex))
                 }

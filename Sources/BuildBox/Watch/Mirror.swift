@@ -1,8 +1,9 @@
+import StateFiles
 import Control
 import Results
-import Engine
 import Foundation
 import Git
+import Sandbox
 
 /// Our copy of a remote, fetched by a child process: libgit2 has no time-out of its own.
 public struct Mirror: Sendable {
@@ -30,8 +31,8 @@ public struct Mirror: Sendable {
 
     /// Brings the mirror up to date, or throws within the deadline.
     func fetch() async throws {
-        let result = try await Tool(
-            BoxTools.executable, [Mirror.command, repository.gitDirectory, repository.location], deadline: deadline,
+        let result = try await ExternalCommand(
+            Installation.executable, [Mirror.command, repository.gitDirectory, repository.location], deadline: deadline,
             outputLimit: 16_384
         ).run()
         guard !result.succeeded else { return }

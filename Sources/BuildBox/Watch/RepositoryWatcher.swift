@@ -1,3 +1,6 @@
+import Control
+import RefHints
+import Workspaces
 import Results
 import Store
 import Engine
@@ -6,6 +9,7 @@ import Git
 import Logging
 import Pipeline
 import Synchronization
+import WorkflowPrograms
 
 /// How a repository is watched.
 public struct WatchOptions: Sendable {
@@ -24,10 +28,25 @@ public struct WatchOptions: Sendable {
     public init() {}
 }
 
+/// A repository that is to be watched, and how.
+public struct WatchRequest: Sendable {
+    /// A path or URL.
+    public var location: String
+    /// The name that it gets, if it is new and the name is free.
+    public var name: String?
+    public var options: WatchOptions
+
+    public init(location: String, name: String?, options: WatchOptions) {
+        (self.location, self.name, self.options) = (location, name, options)
+    }
+}
+
 /// Looks at one repository: when the kernel says that refs moved, when it is woken, and from time to time.
 actor RepositoryWatcher {
     let repository: WatchedRepository
-    private let box: Box
+    private let host: any WatchHost
+    private let index: Store.Index
+    private let trust: TrustPolicy
     private let options: WatchOptions
     private var rules: ChangeRefs
     private let log: Logger
@@ -52,21 +71,27 @@ actor RepositoryWatcher {
     private nonisolated let lookWaiters = Mutex<[Int: (look: Int, continuation: CheckedContinuation<Bool, Never>)]>([:])
     private var nextLookWaiter = 0
 
-    init(_ repository: WatchedRepository, box: Box, options: WatchOptions, log: Logger) throws {
+    /// - Throws: ``RequestError`` where a pattern of `options` is none.
+    init(
+        _ repository: WatchedRepository, host: any WatchHost, index: Store.Index, trust: TrustPolicy,
+        options: WatchOptions, log: Logger
+    ) throws {
         self.repository = repository
-        self.box = box
+        self.host = host
+        self.index = index
+        self.trust = trust
         self.options = options
         self.log = log
         rules = try ChangeRefs(branchPatterns: options.changePatterns)
-        targets = TargetWatch(repository, index: box.index, named: options.target, log: log)
+        targets = TargetWatch(repository, index: index, named: options.target, log: log)
         (wakes, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
     /// By what its runs are judged.
     ///
-    /// What is remembered of the target branch is not in them; ``Box/rules(for:)`` adds it.
+    /// What is remembered of the target branch is not in them; ``KnownRepositories/rules(for:)`` adds it.
     var trustRules: TrustRules {
-        TrustRules(policy: box.options.trust, changeRefs: rules, target: TargetRule(named: options.target))
+        TrustRules(policy: trust, changeRefs: rules, target: TargetRule(named: options.target))
     }
 
     /// Asks for a look as soon as possible.
@@ -131,7 +156,7 @@ actor RepositoryWatcher {
     private func flushLooks() async {
         do {
             try await Task.sleep(for: .milliseconds(20))
-            try await box.index.flushLooks()
+            try await index.flushLooks()
         } catch is CancellationError {
         } catch {
             log.warning("\(repository.name): accepted runs may not be recorded on disk yet: \(error)")
@@ -148,7 +173,7 @@ actor RepositoryWatcher {
             return false
         } catch {
             // The index or the disk, which the box looks after: the repository is not to blame.
-            failedForWantOfSomething = error is ArchiveError || BoxTools.isDiskFull(error)
+            failedForWantOfSomething = error is ArchiveError || DiskErrors.isFull(error)
             failures += 1
             // The first failure and then each tenth: a repository that is away for a night must not fill the log.
             if failures == 1 || failures % 10 == 0 {
@@ -207,13 +232,13 @@ actor RepositoryWatcher {
         let seen = try await RefScan(at: repository.gitDirectory, since: settled)
         guard let snapshot = seen.snapshot else { return [] }
         settled = nil
-        await box.noteActivity()
+        host.noteActivity()
         let started: [QueuedRun]
         try await number(snapshot)
         var trust = trustRules
         trust.target = try await targets.look(snapshot, rules)
         let rules = rules
-        if let news = try await box.index.news(
+        if let news = try await index.news(
             of: repository.name, refs: snapshot.refs, about: { rules.changes(in: $0) })
         {
             if news.moves.isEmpty && scheduledTree != nil {
@@ -231,9 +256,9 @@ actor RepositoryWatcher {
     /// Decides which changes go by their number alone, the first time that there are any.
     private func number(_ snapshot: RefSnapshot) async throws {
         guard rules.numbered == nil else { return }
-        rules.numbered = try await box.index.numberedRefs(of: repository.name)
+        rules.numbered = try await index.numberedRefs(of: repository.name)
         guard rules.numbered == nil, let numbered = rules.numbering(by: snapshot.refs) else { return }
-        try await box.index.rememberNumberedRefs(numbered, of: repository.name)
+        try await index.rememberNumberedRefs(numbered, of: repository.name)
         rules.numbered = numbered
     }
 
@@ -250,7 +275,7 @@ actor RepositoryWatcher {
                     })
             }
         }
-        try await box.index.recordBaseline(of: repository.name, location: repository.location, refs: older)
+        try await index.recordBaseline(of: repository.name, location: repository.location, refs: older)
         let changes = snapshot.refs.count { if case .change = rules.kind(of: $0.key) { true } else { false } }
         log.notice(
             "\(repository.name): baseline of \(snapshot.refs.count) refs, \(changes) changes; waiting for the next push"
@@ -258,7 +283,7 @@ actor RepositoryWatcher {
         if older.count == snapshot.refs.count { return [] }
         let old = RefSnapshot(refs: older, head: snapshot.head)
         let news = RefNews(
-            moves: snapshot.changes(since: old), known: try await box.index.changes(of: repository.name))
+            moves: snapshot.changes(since: old), known: try await index.changes(of: repository.name))
         return try await decide(news, snapshot, trust)
     }
 
@@ -275,7 +300,7 @@ actor RepositoryWatcher {
             }
             guard let (tip, tree) = found, let tree, tree != scheduledTree else { return true }
             scheduledTree = tree
-            let program = try await RunPreparation.program(at: tip, tree: tree, repository, box.programs())
+            let program = try await RunPreparation.program(at: tip, tree: tree, repository, host.programs())
             schedules = program.description.workflows.flatMap { declaration in
                 declaration.triggers.compactMap { trigger in
                     guard let text = trigger.cron, let cron = try? CronSchedule(text) else { return nil }
@@ -299,7 +324,7 @@ actor RepositoryWatcher {
                     if case .branch(let name) = rules.kind(of: ref.key) { trigger.matches(branch: name) } else { false }
                 }
                 for (ref, commit) in due {
-                    _ = try await box.accept(
+                    try await host.accept(
                         RunRequest(
                             repository: repository.name, workflow: declaration.name, event: .schedule, ref: ref,
                             branch: String(ref.dropFirst("refs/heads/".count)), head: commit.hex,
@@ -316,8 +341,8 @@ actor RepositoryWatcher {
     private func decide(
         _ news: RefNews, _ snapshot: RefSnapshot, _ trust: TrustRules
     ) async throws -> [QueuedRun] {
-        await box.lookAtSettings()
-        let programs = try? await box.programs()
+        await host.prepareForRuns()
+        let programs = try? await host.programs()
         let file = repository.knownCommits
         let (gathered, kept) = try await withRepository(at: repository.gitDirectory) { repository in
             let sighting = try Sighting.gather(
@@ -328,7 +353,7 @@ actor RepositoryWatcher {
         say(sighting.unreadable)
         let definitions = try await definitions(sighting, kept)
         let name = repository.name
-        let refreshes = await box.background.settings.makesSnapshots
+        let refreshes = host.makesSnapshots
         @Sendable func decision(_ paths: (_ from: OID?, _ to: OID) -> [String]?) -> Decision {
             Decision.make(
                 repository: name, sighting: sighting, known: news.known, refreshes: refreshes,
@@ -349,9 +374,9 @@ actor RepositoryWatcher {
         } else {
             made = decision { _, _ in [] }
         }
-        let outcome = try await box.index.recordLook(
+        let outcome = try await index.recordLook(
             repository: name, moved: sighting.moved, requests: made.requests, changes: made.changes)
-        await box.displace(outcome.superseded, outcome.toCancel)
+        await host.carryOut(outcome.superseded, outcome.toCancel)
         for run in outcome.queued {
             log.info("\(name): run \(run.id) \(run.request.workflow), \(run.request.subjectInWords)")
         }
@@ -388,7 +413,7 @@ actor RepositoryWatcher {
         var byTree = kept
         for tree in Set(sighting.definitions.values) where byTree[tree] == nil {
             do {
-                let programs = try await box.programs()
+                let programs = try await host.programs()
                 let sources = try await RunPreparation.sources(tree: tree, gitDirectory: repository.gitDirectory)
                 let program = try await programs.program(for: sources)
                 byTree[tree] = .workflows(program.description.workflows)

@@ -1,3 +1,5 @@
+import Workspaces
+import SystemCalls
 import Engine
 import Foundation
 import Git
@@ -17,8 +19,10 @@ public struct WatchedRepository: Sendable, Equatable {
     /// The git directory of a clone that has commits of its own, which ``store`` borrows, too; nil for none.
     public var clone: String?
 
-    /// The folders with the objects that a run of it may need.
-    var objectFolders: [String] { ([store, gitDirectory] + [clone].compactMap { $0 }).map { "\($0)/objects" } }
+    /// Where its objects and refs are.
+    var source: SourceRepository {
+        SourceRepository(name: name, gitDirectory: gitDirectory, store: store, clone: clone)
+    }
 
     /// The file in which commits of the target and of changes are kept from look to look.
     var knownCommits: String { "\(store)/known-commits" }
@@ -85,12 +89,5 @@ public struct WatchedRepository: Sendable, Equatable {
             return clone.commonDirectory
         }
         return joined
-    }
-}
-
-/// Runs blocking file work on a thread of its own, off the cooperative pool.
-func offThread<T: Sendable>(_ body: @escaping @Sendable () throws -> T) async throws -> T {
-    try await withCheckedThrowingContinuation { continuation in
-        DispatchQueue.global().async { continuation.resume(with: Result { try body() }) }
     }
 }

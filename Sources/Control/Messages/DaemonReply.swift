@@ -1,11 +1,13 @@
 public import Pipeline
 public import Results
+public import Settings
 
 /// What the daemon answers.
 public enum DaemonReply: Sendable, Codable {
     /// The action that was asked for is done or under way.
     case completed(CompletedAction)
     case status(DaemonStatus)
+    case settings([SettingRecord])
     /// The run that was accepted; `isNew` is false when the same run existed already.
     case accepted(RunID, isNew: Bool)
     case progress(RunProgress)

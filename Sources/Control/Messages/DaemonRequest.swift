@@ -3,6 +3,8 @@ public import Results
 /// What a command asks of the daemon: over the socket, or in its own process where no daemon runs.
 public enum DaemonRequest: Sendable, Codable {
     case status
+    /// The daemon's settings, as ``DaemonReply/settings(_:)``.
+    case settings
     /// Check the repository at this path for pushes now; nil: all of them.
     case look(path: String?)
     case start(StartRequest)

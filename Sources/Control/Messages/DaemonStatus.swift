@@ -31,8 +31,6 @@ public struct DaemonStatus: Sendable, Codable {
     public var held: [RunSummary]
     /// Why no run starts although some are queued.
     public var obstacle: String?
-    /// The options that the daemon was started with, as they were typed.
-    public var settings: [String: [String]]?
     /// Bytes that are free on the disk of the state folder.
     public var freeBytes: Int?
     /// The path of the state folder.
@@ -42,7 +40,7 @@ public struct DaemonStatus: Sendable, Codable {
 
     package init(
         version: String, processID: Int32, slots: Int, repositories: [Repository], running: [LiveRun],
-        queued: [RunSummary], held: [RunSummary], obstacle: String?, settings: [String: [String]]?, freeBytes: Int?,
+        queued: [RunSummary], held: [RunSummary], obstacle: String?, freeBytes: Int?,
         state: String, machine: MachineStatus?
     ) {
         self.version = version
@@ -53,7 +51,6 @@ public struct DaemonStatus: Sendable, Codable {
         self.queued = queued
         self.held = held
         self.obstacle = obstacle
-        self.settings = settings
         self.freeBytes = freeBytes
         self.state = state
         self.machine = machine

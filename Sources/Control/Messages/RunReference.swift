@@ -10,7 +10,7 @@ public enum RunReference: Sendable, Codable, Equatable {
     /// A branch, a tag, a change or the first digits of a commit.
     case name(String)
 
-    /// Nil for a text that can name no run: an empty one, or one with characters that no name has.
+    /// Nil for a text that is no reference: an empty one, or one with characters that no name can have.
     public init?(_ text: String) {
         guard !text.isEmpty, !text.hasPrefix("-"),
             text.unicodeScalars.allSatisfy({ $0.value > 0x20 && $0.value != 0x7F })
@@ -38,10 +38,10 @@ public enum RunReference: Sendable, Codable, Equatable {
     }
 }
 
-/// A question for the run that somebody means.
+/// The question which run a reference means.
 public struct RunQuestion: Sendable, Codable, Equatable {
     public var reference: RunReference
-    /// Places of the repository that the caller stands in; where none is known, all repositories are searched.
+    /// Locations of the caller's repository. If none is known, all repositories are searched.
     public var locations: [String]
 
     public init(_ reference: RunReference, locations: [String]) {

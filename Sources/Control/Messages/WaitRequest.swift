@@ -1,35 +1,35 @@
 public import Results
 import Foundation
 
-/// A verdict that somebody waits for.
+/// A wait for a verdict.
 public struct WaitRequest: Sendable, Codable, Equatable {
     /// What the verdict is about.
     public enum Subject: Sendable, Codable, Equatable {
-        /// One run, whatever takes its place.
+        /// One run, or the run that replaces it.
         case run(RunID)
-        /// Exactly this commit, in full: all workflows that it started count.
+        /// Exactly this commit, by its full id, in all workflows that run for it.
         case commit(String)
-        /// A branch or tag, and whatever it moves to; `commit` is where the caller knows it to be.
+        /// A branch or tag, also when it moves; `commit` is the caller's commit of it.
         case ref(String, commit: String?)
-        /// A change, and whatever is pushed to it.
+        /// A change, also after further pushes.
         case change(String)
     }
 
     /// When the wait ends.
     public enum End: String, Sendable, Codable, CaseIterable {
-        /// At the first step that failed for good, else at the end.
+        /// At the first step that failed for good, otherwise with the verdict.
         case failure
-        /// When everything has its verdict.
+        /// When all runs have a verdict.
         case verdict
     }
 
     public var subject: Subject
-    /// Only this repository, by its name on the box.
+    /// Only this repository, by its name.
     public var repository: String?
-    /// Where the caller stands: paths and URLs of which one may be a watched repository. What matches none is asked of all.
+    /// Paths and URLs of the caller's repository. If none of them is watched, all repositories are asked.
     public var locations: [String]
     public var end: End
-    /// Whether it goes on where there is no such ref or change; nil is no.
+    /// Whether the wait goes on if there is no such ref or change; nil is no.
     public var isEndless: Bool?
 
     public init(subject: Subject, repository: String? = nil, locations: [String] = [], end: End = .failure) {
@@ -41,7 +41,7 @@ public struct WaitRequest: Sendable, Codable, Equatable {
 }
 
 extension WaitRequest.Subject {
-    /// As a person would say it.
+    /// In words.
     public var inWords: String {
         switch self {
         case .run(let id): "run \(id)"

@@ -1,19 +1,19 @@
 public import Results
 public import Foundation
 
-/// How far a wait for a verdict is; each is whole, so one that was missed is no loss.
+/// The state of a wait for a verdict. Each is complete, so it does not matter if one is missed.
 public struct WaitState: Sendable, Codable, Equatable {
-    /// What is waited for, in words; follows where the subject goes.
+    /// What is waited for, in words. It changes with the subject, as when a branch moves.
     public var subject: String
-    /// The commit that it is about, once known.
+    /// The commit, once it is known.
     public var commit: String?
-    /// The runs that count, oldest first; of each workflow the newest.
+    /// The newest run of each workflow, oldest first.
     public var runs: [WaitedRun] = []
-    /// Why there is none yet: `not seen yet: …`.
+    /// Why there is no run yet: `not seen yet: …`.
     public var unseen: String?
-    /// What happened on the way that a person wants to know: a run that took the place of another.
+    /// What a person should know about the wait: that another run replaced one.
     public var notes: [String] = []
-    /// Set when the wait is over.
+    /// Set when the wait has ended.
     public var conclusion: WaitConclusion?
 
     public init(subject: String, commit: String? = nil) {
@@ -25,13 +25,13 @@ public struct WaitState: Sendable, Codable, Equatable {
 /// How a wait ended.
 public struct WaitConclusion: Sendable, Codable, Equatable {
     public var verdict: Verdict
-    /// Why, in a sentence.
+    /// The reason, as a sentence.
     public var reason: String
-    /// The run that decided; nil where nothing is run for the subject.
+    /// The run that decided; nil if nothing runs for the subject.
     public var run: RunID?
-    /// Whether that run goes on: a step of it has failed for good, and others have not ended.
+    /// Whether the run still goes on: a step of it has failed for good, and others have not ended.
     public var isEarly: Bool
-    /// The command to type next, where the verdict is that nothing runs.
+    /// The command to type next, if nothing runs.
     public var next: String?
 
     public init(verdict: Verdict, reason: String, run: RunID?, isEarly: Bool = false, next: String? = nil) {
@@ -43,9 +43,9 @@ public struct WaitConclusion: Sendable, Codable, Equatable {
     }
 }
 
-/// One run that somebody waits for.
+/// A run that a wait includes.
 public struct WaitedRun: Sendable, Codable, Equatable, Identifiable {
-    /// Where it is.
+    /// The state of a run.
     public enum State: String, Sendable, Codable {
         case queued, running, needsApproval, ended
     }
@@ -57,19 +57,19 @@ public struct WaitedRun: Sendable, Codable, Equatable, Identifiable {
     public var subject: String
     public var head: String
     public var state: State
-    /// Runs that are before it in the queue.
+    /// The number of runs before it in the queue.
     public var behind: Int?
-    /// What it waits for, if not only for its turn; what the box prepares; why a person is asked.
+    /// Why it waits, if not only for its turn; what is being prepared; why it needs approval.
     public var detail: String?
     public var stepsEnded: Int?
     public var steps: Int?
     /// The steps that run now.
     public var current: [String]?
-    /// The step that failed for good while others go on.
+    /// The step that failed for good while others still run.
     public var failedStep: String?
-    /// When its steps will have ended if they take as long as they mostly do; nil where that is not known.
+    /// When its steps will have ended if they take their median time; nil if that is not known.
     public var expectedEnd: Date?
-    /// How many runs ``expectedEnd`` looks back at, at most.
+    /// The most runs that ``expectedEnd`` is the median of.
     public var expectedFrom: Int?
     public var verdict: Verdict?
     public var reason: String?
@@ -83,7 +83,8 @@ public struct WaitedRun: Sendable, Codable, Equatable, Identifiable {
         self.state = state
     }
 
-    /// Whether the two say the same to somebody who waits; a time that is hardly another one says nothing new.
+    /// Whether the two look the same to somebody who waits. A difference of less than two seconds in the expected end
+    /// does not count.
     package func isLike(_ other: WaitedRun) -> Bool {
         var (one, two) = (self, other)
         (one.expectedEnd, two.expectedEnd) = (nil, nil)
@@ -97,7 +98,7 @@ public struct WaitedRun: Sendable, Codable, Equatable, Identifiable {
 }
 
 extension WaitState {
-    /// Whether a person or an agent who knows the other one learns nothing from this one.
+    /// Whether this state tells nothing new to somebody who knows the other one.
     package func isLike(_ other: WaitState) -> Bool {
         var (one, two) = (self, other)
         (one.runs, two.runs) = ([], [])

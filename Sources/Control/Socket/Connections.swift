@@ -1,10 +1,10 @@
 internal import Synchronization
 
-/// The places of those who are connected to a daemon.
+/// The open connections of a daemon, whose number is limited.
 ///
-/// A place is for who asks: when all are taken, the connection that has been silent for longest gives way to a new one.
-/// Requests that wait for something else, for hours perhaps, leave a part of the places to those that are answered at
-/// once, so that a daemon can always be asked for its status.
+/// If there are too many, the connection that has been idle for longest is closed for a new one. Requests that may wait
+/// for hours, as for a verdict, can take only a part of the connections, so that the daemon can always be asked for its
+/// status.
 final class Connections: Sendable {
     private struct Place {
         var socket: StreamSocket
@@ -13,7 +13,7 @@ final class Connections: Sendable {
     }
 
     private struct State {
-        /// By the order in which they came, or fell silent again.
+        /// By the order in which they were opened or became idle.
         var places: [Int: Place] = [:]
         var next = 0
         var waiting = 0
@@ -24,13 +24,14 @@ final class Connections: Sendable {
 
     init(_ limits: DaemonLimits) { self.limits = limits }
 
-    /// One connection; its number changes when it falls silent.
+    /// One connection. Its number changes when it becomes idle.
     final class Guest: Sendable {
         fileprivate let number: Mutex<Int>
         fileprivate init(_ number: Int) { self.number = Mutex(number) }
     }
 
-    /// Takes a place, that of the longest silent if need be; nil if all are being answered.
+    /// Adds a connection, and closes the one that has been idle for longest if necessary; nil if all are being
+    /// answered.
     func enter(_ socket: StreamSocket) -> Guest? {
         let (guest, evicted) = state.withLock { state -> (Guest?, StreamSocket?) in
             var evicted: StreamSocket?
@@ -55,8 +56,9 @@ final class Connections: Sendable {
 
     /// A request of the connection is being answered.
     ///
-    /// - Parameter waits: Whether the answer may take as long as something else does.
-    /// - Throws: ``DaemonError`` `busy` where it gave its place away, or no further request may wait.
+    /// - Parameter waits: Whether the answer may take as long as a run does.
+    /// - Throws: ``DaemonError`` `busy` if the connection was closed for another one, or too many requests wait
+    ///   already.
     func begin(_ guest: Guest, waits: Bool) throws(DaemonError) {
         let number = guest.number.withLock { $0 }
         let refusal = state.withLock { state -> String? in
@@ -72,7 +74,7 @@ final class Connections: Sendable {
         if let refusal { throw DaemonError(.busy, refusal) }
     }
 
-    /// The answer has ended: the connection is silent again, from now.
+    /// The answer has ended: the connection is idle from now on.
     func end(_ guest: Guest) {
         state.withLock { state in
             let number = guest.number.withLock { $0 }
@@ -85,7 +87,7 @@ final class Connections: Sendable {
         }
     }
 
-    /// The connection is gone.
+    /// The connection is closed.
     func leave(_ guest: Guest) {
         state.withLock { state in
             let place = state.places.removeValue(forKey: guest.number.withLock { $0 })

@@ -2,10 +2,10 @@ import SystemCalls
 internal import Foundation
 internal import Synchronization
 
-/// A command's way to the daemon.
+/// A connection of a command to the daemon.
 public final class DaemonClient<Request: Codable & Sendable, Response: Codable & Sendable>: Sendable {
     private let path: String
-    /// A connection that has ended its last answer and may carry the next request.
+    /// A connection whose last answer has ended, for the next request.
     private let idle: Mutex<StreamSocket?>
 
     private init(path: String, first: StreamSocket) {
@@ -28,7 +28,7 @@ public final class DaemonClient<Request: Codable & Sendable, Response: Codable &
     public func send(_ request: Request) async throws -> AsyncThrowingStream<Response, any Error> {
         let line = try Envelope.line(Envelope.Question(request: request))
         var socket = idle.withLock { $0.take() }
-        // A daemon that stopped since has closed it, and perhaps another has started.
+        // A daemon that has stopped since then closed it; another one may have started.
         if socket?.hasHungUp == true { socket = nil }
         let exchange = Exchange<Response>(try await socketOrNew(socket)) { [weak self] socket in
             self?.idle.withLock { $0 = socket }
@@ -80,7 +80,7 @@ public final class DaemonClient<Request: Codable & Sendable, Response: Codable &
     }
 }
 
-/// One request and the answer to it.
+/// One request and its answer.
 private final class Exchange<Response: Codable & Sendable>: Sendable {
     private let socket: StreamSocket
     private let reader: LineReader
@@ -90,12 +90,12 @@ private final class Exchange<Response: Codable & Sendable>: Sendable {
     init(_ socket: StreamSocket, giveBack: @escaping @Sendable (StreamSocket) -> Void) {
         self.socket = socket
         self.giveBack = giveBack
-        // A report may be large, yet a daemon gone mad must not fill our memory.
+        // A report may be large, but a broken daemon must not fill our memory.
         reader = LineReader(socket, limit: 64 << 20)
     }
 
     deinit {
-        // Whoever stops listening in the middle leaves: the daemon sees it and cancels the handler.
+        // The daemon notices that the connection is closed, and cancels the handler.
         if !hasEnded.withLock({ $0 }) { socket.close() }
     }
 
@@ -103,7 +103,7 @@ private final class Exchange<Response: Codable & Sendable>: Sendable {
         do {
             try await socket.write(line)
         } catch is SystemFailure {
-            // It closed on us, perhaps with a last word why (too many connections, too large): `next` reads it.
+            // The daemon closed the connection, perhaps after an error such as "too many connections": `next` reads it.
         }
     }
 

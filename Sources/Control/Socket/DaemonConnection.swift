@@ -1,4 +1,4 @@
-/// One client of the daemon, from its first request to its leaving.
+/// The connection of one client, from its first request to its end.
 struct DaemonConnection<Request: Codable & Sendable, Response: Codable & Sendable>: Sendable {
     private let socket: StreamSocket
     private let reader: LineReader
@@ -8,8 +8,8 @@ struct DaemonConnection<Request: Codable & Sendable, Response: Codable & Sendabl
     private let end: @Sendable () -> Void
 
     /// - Parameters:
-    ///   - begin: Called before a request is answered; what it throws is the answer.
-    ///   - end: Called when it was answered.
+    ///   - begin: Called before a request is answered. An error that it throws is the answer.
+    ///   - end: Called after the answer.
     init(
         _ socket: StreamSocket, limits: DaemonLimits, handler: @escaping DaemonServer<Request, Response>.Handler,
         begin: @escaping @Sendable (Request) throws -> Void, end: @escaping @Sendable () -> Void
@@ -40,7 +40,7 @@ struct DaemonConnection<Request: Codable & Sendable, Response: Codable & Sendabl
             let text = "The daemon is stopping. Start it again, then repeat the request."
             socket.writeNow(Envelope.line(DaemonError(.stopping, text)))
         } catch {
-            // The other side is gone; there is nobody to tell.
+            // The client is gone, so nobody can be told.
         }
     }
 
@@ -48,8 +48,8 @@ struct DaemonConnection<Request: Codable & Sendable, Response: Codable & Sendabl
     private func nextLine(isFirst: Bool) async throws -> [UInt8]? {
         // Between requests a client may stay silent for as long as it likes.
         if !isFirst { try await reader.untilSomethingCame() }
-        // Mostly the whole line is there, and a deadline would leave a timer behind: Swift 6.3 keeps a cancelled sleep's
-        // until it fires.
+        // Mostly the whole line is there, and a deadline would leave a timer behind: Swift 6.3 keeps a cancelled
+        // sleep's until it fires.
         let here = reader.nextIfHere()
         let line =
             if let here { here } else { try await withDeadline(limits.requestDeadline) { try await reader.next() } }

@@ -1,31 +1,31 @@
-/// What went wrong between a command and the daemon; travels over the socket as it is.
+/// What went wrong between a command and the daemon. It is sent over the socket as it is.
 public struct DaemonError: Error, Sendable, Equatable, Codable {
-    /// What to switch on; open for those that later versions add.
+    /// A code to switch on. Later versions may add more.
     public struct Code: RawRepresentable, Hashable, Sendable, Codable {
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// There is no socket, or nobody answers at it.
+        /// There is no socket, or nobody answers on it.
         public static let notRunning = Code(rawValue: "not running")
-        /// Another daemon answers at this socket.
+        /// Another daemon answers on this socket.
         public static let alreadyRunning = Code(rawValue: "already running")
-        /// The daemon is there and takes no connection: it is stopped or overloaded.
+        /// The daemon accepts no connection: it is stopped or overloaded.
         public static let notResponding = Code(rawValue: "not responding")
         /// The connection ended before the answer did; whether the request took effect is unknown.
         public static let disconnected = Code(rawValue: "disconnected")
-        /// What was sent is no request.
+        /// The line that was sent is not a request.
         public static let badRequest = Code(rawValue: "bad request")
         /// A line is longer than its limit.
         public static let tooLarge = Code(rawValue: "too large")
-        /// The two sides speak different versions.
+        /// The two sides use different versions of the protocol.
         public static let otherVersion = Code(rawValue: "other version")
-        /// All connections are taken.
+        /// The daemon has too many connections.
         public static let busy = Code(rawValue: "busy")
-        /// A request was begun and not finished in time.
+        /// A request was not complete in time.
         public static let timedOut = Code(rawValue: "timed out")
         /// The other side runs as another user.
         public static let otherUser = Code(rawValue: "other user")
-        /// The daemon stops; the request was not finished.
+        /// The daemon stopped before it had answered the request.
         public static let stopping = Code(rawValue: "stopping")
         /// The request was understood and failed.
         public static let failed = Code(rawValue: "failed")

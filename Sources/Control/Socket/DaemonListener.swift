@@ -1,13 +1,13 @@
 import SystemCalls
 internal import Foundation
 
-/// The socket file of a daemon, and who knocks at it.
+/// The socket file of a daemon, and the connections to it.
 struct DaemonListener: Sendable {
     private let socket: StreamSocket
     private let path: String
     private let identity: FileIdentity?
 
-    /// Binds `path`, mode 0600, in place of a socket that nobody answers at.
+    /// Binds `path`, mode 0600, and replaces a socket that nobody answers on.
     static func open(at path: String) async throws(DaemonError) -> DaemonListener {
         try await withFolderLocked(of: path) { () async throws(DaemonError) in
             do {
@@ -33,7 +33,7 @@ struct DaemonListener: Sendable {
         }
     }
 
-    /// The next client that may speak to us; `nil` when the task is cancelled.
+    /// The next connection of a permitted user; `nil` when the task is cancelled.
     func next() async -> StreamSocket? {
         while !Task.isCancelled {
             do {
@@ -49,7 +49,7 @@ struct DaemonListener: Sendable {
         return nil
     }
 
-    /// Takes the socket file away, unless it is somebody else's by now.
+    /// Removes the socket file, unless it belongs to another daemon by now.
     func remove() {
         socket.close()
         if let identity, FileIdentity(path) == identity { unlink(path) }
@@ -73,7 +73,7 @@ struct DaemonListener: Sendable {
         }
     }
 
-    /// Two daemons that start at once must not each take the other's fresh socket for a stale one.
+    /// Two daemons that start at the same time must not take each other's new socket for a stale one.
     private static func withFolderLocked(
         of path: String, _ body: () async throws(DaemonError) -> DaemonListener
     ) async throws(DaemonError) -> DaemonListener {
@@ -91,13 +91,13 @@ struct DaemonListener: Sendable {
             }
             try? await Task.sleep(for: .milliseconds(10))
         }
-        // Let go by hand: a child that is between fork and exec still shares the descriptor, and so the lock.
+        // Released by hand: a child between fork and exec shares the descriptor, and so the lock.
         defer { descriptor.use { _ = flock($0, LOCK_UN) } }
         return try await body()
     }
 }
 
-/// Which file a path leads to, whatever it is called.
+/// The identity of a file, whatever its path.
 struct FileIdentity: Equatable {
     private let device: UInt64
     private let number: UInt64

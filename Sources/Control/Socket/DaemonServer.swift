@@ -1,12 +1,12 @@
 internal import Foundation
 
-/// How much a daemon takes from those who connect to it.
+/// The limits of a daemon for its clients.
 public struct DaemonLimits: Sendable, Hashable {
-    /// Bytes of one request line.
+    /// The most bytes of a request line.
     public var requestLine = 1 << 20
-    /// Connections at the same time.
+    /// The most connections at the same time.
     public var connections = 128
-    /// How many of them may have a request that waits for something else, as for a verdict.
+    /// How many of them may have a request that waits, as for a verdict.
     public var waiting = 96
     /// How long the first request, and every one that was begun, may take to arrive.
     public var requestDeadline: Duration = .seconds(10)
@@ -16,8 +16,8 @@ public struct DaemonLimits: Sendable, Hashable {
 
 /// Answers requests over a Unix socket that only its owner can reach.
 ///
-/// Every connection is a task of its own, so one that is slow, silent or broken holds up nobody else. A connection
-/// may carry many requests, one after another. A handler whose client is gone is cancelled.
+/// Every connection is a task of its own, so a slow, silent or broken client delays nobody else. A connection may carry
+/// many requests, one after another. The handler of a client that is gone is cancelled.
 public struct DaemonServer<Request: Codable & Sendable, Response: Codable & Sendable>: Sendable {
     public typealias Handler = @Sendable (Request, Replies<Response>) async throws -> Void
 
@@ -31,7 +31,7 @@ public struct DaemonServer<Request: Codable & Sendable, Response: Codable & Send
     /// The answer ends when `handler` returns. A ``DaemonError`` it throws reaches the client as it is, any other
     /// error as ``DaemonError/Code/failed`` with the error's description.
     ///
-    /// - Parameter waits: Whether the answer to a request may take as long as something else does.
+    /// - Parameter waits: Whether the answer to a request may take as long as a run does.
     public init(
         path: String, limits: DaemonLimits = DaemonLimits(),
         waits: @escaping @Sendable (Request) -> Bool = { _ in false }, handler: @escaping Handler

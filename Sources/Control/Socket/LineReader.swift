@@ -1,10 +1,10 @@
 internal import Synchronization
 
-/// Cuts what arrives at a socket into lines. Used by one task at a time.
+/// Splits the bytes from a socket into lines. For one task at a time.
 final class LineReader: Sendable {
     private struct State {
         var bytes: [UInt8] = []
-        /// Up to here there is no newline.
+        /// There is no newline before this index.
         var searched = 0
         var hasEnded = false
     }
@@ -13,7 +13,7 @@ final class LineReader: Sendable {
     private let limit: Int
     private let state = Mutex(State())
 
-    /// A line may have `limit` bytes, its newline not counted.
+    /// - Parameter limit: The most bytes of a line, without its newline.
     init(_ socket: StreamSocket, limit: Int) {
         self.socket = socket
         self.limit = limit
@@ -21,7 +21,7 @@ final class LineReader: Sendable {
 
     enum Line: Equatable {
         case line([UInt8])
-        /// The sender is done; `cut` if it left half a line behind.
+        /// The sender has ended; `cut` if it left an incomplete line.
         case end(cut: Bool)
         case tooLong
     }
@@ -34,7 +34,7 @@ final class LineReader: Sendable {
         }
     }
 
-    /// The next line if it has come already, without waiting.
+    /// The next line if it is complete already, without waiting.
     func nextIfHere() -> Line? {
         if let line = state.withLock({ Self.take(from: &$0, limit: limit) }) { return line }
         var chunk: [UInt8] = []
@@ -46,7 +46,7 @@ final class LineReader: Sendable {
         }
     }
 
-    /// Whether part of a line has come that is not yet taken.
+    /// Whether part of a line has arrived.
     var isMidLine: Bool { state.withLock { !$0.bytes.isEmpty } }
 
     var hasEnded: Bool { state.withLock { $0.hasEnded } }
@@ -56,11 +56,11 @@ final class LineReader: Sendable {
         while !isMidLine && !hasEnded { try await fill() }
     }
 
-    /// Returns when the other side is gone, keeping what it sends meanwhile for later; throws `CancellationError`.
+    /// Returns when the other side is gone, and keeps what it sends until then; throws `CancellationError`.
     func untilGone() async throws {
         while state.withLock({ !$0.hasEnded && $0.bytes.count <= limit }) { try await fill() }
-        // It sends no more, or more than we keep, and may still read: the kernel has no event for its leaving that
-        // does not also fire all the time now, so this rare case is looked at once a second.
+        // The client sends no more, or more than is kept, and may still read. The kernel has no event for its end that
+        // does not fire all the time now, so this rare case is checked once a second.
         while !socket.hasHungUp { try await Task.sleep(for: .seconds(1)) }
     }
 

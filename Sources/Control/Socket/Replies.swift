@@ -1,19 +1,19 @@
-/// Where a handler of the daemon sends its answers, one line each.
+/// Sends the replies of a handler to the client, one line each.
 public struct Replies<Response: Codable & Sendable>: Sendable {
     let writer: LineWriter
-    /// Who asks, as the kernel recorded it when the connection was made; nil where it can't say.
+    /// The user of the client, as the kernel recorded it when the connection was made; nil if it could not tell.
     public let user: UInt32?
 
-    /// Sends one reply, and waits while the other side reads slower than we send.
+    /// Sends one reply, and waits while the client reads more slowly than we send.
     ///
-    /// Throws when the other side is gone or the handler has already returned. Replies sent from several tasks at
-    /// once arrive whole, in no particular order.
+    /// Throws if the client is gone or the handler has already returned. Replies that several tasks send at the same
+    /// time arrive whole, in no particular order.
     public func send(_ response: Response) async throws {
         try await writer.write(try Envelope.line(Envelope.Answer(reply: response)))
     }
 }
 
-/// The lines of one answer, each written as a whole.
+/// The lines of one answer. Each of them is written as a whole.
 actor LineWriter {
     private let socket: StreamSocket
     private var isWriting = false
@@ -35,13 +35,13 @@ actor LineWriter {
         do {
             try await socket.write(line)
         } catch {
-            // Half a line may be out; anything after it would be read as its rest.
+            // Half of a line may have been sent, and anything after it would be read as its rest.
             isEnded = true
             throw error
         }
     }
 
-    /// Writes the last line; nothing comes after it.
+    /// Writes the last line.
     func end(_ line: [UInt8]) async throws {
         try await write(line)
         isEnded = true

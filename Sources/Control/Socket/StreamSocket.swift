@@ -1,7 +1,7 @@
 import SystemCalls
 internal import Foundation
 
-/// A connected or listening Unix socket that suspends its task where others block a thread.
+/// A connected or listening Unix socket. It suspends the task where others block a thread.
 final class StreamSocket: Sendable {
     private let descriptor: Descriptor
     private let readable: Readiness
@@ -32,7 +32,7 @@ final class StreamSocket: Sendable {
         return StreamSocket(adopting: number)
     }
 
-    /// Ends both directions at once; the descriptor itself goes with its last user.
+    /// Ends both directions at once. The descriptor is closed with its last user.
     func close() {
         _ = shutdown(descriptor.number, Int32(SHUT_RDWR))
         readable.close()
@@ -58,7 +58,8 @@ final class StreamSocket: Sendable {
         guard Glue.listen(descriptor.number, 128) == 0 else { throw SystemFailure("listen") }
     }
 
-    /// The next connection; `nil` when the task is cancelled. Throws what `accept(2)` says, which may pass (`EMFILE`).
+    /// The next connection; `nil` when the task is cancelled. Throws the error of `accept(2)`, which may be temporary
+    /// (`EMFILE`).
     func accept() async throws(SystemFailure) -> StreamSocket? {
         while !Task.isCancelled {
             let number = Glue.accept(descriptor.number)
@@ -131,7 +132,7 @@ final class StreamSocket: Sendable {
         }
     }
 
-    /// Writes what the kernel takes without waiting: the last words to somebody who may not listen.
+    /// Writes what the kernel accepts without waiting: a last message to a client that may not read it.
     func writeNow(_ bytes: [UInt8]) { _ = send(bytes[...]) }
 
     private func send(_ bytes: ArraySlice<UInt8>) -> Result<Int, SystemFailure> {
@@ -147,14 +148,14 @@ final class StreamSocket: Sendable {
         }
     }
 
-    /// Whether the other side is gone altogether, not only done with sending.
+    /// Whether the other side has closed the connection, and not only ended its direction.
     var hasHungUp: Bool {
         var request = pollfd(fd: descriptor.number, events: 0, revents: 0)
         return poll(&request, 1, 0) > 0 && request.revents & Int16(POLLHUP | POLLERR | POLLNVAL) != 0
     }
 }
 
-/// The C functions that ``StreamSocket`` has methods of the same name as.
+/// C functions whose names ``StreamSocket`` uses for methods, too.
 private enum Glue {
     static func connect(_ number: Int32, _ address: UnsafePointer<sockaddr>, _ size: socklen_t) -> Int32 {
         Foundation.connect(number, address, size)

@@ -1,3 +1,4 @@
+import Sandbox
 import SystemPackage
 
 #if canImport(Glibc)

@@ -2,6 +2,7 @@ import Masking
 import Results
 import Crypto
 import Foundation
+import Sandbox
 import SystemPackage
 
 #if canImport(Glibc)

@@ -1,4 +1,5 @@
 import Pipeline
+import Sandbox
 import SystemPackage
 
 #if canImport(Glibc)

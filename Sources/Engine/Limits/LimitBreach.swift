@@ -1,5 +1,6 @@
 import Results
 import Pipeline
+import Sandbox
 
 /// A limit that a step reached, as its verdict says it: `memory: 4.0 GiB limit reached by step build`.
 struct LimitBreach: Equatable, CustomStringConvertible {

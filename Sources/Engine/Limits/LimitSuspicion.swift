@@ -1,5 +1,6 @@
 import Results
 import Pipeline
+import Sandbox
 
 /// A limit that a command may have failed by, where nothing counts how often a limit was reached.
 ///

@@ -1,5 +1,7 @@
+import Concurrency
 import Results
 import Pipeline
+import Sandbox
 import Synchronization
 import SystemPackage
 
@@ -14,7 +16,11 @@ final class RunQuota: Sendable {
     /// Of the whole run: the workflow's own within the box's.
     let limits: Limits
 
-    private let setting: RunSetting
+    /// What each step may use, unless it declares less.
+    private let stepLimits: Limits
+    private let controlGroups: ControlGroups?
+    /// What the run's control group is called.
+    private let groupName: String
     /// Of all processes of the run.
     let group: ControlGroup?
     /// Of ``group``.
@@ -24,18 +30,19 @@ final class RunQuota: Sendable {
     private let active = Mutex((memory: 0, unbounded: 0, changedAt: ContinuousClock.now))
     private let output = Atomic<Int>(0)
 
-    init(setting: RunSetting, plan: Plan) throws {
-        self.setting = setting
-        limits = plan.limits.within(setting.runLimits)
-        group = try setting.controlGroups?.run(
-            named: setting.groupName, GroupLimits(memory: limits.memory, processes: limits.processes))
+    /// - Parameters:
+    ///   - limits: What the whole run may use.
+    ///   - folders: What the run writes to, whose sizes count together.
+    /// - Throws: Why the run's control group can't be made.
+    init(
+        limits: Limits, stepLimits: Limits, controlGroups: ControlGroups?, groupName: String, folders: [FilePath]
+    ) throws {
+        (self.limits, self.stepLimits) = (limits, stepLimits)
+        (self.controlGroups, self.groupName) = (controlGroups, groupName)
+        group = try controlGroups?.run(
+            named: groupName, GroupLimits(memory: limits.memory, processes: limits.processes))
         counters = group.map { GroupCounters($0) }
-        meter = WorkspaceMeter(
-            folders: [(setting.workspaceMount?.upper ?? setting.workspace).string]
-                + (setting.enclosure == nil
-                    ? [] : [setting.home.string, setting.temporary.string, setting.published.string])
-                + setting.rooms.map(\.folder.string),
-            countsMemory: group == nil)
+        meter = WorkspaceMeter(folders: folders.map(\.string), countsMemory: group == nil)
     }
 
     /// Has what the run's processes hold counted.
@@ -44,11 +51,11 @@ final class RunQuota: Sendable {
     func watch(_ roots: @Sendable @escaping () -> [pid_t]) { meter.watch(roots) }
 
     /// To be called when the run's last process has ended.
-    func close() { setting.controlGroups?.removeGroup(ofRun: setting.groupName) }
+    func close() { controlGroups?.removeGroup(ofRun: groupName) }
 
     /// What one attempt of a step may use.
     func allowance(of step: PlannedStep, label: String) throws -> StepAllowance {
-        let limits = step.limits.within(setting.stepLimits)
+        let limits = step.limits.within(stepLimits)
         // Moving a process into a group of its own takes the kernel up to 60 ms: only steps with limits of their own pay.
         let hasOwn = limits.memory != nil || limits.processes != nil || limits.cpuTime != nil
         let own =

@@ -1,3 +1,5 @@
+import Sandbox
+
 /// Turns lists of texts into one digest; no two different lists give the same bytes.
 package struct KeyDigest {
     /// One piece of memory for the hash: its own calls cost more than hashing what most texts are.

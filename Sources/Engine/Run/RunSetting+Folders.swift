@@ -1,5 +1,6 @@
 import Foundation
 import Pipeline
+import Sandbox
 import SystemPackage
 
 #if canImport(Glibc)
@@ -19,9 +20,20 @@ extension RunSetting {
             guard mkdir(folder.string, 0o755) == 0 || errno == EEXIST else { throw Errno(rawValue: errno) }
         }
         // Steps reach them through their own mounts only; as another user they need this to read what is in them.
-        if enclosure?.user != nil {
+        if runSandbox?.user != nil {
             for folder in [shown, values, published] { chmod(folder.string, 0o755) }
         }
+    }
+
+    /// What the run and its steps may use.
+    ///
+    /// - Throws: Why the run's control group can't be made.
+    func makeQuota(for plan: Plan) throws -> RunQuota {
+        try RunQuota(
+            limits: plan.limits.within(runLimits), stepLimits: stepLimits, controlGroups: controlGroups,
+            groupName: groupName,
+            folders: [workspaceMount?.upper ?? workspace] + (runSandbox == nil ? [] : [home, temporary, published])
+                + rooms.map(\.folder))
     }
 
     /// What the run's control group is called.

@@ -1,6 +1,8 @@
+public import Concurrency
 public import Results
 import Foundation
 public import Pipeline
+public import Sandbox
 public import SystemPackage
 
 /// Where and with what a plan is run.
@@ -22,7 +24,7 @@ public struct RunSetting: Sendable {
     public var logLimits: LogLimits
     public var fileLimits: FileLimits
     /// What steps run in; nil: they run as they are, as the box's own user.
-    public var enclosure: Enclosure?
+    public var runSandbox: RunSandbox?
     /// A sandbox that was started in advance with the folders and the user of this run; ended with it, used or not.
     public var standby: StandbySandbox?
     /// What the box allows each step and the run; a workflow may set less.
@@ -112,7 +114,7 @@ public struct RunSetting: Sendable {
 
     /// Where steps see a path of this setting.
     func seen(_ path: FilePath) -> FilePath {
-        guard enclosure != nil, Sandbox.hasMounts else { return path }
+        guard runSandbox != nil, Sandbox.hasMounts else { return path }
         let text = path.string
         for (own, place) in [
             (workspace.string, Sandbox.Place.workspace), (home.string, Sandbox.Place.home),

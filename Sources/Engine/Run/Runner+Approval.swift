@@ -1,3 +1,4 @@
+import Concurrency
 import Results
 import Foundation
 import Pipeline

@@ -1,6 +1,8 @@
+import Concurrency
 import Results
 import Foundation
 import Pipeline
+import Sandbox
 import SystemPackage
 
 #if canImport(Glibc)

@@ -1,6 +1,7 @@
 import Results
 import Foundation
 import Pipeline
+import Sandbox
 import SystemPackage
 
 #if canImport(Glibc)
@@ -21,12 +22,12 @@ extension Runner {
         environment[StepVariable.workspace] = setting.seen(setting.workspace).string
         environment[StepVariable.attempt] = String(attempt)
         environment[StepVariable.valuesIn] = setting.seen(setting.values).string
-        if let enclosure = setting.enclosure {
+        if let runSandbox = setting.runSandbox {
             environment["HOME"] = setting.seen(setting.home).string
             environment["TMPDIR"] = setting.seen(setting.temporary).string
             environment["USER"] = "pipectl"
             environment["LOGNAME"] = "pipectl"
-            for (name, cache) in enclosure.caches where step.caches.contains(where: { $0.name == name }) {
+            for (name, cache) in runSandbox.caches where step.caches.contains(where: { $0.name == name }) {
                 environment[StepVariable.cache(name)] = Sandbox.hasMounts ? cache.target : cache.source
             }
         }
@@ -36,7 +37,7 @@ extension Runner {
         if !step.publishes.isEmpty || step.action == .closure || step.review != nil {
             // It must be new: with our own rights, a step could have put a link in its place.
             guard mkdir(published.string, 0o700) == 0 else { throw Errno(rawValue: errno) }
-            if let user = setting.enclosure?.user { try Ownership.give(published.string, to: user) }
+            if let user = setting.runSandbox?.user { try Ownership.give(published.string, to: user) }
             environment[StepVariable.valuesOut] = setting.seen(published).string
         }
         if step.review != nil {

@@ -1,7 +1,9 @@
+import Concurrency
 public import Results
 public import Pipeline
 
 import Foundation
+import Sandbox
 import SystemPackage
 
 #if canImport(Glibc)
@@ -20,7 +22,7 @@ extension Runner {
         if let carried = setting.carried[step.name] { return (StepOutcome(carried, of: step), nil) }
         guard let proved = setting.proved[step.name] else { return (nil, nil) }
         guard let kept = proved.restores else { return (StepOutcome(proved, of: step), nil) }
-        let writer = WorkspaceWriter(root: setting.workspaceView, owner: setting.enclosure?.user, links: keptLinks)
+        let writer = WorkspaceWriter(root: setting.workspaceView, owner: setting.runSandbox?.user, links: keptLinks)
         do {
             let stale = StaleOutputs(
                 before: step, in: plan, tracked: setting.tracked[step.name] ?? [], begunAt: begunAt)
@@ -123,7 +125,7 @@ extension Runner {
                 file: nil, line: nil, column: nil, suggestion: nil))
     }
 
-    private var keptLinks: OutputLink { OutputLink(readable: setting.enclosure?.sandbox.readable ?? []) }
+    private var keptLinks: OutputLink { OutputLink(readable: setting.runSandbox?.sandbox.readable ?? []) }
 
     /// Why what is found where the outputs of a step go may not be all its own.
     ///

@@ -1,3 +1,4 @@
+import Concurrency
 import Results
 import Foundation
 import Pipeline
@@ -27,7 +28,7 @@ struct StepOutcome: Sendable {
 extension Runner {
     /// Runs a step's attempts, waiting for a slot before each.
     func runStep(
-        _ index: Int, of plan: Plan, on hosts: StepHosts, within quota: RunQuota, place: StepLine.Place,
+        _ index: Int, of plan: Plan, on hosts: StepHosts, within quota: RunQuota, place: StepQueue.Place,
         stop: StopSignal
     ) async -> StepOutcome {
         let outcome = await runner(of: plan.steps[index]).runAttempts(
@@ -37,7 +38,7 @@ extension Runner {
     }
 
     private func runAttempts(
-        _ index: Int, of plan: Plan, on hosts: StepHosts, within quota: RunQuota, place: StepLine.Place,
+        _ index: Int, of plan: Plan, on hosts: StepHosts, within quota: RunQuota, place: StepQueue.Place,
         stop: StopSignal
     ) async -> StepOutcome {
         let step = plan.steps[index]
@@ -162,7 +163,7 @@ extension Runner {
     }
 
     /// Waits for the slot and resources; false when the step was stopped first.
-    private func acquire(_ step: PlannedStep, _ place: StepLine.Place, _ stop: StopSignal) async -> Bool {
+    private func acquire(_ step: PlannedStep, _ place: StepQueue.Place, _ stop: StopSignal) async -> Bool {
         let ticket = place.ticket ?? pool.reserve(step.resources, turn: place.turn)
         if !pool.isGranted(ticket), stop.request == nil, let reason = pool.obstacle(to: step.resources) {
             await emit(.stepWaiting(step: step.name, reason: reason))

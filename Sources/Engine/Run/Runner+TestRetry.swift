@@ -1,3 +1,4 @@
+import Concurrency
 public import Results
 import Pipeline
 
@@ -61,10 +62,14 @@ extension Runner {
         }
     }
 
-    /// An attempt that was asked for some tests has not passed unless they were run.
+    /// An attempt that was asked for some tests has not passed unless they were run; one that failed says
+    /// which names no test has.
     func demand(_ attempt: inout Attempt, of step: PlannedStep) {
-        guard let wanted = setting.onlyTests[step.name], attempt.record.status == .passed else { return }
+        guard let wanted = setting.onlyTests[step.name] else { return }
+        let hasPassed = attempt.record.status == .passed
+        guard hasPassed || attempt.record.status == .failed && attempt.record.hitLimit != true else { return }
         guard !step.testResults.isEmpty else {
+            guard hasPassed else { return }
             attempt.findings.append(
                 Finding(
                     rule: "tests-not-seen", severity: .warning,
@@ -86,9 +91,15 @@ extension Runner {
             return !ids.contains(test.id) && !bare.contains(test.suite + "/" + test.name.prefix { $0 != "(" })
         }
         guard !missing.isEmpty || ran.isEmpty else { return }
+        let absent = missing.isEmpty ? wanted : missing
+        // A known test that a failed attempt did not come to says nothing about the name.
+        guard hasPassed || absent.allSatisfy(\.isLoose) else { return }
         attempt.record.status = .failed
-        let names = (missing.isEmpty ? wanted : missing).prefix(3).map(\.id).joined(separator: ", ")
-        attempt.record.reason = "it exited with 0 but did not run \(names)\(missing.count > 3 ? " …" : "")"
+        let names = absent.prefix(3).map(\.id).joined(separator: ", ") + (missing.count > 3 ? " …" : "")
+        // A part of a name stays one only where no run has had a test with it.
+        let unknown = absent.allSatisfy(\.isLoose) ? ": no earlier run has a test of that name" : ""
+        let end = hasPassed ? "it exited with 0 but" : (attempt.record.reason ?? "it failed") + "; it"
+        attempt.record.reason = "\(end) did not run \(names)\(unknown)"
     }
 
     /// Lets an attempt pass all of whose failures are in quarantine, and says so.

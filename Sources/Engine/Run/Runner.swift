@@ -1,7 +1,9 @@
+public import Concurrency
 import Results
 public import Pipeline
 
 import Foundation
+import Sandbox
 import SystemPackage
 
 #if canImport(Glibc)
@@ -55,9 +57,9 @@ public struct Runner: Sendable {
         do {
             quota = try await StepLoop.block(loop) {
                 try setting.makeFolders(for: plan)
-                try setting.prepareEnclosure(for: plan)
+                try setting.prepareSandbox(for: plan)
                 try setting.prepareRooms(for: plan)
-                return try RunQuota(setting: setting, plan: plan)
+                return try setting.makeQuota(for: plan)
             }
         } catch {
             return unstartable(records, "the run's folder can't be made: \(error)")
@@ -85,10 +87,10 @@ public struct Runner: Sendable {
                     if condition == .onSuccess || condition == .onFailure && !isFailure { signal.stop(request) }
                 }
             }
-            let line = StepLine(runner: self, plan: plan)
+            let queue = StepQueue(runner: self, plan: plan)
             var handedOver: [[ResourceUse]] = []
             while true {
-                for (step, place) in line.up(graph.takeReady()) {
+                for (step, place) in queue.enqueue(graph.takeReady()) {
                     let signal = StopSignal()
                     signals[step] = signal
                     group.addTask {

@@ -1,3 +1,4 @@
+public import Sandbox
 import Synchronization
 
 #if canImport(Glibc)
@@ -44,10 +45,30 @@ public final class ShutdownNotice: Sendable {
     /// Ends this process where what happened to a step came of what this process was told, too; else returns.
     func leaveIfTold(after end: Result<ProcessEnd, any Error>) async {
         guard ShutdownNotice.mayBeOfShutdown(end) else { return }
+        await leaveIfTold()
+    }
+
+    /// The same for a compiler or a workflow program: what a SIGTERM ended says nothing about the workflows.
+    public func leaveIfTold(after result: ExternalCommandResult) async {
+        guard ShutdownNotice.mayBeOfShutdown(result) else { return }
+        await leaveIfTold()
+    }
+
+    private func leaveIfTold() async {
         let limit = ContinuousClock.now + patience
         while true {
             if isTold.withLock({ $0 }) { return leave() }
             guard ContinuousClock.now < limit, (try? await Task.sleep(for: .milliseconds(10))) != nil else { return }
+        }
+    }
+
+    /// Whether a SIGTERM ended the program, or a part of the compiler, which then says so.
+    static func mayBeOfShutdown(_ result: ExternalCommandResult) -> Bool {
+        switch result.ending {
+        case .signal(let signal): signal == SIGTERM
+        case .exited(128 + SIGTERM): true
+        case .exited(let code): code != 0 && result.text.contains("due to signal \(SIGTERM)")
+        case .deadline: false
         }
     }
 

@@ -1,4 +1,5 @@
 public import Pipeline
+import Sandbox
 
 import Synchronization
 

@@ -1,6 +1,7 @@
 public import Masking
 public import Results
 public import Pipeline
+import Sandbox
 
 import SystemPackage
 

@@ -73,10 +73,13 @@ public struct TreeExcess: Error, Sendable, Equatable, CustomStringConvertible {
         case entries, bytes, fileBytes, depth, nameBytes, pathLength, pathBytes, folderBytes, time
     }
 
+    /// The quantity that exceeds the limit.
     public var measure: Measure
     /// The value that was found. If ``isAtLeast`` is true, counting ended there.
     public var value: Int
+    /// The limit.
     public var limit: Int
+    /// Whether ``value`` is only a lower bound.
     public var isAtLeast = false
     /// Where in the tree; empty for the whole tree. Bytes that are not UTF-8 are U+FFFD.
     public var path = ""

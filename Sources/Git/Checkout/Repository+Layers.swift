@@ -147,7 +147,8 @@ extension Repository {
     private static func copy(_ path: String, to other: String) throws(GitError) {
         do { try FileManager.default.copyItem(atPath: path, toPath: other) } catch {
             throw GitError(
-                call: "index", code: .failed, message: "\"\(other)\" can't be written: \(error.localizedDescription).")
+                call: "index", code: .failed, message: "\"\(other)\" can't be written: \(error.localizedDescription).",
+                systemError: GitError.systemError(of: error))
         }
     }
 }

@@ -16,6 +16,7 @@ public struct TreeDifference: Sendable {
 
     /// Files, links and submodules of the newer tree that the older one does not have, or has with another content.
     public var written: [[UInt8]] = []
+    /// What the newer tree does not have any more.
     public var removed: [Removal] = []
     /// What the older tree has where the newer one has a folder instead of a file, or the other way round. The new file
     /// or folder hides it.

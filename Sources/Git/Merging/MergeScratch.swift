@@ -50,7 +50,7 @@ extension Repository {
         guard !contains(tree) else { return }
         guard depth < 2_048 else {
             throw GitError(
-                call: "adopt", code: .invalid, message: "the merged tree has folders in more than 2,048 others.")
+                call: "adopt", code: .invalid, message: "The merged tree nests folders more than 2,048 deep.")
         }
         for entry in try other.entries(ofTree: tree, recursive: false) {
             switch entry.kind {

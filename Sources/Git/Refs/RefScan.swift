@@ -1,3 +1,5 @@
+import Concurrency
+
 /// One observation of a repository's refs.
 public struct RefScan: Sendable {
     /// Equal to the stamp of a later observation if no ref moved in between; nil if that can't be decided.

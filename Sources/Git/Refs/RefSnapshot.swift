@@ -43,6 +43,7 @@ public struct RefSnapshot: Sendable, Equatable {
 
 /// A ref that appeared (`old` is nil), moved, or was deleted (`new` is nil).
 public struct RefChange: Sendable, Equatable {
+    /// The full name.
     public var name: String
     public var old: OID?
     public var new: OID?

@@ -15,26 +15,9 @@ extension Repository {
     ///
     /// - Parameter name: The ref, with its parts separated by slashes.
     public func keep(_ id: OID, as name: String) throws(GitError) {
-        try write(id, as: name, by: ".lock") { new, path in rename(new, path) }
-    }
-
-    /// Adds a ref without a flush, for callers that can write it again after a power cut.
-    ///
-    /// - Throws: `.exists` if there is a loose ref with this name. Check for a packed one before.
-    public func add(_ id: OID, as name: String) throws(GitError) {
-        // Another writer of the same ref must not have the same file.
-        try write(id, as: name, by: ".\(UInt64.random(in: .min ... .max)).lock") { new, path in
-            defer { unlink(new) }
-            return link(new, path)
-        }
-    }
-
-    private func write(
-        _ id: OID, as name: String, by suffix: String, _ move: (_ new: String, _ path: String) -> Int32
-    ) throws(GitError) {
         let path = looseFile(of: name)
         // Git does not read this file as a ref, even if it remains.
-        let new = path + suffix
+        let new = path + ".lock"
         guard !name.utf8.contains(0) else {
             throw GitError(call: "keep", code: .invalidName, message: "the name of the ref contains a NUL")
         }
@@ -45,7 +28,7 @@ extension Repository {
             problem = write(id, to: new)
         }
         // A partial id must not become the ref.
-        if problem == 0, move(new, path) != 0 { problem = errno }
+        if problem == 0, rename(new, path) != 0 { problem = errno }
         guard problem == 0 else {
             unlink(new)
             throw unkept(name, problem)
@@ -53,7 +36,7 @@ extension Repository {
     }
 
     /// The path of the file that ``keep(_:as:)`` writes, whether it exists or not.
-    public func looseFile(of name: String) -> String { commonDirectory + "/" + name }
+    func looseFile(of name: String) -> String { commonDirectory + "/" + name }
 
     /// Removes a ref of ``keep(_:as:)``; does nothing if it does not exist. Only in a run's own repository, whose refs
     /// are never packed.
@@ -88,8 +71,8 @@ extension Repository {
 
     private func unkept(_ name: String, _ problem: Int32) -> GitError {
         GitError(
-            call: "keep", code: problem == EEXIST ? .exists : .failed,
+            call: "keep", code: .failed,
             message: "\(name) of \"\(commonDirectory)\" could not be written: \(String(cString: strerror(problem))). "
-                + "Check its owner and the disk.")
+                + "Check its owner and the disk.", systemError: problem)
     }
 }

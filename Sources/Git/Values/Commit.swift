@@ -3,7 +3,9 @@ internal import CGit
 /// A commit, copied out of the object store.
 public struct Commit: Sendable, Equatable {
     public var id: OID
+    /// The id of its tree.
     public var tree: OID
+    /// The ids of its parents, in order; a merge has several.
     public var parents: [OID]
     public var author: Signature
     public var committer: Signature

@@ -2,10 +2,12 @@ internal import CGit
 
 /// A file that differs between two commits.
 public struct FileChange: Sendable, Equatable, Codable {
+    /// What happened to the file.
     public enum Status: String, Sendable, Codable {
         case added, deleted, modified, renamed, copied, typeChanged
     }
 
+    /// What happened to the file.
     public var status: Status
     /// The path on the old side, if it differs: set for a renamed or copied file only.
     public var oldPath: String?
@@ -15,6 +17,7 @@ public struct FileChange: Sendable, Equatable, Codable {
     public var additions: Int
     /// The number of removed lines; 0 for a binary file.
     public var deletions: Int
+    /// Whether it was not compared by lines, because it is binary or too large.
     public var isBinary: Bool
 
     public init(

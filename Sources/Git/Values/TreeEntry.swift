@@ -6,6 +6,7 @@ public struct TreeEntry: Sendable, Equatable {
         case blob, executable, symlink, tree, submodule
     }
 
+    /// The last part of ``path``.
     public var name: String
     /// Relative to the tree that was listed, with slashes.
     public var path: String
@@ -35,6 +36,7 @@ extension TreeEntry.Kind {
 
 /// A file of a tree that is to be written: its content, which is stored already, and whether it is executable.
 public struct TreeFile: Sendable, Equatable {
+    /// The id of the stored content.
     public var blob: OID
     public var isExecutable: Bool
 

@@ -11,7 +11,9 @@ public struct Server: Sendable {
 
     /// How the server introduces itself to a client.
     public struct Identity: Sendable {
+        /// The name for programs.
         public var name: String
+        /// The name for people.
         public var title: String
         public var version: String
         /// Tells the model what the server is for.

@@ -39,7 +39,9 @@ public struct AgentTool: Sendable {
     /// An argument of a tool.
     public struct Parameter: Sendable {
         public var name: String
+        /// The JSON Schema of the argument's value.
         public var schema: JSON
+        /// Whether a call without the argument is refused.
         public var isRequired: Bool
 
         public init(_ name: String, _ schema: JSON, isRequired: Bool = false) {

@@ -45,9 +45,13 @@ public enum JSON: Sendable, Equatable {
         if case .object(let members) = self { members[key] } else { nil }
     }
 
+    /// The text of a string; nil for other values.
     public var string: String? { if case .string(let value) = self { value } else { nil } }
+    /// The members of an object; nil for other values.
     public var object: [String: JSON]? { if case .object(let value) = self { value } else { nil } }
+    /// The elements of an array; nil for other values.
     public var array: [JSON]? { if case .array(let value) = self { value } else { nil } }
+    /// A boolean; nil for other values.
     public var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
 
     /// A whole number, also if it is written as `3.0`.
@@ -59,6 +63,7 @@ public enum JSON: Sendable, Equatable {
         }
     }
 
+    /// A number; nil for other values.
     public var number: Double? {
         switch self {
         case .integer(let value): Double(value)

@@ -1,7 +1,9 @@
 /// A text that a model may read, with its URI.
 public struct Resource: Sendable {
+    /// The URI, or the URI template.
     public var uri: String
     public var name: String
+    /// The title for people.
     public var title: String
     /// The MIME type.
     public var type: String

@@ -14,7 +14,9 @@ struct BundleMarkdown {
     }
 
     private func title() -> String {
-        let title = bundle.verdict.map { "\(Wording.symbol($0)) \($0.title)" } ?? "▶ running"
+        let title =
+            bundle.verdict.map { "\(Wording.symbol($0)) \($0.title)" }
+            ?? "\(Wording.symbol(StepStatus.running)) running"
         var text = "# \(title): \(MarkdownText.code(bundle.workflow)) run \(bundle.run), "
         text += "\(MarkdownText.inline(bundle.subject))\n\n"
         return text
@@ -86,12 +88,14 @@ struct BundleMarkdown {
         let name = MarkdownText.code(problem.name)
         let what =
             switch problem.kind {
-            case .test: problem.standing == .knownFlaky ? "≈ test \(name)" : "✗ test \(name)"
+            case .test:
+                problem.standing == .knownFlaky
+                    ? "\(Wording.symbol(Verdict.flaky)) test \(name)" : "\(Wording.symbol(Verdict.failed)) test \(name)"
             case .finding where problem.name == problem.severity.rawValue: problem.name
             case .finding: "\(problem.severity.rawValue) \(name)"
-            case .step: "✗ step \(name)"
-            case .conflict: "⑂ conflict in \(name)"
-            case .integrity: "? integrity: \(name)"
+            case .step: "\(Wording.symbol(Verdict.failed)) step \(name)"
+            case .conflict: "\(Wording.symbol(Verdict.conflict)) conflict in \(name)"
+            case .integrity: "\(Wording.symbol(Verdict.needsApproval)) integrity: \(name)"
             case .removedTest: "removed test \(name)"
             case .newlySkippedTest: "newly skipped test \(name)"
             }

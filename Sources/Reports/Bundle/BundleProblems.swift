@@ -211,7 +211,7 @@ struct BundleProblems {
             text.flatMap { WholeText.head($0, lines: lines, bytes: bytes) }
         }
         func printed(_ lines: Int, _ bytes: Int) -> String? {
-            guard let excerpt, excerpt != message else { return nil }
+            guard let excerpt = excerpt.flatMap({ Repetition.removed(from: $0, said: message) }) else { return nil }
             return fromEnd
                 ? WholeText.tail(excerpt, lines: lines, bytes: bytes)
                 : WholeText.head(excerpt, lines: lines, bytes: bytes)

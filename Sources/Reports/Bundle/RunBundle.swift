@@ -48,10 +48,15 @@ public struct RunBundle: Sendable, Equatable, Codable {
 
     /// The change, its target, and their commits.
     public struct ChangeFacts: Sendable, Equatable, Codable {
+        /// The change's name.
         public var name: String
+        /// The first line of the head commit's message. Untrusted text.
         public var title: String
+        /// The commit that the author pushed.
         public var head: String
+        /// The branch that the change is to be merged into.
         public var target: String
+        /// The commit that the head was merged with.
         public var targetCommit: String
     }
 
@@ -60,14 +65,23 @@ public struct RunBundle: Sendable, Equatable, Codable {
         /// The target's run, and the commit that it tested.
         public var against: RunID
         public var commit: String
+        /// Tests that fail only in this run.
         public var newlyFailing: Int
+        /// Tests that fail on the target, too.
         public var stillFailing: Int
+        /// Tests that fail on the target and pass in this run.
         public var fixed: Int
+        /// Tests that don't exist on the target.
         public var added: Int
+        /// Tests that ran on the target and no longer exist.
         public var removed: Int
+        /// Tests that have another name on the target.
         public var renamed: Int
+        /// Tests that ran on the target and are skipped in this run.
         public var newlySkipped: Int
+        /// Tests that took longer than their earlier times explain.
         public var slower: Int
+        /// Findings that the target does not have.
         public var newFindings: Int
     }
 
@@ -76,6 +90,7 @@ public struct RunBundle: Sendable, Equatable, Codable {
         /// ``FixSeries/State``.
         public var state: String
         public var reason: String
+        /// The number of attempts so far.
         public var attempts: Int
         /// The run in which the fix passed, its commit, and the command that applies it.
         public var run: RunID?
@@ -85,6 +100,7 @@ public struct RunBundle: Sendable, Equatable, Codable {
 
     /// What to do next.
     public struct Next: Sendable, Equatable, Codable {
+        /// What to do, in words.
         public var advice: String
         public var command: String
     }
@@ -93,6 +109,7 @@ public struct RunBundle: Sendable, Equatable, Codable {
     public struct Omission: Sendable, Equatable, Codable {
         /// `12 failing tests`, `details of 3 problems`.
         public var what: String
+        /// The command that shows what was omitted.
         public var command: String
     }
 }
@@ -119,11 +136,14 @@ extension RunBundle {
             case unknown
         }
 
+        /// What the problem is about.
         public var kind: Kind
+        /// How the problem compares with the target.
         public var standing: Standing
         public var severity: Finding.Severity
         /// The test's id, the finding's rule, the step's name, or the conflicting file.
         public var name: String
+        /// The step that the problem comes from.
         public var step: String?
         /// Relative to the repository if the file belongs to it.
         public var file: String?
@@ -135,6 +155,7 @@ extension RunBundle {
         public var excerpt: String?
         /// The parts of the change nearest to the problem.
         public var hunks: [Hunk]?
+        /// What to do about the problem.
         public var suggestion: String?
         /// Further tests that failed at the same line with the same message.
         public var alike: Alike?
@@ -153,6 +174,7 @@ extension RunBundle {
 
     /// Tests that are reported together with another one.
     public struct Alike: Sendable, Equatable, Codable {
+        /// The number of the other tests.
         public var count: Int
         /// Some or all of their names.
         public var names: [String]
@@ -160,6 +182,7 @@ extension RunBundle {
 
     /// A part of the change, as in `git diff`.
     public struct Hunk: Sendable, Hashable, Codable {
+        /// The path in the tested commit.
         public var file: String
         /// The first line in the tested commit, from 1; 0 if none of the lines remain.
         public var line: Int

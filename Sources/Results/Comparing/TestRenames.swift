@@ -6,7 +6,9 @@
 public struct TestRenames {
     /// The texts of the files that the change touches, before and after it. They are paired by Git's rename detection.
     public struct Sources: Sendable {
+        /// The texts before the change.
         public var before: [String]
+        /// The texts after the change.
         public var after: [String]
 
         public init(before: [String], after: [String]) {

@@ -27,6 +27,7 @@ public struct ChangeRecord: Sendable, Equatable, Codable {
     public var state: State
     /// The first line of the head commit's message.
     public var title: String
+    /// The head commit's author.
     public var author: String
     /// The commit on the target that contains the change, if it has landed.
     public var landedCommit: String?

@@ -42,7 +42,9 @@ public struct FixRecord: Sendable, Equatable, Codable {
     public var patch: String?
     /// The paths that the commit changes.
     public var files: [String]?
+    /// The number of lines that the commit adds.
     public var additions: Int?
+    /// The number of lines that the commit removes.
     public var deletions: Int?
     /// How many files in the workspace differ but are not in the commit: ignored files, files that steps left, sockets.
     public var leftOut: Int?
@@ -111,6 +113,7 @@ public struct FixSeries: Sendable, Equatable, Codable {
     /// target's definition.
     public var wanted: Int
     public var mayPush: Bool
+    /// In order.
     public var attempts: [FixAttempt]
 
     public init(state: State, reason: String, wanted: Int, mayPush: Bool, attempts: [FixAttempt] = []) {
@@ -134,6 +137,7 @@ public struct FixAttempt: Sendable, Equatable, Codable {
     public var number: Int
     /// The fixer's run, and the run that checks its commit; nil if there is none.
     public var run: RunID
+    /// The run that checks the fixer's commit; nil if there is none yet.
     public var check: RunID?
     /// How the fixer ended; nil while it is at work.
     public var outcome: FixOutcome?
@@ -153,15 +157,6 @@ public struct FixAttempt: Sendable, Equatable, Codable {
         self.number = number
         self.run = run
         self.reason = reason
-    }
-}
-
-extension RunRequest {
-    /// Whether a push or a move of the target started the run. Then requests for older commits of the change no longer
-    /// apply.
-    package var startsAnew: Bool {
-        fix == nil && change != nil && rerunOf == nil && upkeep == nil
-            && (nonce.isEmpty || nonce.hasPrefix("onto ") || nonce.hasPrefix("after run "))
     }
 }
 

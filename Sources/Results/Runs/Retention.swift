@@ -21,7 +21,7 @@ public struct RetentionPolicy: Sendable, Equatable, Codable {
 
 /// What a policy would remove from the archive.
 public struct RetentionPlan: Sendable, Equatable, Codable {
-    /// Which limit of the policy a run is over.
+    /// The limit of the policy that a run exceeds.
     public enum Limit: String, Sendable, Codable, CaseIterable {
         case age, runs, bytes
     }
@@ -41,7 +41,7 @@ public struct RetentionPlan: Sendable, Equatable, Codable {
         }
     }
 
-    /// A run that is over a limit and stays.
+    /// A run that exceeds a limit but stays.
     public struct Kept: Sendable, Equatable, Codable {
         public var run: RunID
         public var reason: RetentionReason
@@ -68,7 +68,7 @@ public struct RetentionPlan: Sendable, Equatable, Codable {
     public var artifacts: [Artifact] = []
     /// The number of runs that stay.
     public var keptRuns = 0
-    /// The runs that stay although they are over a limit, oldest first.
+    /// The runs that stay although they exceed a limit, oldest first.
     public var kept: [Kept] = []
 
     public init() {}
@@ -77,11 +77,11 @@ public struct RetentionPlan: Sendable, Equatable, Codable {
     public var bytes: Int { removals.reduce(0) { $0 + $1.bytes } + artifacts.reduce(0) { $0 + $1.bytes } }
 }
 
-/// Why a run stays although it is over a limit.
+/// Why a run stays although it exceeds a limit.
 public enum RetentionReason: String, Sendable, Codable, CaseIterable {
-    /// A person has been asked about it and has not answered.
+    /// It waits for an approval.
     case waitsForPerson
-    /// The newest verdict of a change that has not landed: without it, `wait` says that nothing is run for it. Only
+    /// The newest verdict of a change that has not landed: without it, `wait` says that nothing runs for it. Only
     /// for 90 days.
     case newestOfOpenChange
     /// The newest verdicts of a branch: changes are compared with those of the target. Only for 90 days,
@@ -89,6 +89,6 @@ public enum RetentionReason: String, Sendable, Codable, CaseIterable {
     case newestOfBranch
     /// An attempt to fix a run that stays.
     case fixOfKeptRun
-    /// The newest run of all: a rebuilt index learns from it which numbers are taken.
+    /// The newest run of all. It tells a rebuilt index which numbers are used.
     case newestOfAll
 }

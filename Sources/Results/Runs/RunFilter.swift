@@ -12,7 +12,9 @@ public struct RunFilter: Sendable, Equatable {
     public var branch: String?
     /// The first hexadecimal digits, upper or lower case, of the pushed or the tested commit.
     public var commitPrefix: String?
+    /// Only runs in one of these states.
     public var states: Set<RunState>?
+    /// Only runs with one of these verdicts. Runs that wait for an approval count as "needs approval".
     public var verdicts: Set<Verdict>?
     /// Only runs that were accepted at this time or later.
     public var since: Date?
@@ -63,7 +65,7 @@ public struct TestAppearance: Sendable, Equatable, Codable {
     /// The test's result in that run, without details, and with a message only if it failed.
     public var result: TestResult
     /// The kind of background run; nil for other runs.
-    public var upkeep: RunRequest.Upkeep?
+    public var upkeep: BackgroundRun?
 
     public init(
         run: RunID, workflow: String, head: String, branch: String?, change: String?, endedAt: Date?, result: TestResult

@@ -1,85 +1,55 @@
 public import Pipeline
 
-/// What a run is asked to do: enough to execute it after a restart, without looking at the repository again.
-public struct RunRequest: Sendable, Equatable, Codable {
+/// What a run was asked to do. It is enough to execute the run after a restart, without observing the repository again.
+public struct RunRequest: Sendable, Equatable {
     /// The watched repository's name.
     public var repository: String
+    /// The workflow's name.
     public var workflow: String
+    /// The event that starts the run.
     public var event: Trigger.Event
-    /// The full ref that moved, or that was named by hand.
+    /// The full ref that moved, or that a person named.
     public var ref: String
-    /// The target of a change, else the branch; nil for a tag.
+    /// The target of a change, otherwise the branch; nil for a tag.
     public var branch: String?
     /// The pushed commit: the head of a change, the tip of a branch, or a snapshot of a working tree.
     public var head: String
-    /// The commit that holds the workflow definition: the target's tip for a change.
+    /// The commit with the workflow definition: for a change, the tip of its target.
     public var definitionCommit: String
-    /// The commit from before, for changed files of a merge or push.
+    /// The ref's previous commit, which decides the changed files of a merge or push; nil if it had none.
     public var previous: String?
+    /// The change; nil unless the run tests one.
     public var change: Change?
+    /// The changes that landed with the commit, oldest first.
     public var mergedChanges: [MergedChange]
+    /// Each parameter's value as text, with defaults filled in.
     public var parameters: [String: String]
-    /// Only these steps and what they need; nil for all.
+    /// Only these steps and the steps that they need; nil: all steps.
     public var onlySteps: [String]?
-    /// Of ``onlySteps``, only these tests; nil for all.
+    /// Of ``onlySteps``, only these tests; nil: all tests.
     public var onlyTests: [KnownTest]?
-    public var rerunOf: RunID?
-    /// Makes a wanted repetition (a rerun, a run by hand, a retest) distinct from the run it repeats; empty for
-    /// a run that a ref change started.
+    /// Why the run is made, with what only runs of this kind have.
+    public var kind: RunKind
+    /// How the run differs from others of its kind.
+    public var options = RunOptions()
+    /// Distinguishes a requested repetition (a rerun, `pipectl run`, a retest) from the run that it repeats. Empty for a
+    /// run that a ref change started.
     public var nonce: String
-    /// Runs of the same subject and workflow supersede or queue behind one another: change or branch.
+    /// The change or branch. Runs of the same subject and workflow supersede each other, or wait for each other.
     public var subject: String
     /// What happens to older runs of the same subject.
     public var concurrency: Concurrency
-    /// Whether its steps act on the world: a step of it that may have begun is not done again by the box.
+    /// Whether its steps act on the outside world, as those of a release do. The daemon does not repeat a step that may
+    /// have started.
     public var runsAtMostOnce: Bool
-    /// Whether every step is run, also those that earlier runs have proved; nil is no.
-    public var refusesProofs: Bool?
-    /// Whether a person waits for it, who is gone when the box goes down; nil is no.
-    public var isForeground: Bool?
-    /// Whether it begins from nothing although it could begin from a base; nil is no.
-    public var isClean: Bool?
-    /// Whether an agent asked for it: then it is given no secrets and is no release; nil is no.
-    public var isForAgent: Bool?
-    /// The run whose kept workspace it goes on with, where that is still there; nil to begin as others do.
-    public var resumes: RunID?
-    /// The first run of those that repeat one another, and which of them this is, from 1; nil for a first run.
-    public var origin: RunID?
-    public var repetition: Int?
-    /// What the box wants the run for of its own accord; nil for a run that somebody waits for.
-    public var upkeep: Upkeep?
-    /// Of ``Upkeep/refresh``: whether runs of changes have no workspace to begin from before it has ended; nil is no.
-    public var isMissed: Bool?
-    /// Of a clean room: the run of the same tree in a warm workspace, with which it is compared.
-    public var warmRun: RunID?
-    /// Whether that one failed; nil where it passed.
-    public var warmFailed: Bool?
-    /// What it has to do with mending another run; nil for nothing.
-    public var fix: FixRole?
-
-    /// The clone that the head is read from, as a path; nil where the watched repository has it.
+    /// The path of the clone that has the head; nil if the watched repository has it.
     public var source: String?
-
-    /// For ``Upkeep/learn``, which time it is that these tests are run again, from 1.
-    public var learning: Int?
-
-    /// Runs of merged code for which the box uses its idle time.
-    public enum Upkeep: String, Sendable, Codable {
-        /// Leaves the workspace that runs of changes begin from.
-        case refresh
-        /// The same from nothing, to see that the verdict is the same.
-        case cleanRoom
-        /// Tells whether a test passed at an earlier commit.
-        case bisect
-        /// Runs tests again that failed on the branch, to see whether they pass on the same tree.
-        case learn
-    }
 
     public init(
         repository: String, workflow: String, event: Trigger.Event, ref: String, branch: String?, head: String,
         definitionCommit: String, previous: String? = nil, change: Change? = nil,
         mergedChanges: [MergedChange] = [], parameters: [String: String] = [:], onlySteps: [String]? = nil,
-        rerunOf: RunID? = nil, nonce: String = "", subject: String, concurrency: Concurrency,
+        kind: RunKind = .triggered, nonce: String = "", subject: String, concurrency: Concurrency,
         runsAtMostOnce: Bool = false
     ) {
         self.repository = repository
@@ -94,20 +64,25 @@ public struct RunRequest: Sendable, Equatable, Codable {
         self.mergedChanges = mergedChanges
         self.parameters = parameters
         self.onlySteps = onlySteps
-        self.rerunOf = rerunOf
+        self.kind = kind
         self.nonce = nonce
         self.subject = subject
         self.concurrency = concurrency
         self.runsAtMostOnce = runsAtMostOnce
     }
 
-    /// What makes the run another one than those of the same ref, head and workflow: ``nonce``, and for a change the
-    /// commit that it is merged with.
+    /// Distinguishes the run from others with the same ref, head and workflow: ``nonce``, and for a change the commit
+    /// that it is merged with.
     ///
-    /// The digest of the definition needs no place of its own: the head of a branch or tag determines it, and for a
-    /// change the target's commit does.
+    /// The digest of the definition is not needed: it follows from the head of a branch or tag, or from the target's
+    /// commit of a change.
     public var identity: String {
         guard nonce.isEmpty, let change else { return nonce }
         return "onto \(change.targetCommit)"
     }
+}
+
+extension RunRequest {
+    /// Whether only some steps or tests of the workflow run. Tests that its report lacks may still exist.
+    public var isPartial: Bool { onlySteps != nil || onlyTests != nil }
 }

@@ -15,6 +15,7 @@ public struct RunSummary: Sendable, Equatable, Codable, Identifiable {
     public var id: RunID
     public var repository: String
     public var workflow: String
+    /// The event that started the run.
     public var event: Trigger.Event
     /// The full ref that moved.
     public var ref: String
@@ -28,6 +29,7 @@ public struct RunSummary: Sendable, Equatable, Codable, Identifiable {
     public var change: String?
     /// The first line of the message of the change's head commit.
     public var title: String?
+    /// How far the run is.
     public var state: RunState
     /// Set if and only if the state is ``RunState/ended``.
     public var verdict: Verdict?
@@ -37,11 +39,15 @@ public struct RunSummary: Sendable, Equatable, Codable, Identifiable {
     public var attempt: Int
     /// When the run was accepted.
     public var createdAt: Date
+    /// When its first attempt started; nil if it never started.
     public var startedAt: Date?
+    /// When it got its verdict; nil if it has none.
     public var endedAt: Date?
+    /// The run that this run repeats.
     public var rerunOf: RunID?
     /// The newer run that superseded, or is superseding, this one.
     public var supersededBy: RunID?
+    /// Each test counted once, by its last try.
     public var testCounts: TestCounts
     /// Counts the steps that have ended.
     public var stepCounts: StepCounts
@@ -49,10 +55,10 @@ public struct RunSummary: Sendable, Equatable, Codable, Identifiable {
     public var isArchived: Bool
     /// How far the code is trusted; nil until that is decided.
     public var trust: Trust?
-    /// Why the run waits for an approval before its first step; nil if it does not.
+    /// Why the run waits for an approval, before its first step or between its steps; nil if it does not.
     public var heldFor: String?
     /// The kind of background run; nil for other runs.
-    public var upkeep: RunRequest.Upkeep?
+    public var upkeep: BackgroundRun?
     /// The run's part in fixing another run; nil for other runs.
     public var fix: FixRole?
     /// How far the attempts at fixing its failure are; nil if there are none.
@@ -101,10 +107,13 @@ public struct RunSummary: Sendable, Equatable, Codable, Identifiable {
 
 /// The numbers of steps by status.
 public struct StepCounts: Sendable, Equatable, Codable {
+    /// Steps that passed, or were proved.
     public var passed: Int
     /// Steps that failed, timed out, or ended by infrastructure.
     public var failed: Int
+    /// Steps that were not run because of other steps.
     public var skipped: Int
+    /// Steps that were ended by a cancellation.
     public var cancelled: Int
 
     public init(passed: Int = 0, failed: Int = 0, skipped: Int = 0, cancelled: Int = 0) {
@@ -117,6 +126,7 @@ public struct StepCounts: Sendable, Equatable, Codable {
 
 /// A run as the store has it: its summary, its request, and its steps so far.
 public struct IndexedRun: Sendable, Equatable, Identifiable {
+    /// What lists of runs show.
     public var summary: RunSummary
     public var request: RunRequest
     /// In the order in which they ended; once the run has ended, in the plan's order.
@@ -141,6 +151,7 @@ public struct StepSummary: Sendable, Equatable, Codable {
     public var reason: String?
     /// Seconds from the start of the first attempt to the end of the last one.
     public var duration: Double?
+    /// How often the step was attempted; 0 if it was not run.
     public var attempts: Int
 
     public init(name: String, status: StepStatus, reason: String? = nil, duration: Double? = nil, attempts: Int) {

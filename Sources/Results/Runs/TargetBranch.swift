@@ -12,6 +12,7 @@ public struct TargetBranch: Sendable, Equatable, Codable {
 
     /// The name without `refs/heads/`; empty if no branch has a usual name.
     public var name: String
+    /// Where the name comes from.
     public var source: Source
 
     public init(_ name: String, _ source: Source) {

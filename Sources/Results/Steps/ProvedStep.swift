@@ -6,6 +6,7 @@ public struct ProvedStep: Sendable, Equatable {
     public var key: StepKey
     /// The test results of the earlier run.
     public var tests: [TestResult]
+    /// The counts of the earlier run's step; nil if it had no tests.
     public var testCounts: TestCounts?
     /// The findings of the earlier run.
     public var findings: [Finding]
@@ -45,6 +46,7 @@ public struct StoredOutputs: Sendable, Equatable {
 public struct TestSpan: Sendable, Equatable, Codable {
     /// Index of the first test, from 0.
     public var first: Int
+    /// The number of tests.
     public var count: Int
 
     public init(first: Int, count: Int) {

@@ -14,12 +14,19 @@ public struct ReviewFinding: Sendable, Equatable, Codable {
 
     /// The same for the same finding about the same file, at any line: 16 hexadecimal digits.
     public var fingerprint: String
+    /// How much it matters, as the reviewer says.
     public var severity: ReviewSeverity
+    /// The kind of finding, as the reviewer names it.
     public var rule: String
+    /// What is wrong. Untrusted text.
     public var message: String
+    /// Relative to the repository; nil if it is about the whole change.
     public var file: String?
+    /// The line in ``file``, from 1.
     public var line: Int?
+    /// What to do about it, as the reviewer says.
     public var suggestion: String?
+    /// What became of it.
     public var fate: Fate
     /// The head commit in which it was found.
     public var head: String
@@ -46,6 +53,7 @@ public struct ReviewRecord: Sendable, Equatable, Codable {
     public var head: String
     /// The commit that the head was compared with; nil if the whole change was reviewed.
     public var since: String?
+    /// All findings about the change so far, in the order in which they were found.
     public var findings: [ReviewFinding]
     /// The number of findings of the last review that exceeded the maximum and were not kept.
     public var leftOut: Int

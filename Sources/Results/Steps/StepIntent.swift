@@ -2,6 +2,7 @@ public import Foundation
 
 /// What a step is about to do. It is recorded before the step starts.
 public struct StepIntent: Sendable, Equatable, Codable {
+    /// The step's name.
     public var step: String
     /// The step's attempt, from 1.
     public var attempt: Int

@@ -48,6 +48,7 @@ public struct StepKey: Sendable, Equatable, Codable {
 
 /// The run and its attempt that a result comes from.
 public struct ProofCitation: Sendable, Hashable, Codable {
+    /// The run's number.
     public var run: Int64
     /// The attempt of the run, not of the step.
     public var attempt: Int
@@ -66,6 +67,7 @@ public struct ProofCitation: Sendable, Hashable, Codable {
 
 /// A wrong proof: the step was run nevertheless, and failed.
 public struct ProofRefutation: Sendable, Equatable, Codable {
+    /// The proof that was wrong.
     public var proof: ProofCitation
     /// ``StepKey/definition`` of the steps whose proofs are dropped.
     public var definition: String

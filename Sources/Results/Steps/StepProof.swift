@@ -10,6 +10,7 @@ public struct StepProof: Sendable, Equatable, Codable {
     /// Which runs may use the proof: see ``ProofScope``.
     public var scope: String
     public var workflow: String
+    /// The run in which the step passed.
     public var citation: ProofCitation
 
     public init(key: String, definition: String, scope: String, workflow: String, citation: ProofCitation) {
@@ -32,6 +33,7 @@ public struct DistrustedStep: Sendable, Equatable, Codable {
     public var run: RunID
     /// The run whose proof was wrong.
     public var provedBy: RunID
+    /// When the wrong proof was found.
     public var at: Date
 
     package init(
@@ -56,6 +58,7 @@ public struct ProofCount: Sendable, Equatable, Codable {
     public var merged: Int
     /// Proofs by one change or branch. Only its own runs may use them, and the run of the merge that lands it.
     public var own: Int
+    /// The number of the newest run with a proof of the step.
     public var newest: RunID
 
     package init(

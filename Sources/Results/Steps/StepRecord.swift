@@ -13,15 +13,21 @@ public enum StepStatus: String, Sendable, Codable, CaseIterable {
 
 /// One step of a run in the report.
 public struct StepRecord: Sendable, Equatable, Codable, Identifiable {
+    /// Unique in the run.
     public var name: String
+    /// The command as one would type it in a shell.
     public var command: String
+    /// Names of steps of the same run.
     public var needs: [String]
+    /// How the step ended, or how far it is.
     public var status: StepStatus
     /// Why the step was skipped, cancelled or failed, as a sentence; nil for a step that passed.
     public var reason: String?
+    /// Whether the run can pass although the step fails.
     public var allowsFailure: Bool
     /// In order. The last one decides.
     public var attempts: [AttemptRecord]
+    /// The counts of the step's tests; nil if it has none.
     public var testCounts: TestCounts?
     /// The position of the step's tests among the run's tests.
     public var tests: TestSpan?
@@ -73,12 +79,16 @@ public struct AttemptRecord: Sendable, Equatable, Codable {
     /// 1 for the first.
     public var number: Int
     public var startedAt: Date
+    /// Nil while the attempt is running.
     public var endedAt: Date?
     public var status: StepStatus
+    /// The command's exit code; nil if a signal ended it or it has not ended.
     public var exitCode: Int32?
     /// The signal that ended the command, if one did.
     public var signal: Int32?
+    /// Why the attempt did not pass; nil for one that passed.
     public var reason: String?
+    /// Where the output is; nil if there is none.
     public var log: LogRecord?
     /// True if the attempt reached a limit of the step or the run. That says little about the tested code.
     public var hitLimit: Bool?
@@ -129,9 +139,13 @@ public struct LogRecord: Sendable, Equatable, Codable {
 
 /// The numbers of tests by result.
 public struct TestCounts: Sendable, Equatable, Codable {
+    /// Tests that passed in their last try.
     public var passed: Int
+    /// Tests that failed, or had an error, in their last try.
     public var failed: Int
+    /// Tests that did not run.
     public var skipped: Int
+    /// Tests that failed as their author had declared.
     public var expectedFailures: Int
 
     public init(passed: Int = 0, failed: Int = 0, skipped: Int = 0, expectedFailures: Int = 0) {
@@ -165,9 +179,11 @@ public struct TestCounts: Sendable, Equatable, Codable {
 
 /// A file that a step archived with the report.
 public struct ArtifactRecord: Sendable, Equatable, Codable {
+    /// The name of the step that made the file.
     public var step: String
     /// Relative to the workspace.
     public var path: String
+    /// The size of the file.
     public var bytes: Int
     /// Lower-case hex.
     public var sha256: String

@@ -4,9 +4,11 @@ public import Foundation
 public struct BisectAnswer: Sendable, Equatable, Codable {
     /// A commit, with what is known about it.
     public struct Commit: Sendable, Equatable, Codable {
+        /// The commit's id, hexadecimal.
         public var id: String
         /// The first line of its message: any text.
         public var title: String
+        /// The commit's author. Any text.
         public var author: String
         /// The change that the commit landed with, and the change's title.
         public var change: String?
@@ -37,9 +39,11 @@ public struct BisectAnswer: Sendable, Equatable, Codable {
         }
     }
 
+    /// The test's id, as in ``TestResult/id``.
     public var test: String
     public var repository: String
     public var workflow: String
+    /// The branch that was searched.
     public var branch: String
     /// The oldest commit in which it fails.
     public var broken: Commit
@@ -52,6 +56,7 @@ public struct BisectAnswer: Sendable, Equatable, Codable {
     /// How many commits' results were in the archive, and how many commits were run.
     public var fromArchive: Int
     public var runs: Int
+    /// When the search ended.
     public var at: Date
 
     public init(

@@ -13,6 +13,7 @@ public struct FlakyTest: Sendable, Equatable, Codable {
     public var trees: Int
     /// The newest run that is counted in ``flips``.
     public var lastRun: RunID
+    /// The workflow of ``lastRun``.
     public var lastWorkflow: String
     public var lastEndedAt: Date?
     /// Its message in that run.
@@ -52,6 +53,7 @@ public struct FlakyTest: Sendable, Equatable, Codable {
 public struct TestFilter: Sendable, Equatable, Codable {
     /// The repository's name; nil: all repositories.
     public var repository: String?
+    /// The workflow's name; nil: all workflows.
     public var workflow: String?
     /// Only this many of the newest ended runs with tests. For the history of a test: only this many results.
     public var limit: Int

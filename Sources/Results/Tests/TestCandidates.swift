@@ -19,9 +19,11 @@ public struct TestCandidates: Sendable, Equatable {
 
     /// Tests that failed on this change, newest first.
     public var failedBefore: [KnownTest]
+    /// Tests near the changed files.
     public var near: [Candidate]
     /// Changed files that look like tests and of which no test is known.
     public var newFiles: [String] = []
+    /// Tests that failed in recent runs.
     public var failing: [Candidate]
     /// The number of runs that ``failing`` is about.
     public var runs: Int

@@ -1,10 +1,15 @@
 extension TestResults {
     /// The numbers of tests by result. A test with several tries counts once, by its last try.
     public struct Counts: Sendable, Equatable, Codable {
+        /// Tests whose assertions held in their last try.
         public var passed = 0
+        /// Tests with a failed assertion in their last try.
         public var failed = 0
+        /// Tests that threw, crashed or could not be set up in their last try.
         public var errored = 0
+        /// Tests that did not run.
         public var skipped = 0
+        /// Tests that failed as their author had declared.
         public var expectedFailure = 0
 
         /// Tests that passed in their last try after an earlier one failed. They are included in ``passed``.

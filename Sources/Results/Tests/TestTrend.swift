@@ -3,6 +3,7 @@ public struct TestTrend: Sendable, Equatable, Codable {
     /// The result of one run.
     public struct Point: Sendable, Equatable, Codable {
         public var run: RunID
+        /// The test's last try in the run.
         public var status: TestResult.Status
         /// Whether an earlier try in the same run failed.
         public var isFlaky: Bool
@@ -19,6 +20,7 @@ public struct TestTrend: Sendable, Equatable, Codable {
 
     public var suite: String
     public var name: String
+    /// Oldest first.
     public var points: [Point]
 
     /// Identifies the test across runs.
@@ -86,6 +88,7 @@ public struct TestTrend: Sendable, Equatable, Codable {
 
 /// A test with its share of the test time.
 public struct SlowTest: Sendable, Equatable, Codable {
+    /// The test, with its newest results.
     public var trend: TestTrend
     /// Seconds of wall-clock time.
     public var median: Double

@@ -17,10 +17,11 @@ enum LineTests {
             for line in language.above(index, in: lines) + [line] {
                 if let skip = language.skip(line) { skips.append(skip) }
             }
-            tests.append(
-                TestShape(
-                    framework: .other, suite: language == .python && isInside ? suite : "", name: name, file: path,
-                    line: index + 1, skips: skips))
+            var test = TestShape(
+                framework: .other, suite: language == .python && isInside ? suite : "", name: name, file: path,
+                line: index + 1)
+            test.skips = skips
+            tests.append(test)
             starts.append(index)
         }
         for (place, start) in starts.enumerated() {

@@ -10,7 +10,7 @@ struct HiddenTests {
         self.surroundings = surroundings
     }
 
-    func breaches() -> [Breach] {
+    func breaches(_ reader: any SwiftSourceReader, _ deadline: ContinuousClock.Instant) async -> [Breach] {
         var breaches: [Breach] = []
         for file in files where RunnerSettings.isSettings(file.path) {
             guard case .bytes(let new) = file.new else { continue }
@@ -27,19 +27,55 @@ struct HiddenTests {
             if case .bytes(let bytes) = file.old { old = bytes }
             breaches += RunnerSettings.breaches(path: file.path, old: old, new: new)
         }
+        let manifests = await manifests(reader, deadline)
         for file in files where TestPaths.isSwiftManifest(file.path) {
-            guard case .bytes(let old) = file.old, case .bytes(let new) = file.new else { continue }
-            breaches += manifest(file.path, old, new)
+            if let pair = manifests[file.path] { breaches += await self.breaches(of: pair, at: file.path) }
         }
-        return breaches + moved()
+        return breaches + moved(manifests)
     }
 
-    private func manifest(_ path: String, _ old: [UInt8], _ new: [UInt8]) -> [Breach] {
+    /// A manifest on both sides.
+    private struct ManifestPair {
+        var old: Result<SwiftManifest, UnreadableSource>
+        var new: Result<SwiftManifest, UnreadableSource>
+    }
+
+    /// The manifests of the change, and those of packages in which it moves tests; nothing where one side has none.
+    private func manifests(
+        _ reader: any SwiftSourceReader, _ deadline: ContinuousClock.Instant
+    ) async -> [String: ManifestPair] {
+        var sides: [(path: String, old: [UInt8], new: [UInt8])] = []
+        for file in files where TestPaths.isSwiftManifest(file.path) {
+            guard case .bytes(let old) = file.old, case .bytes(let new) = file.new else { continue }
+            sides.append((file.path, old, new))
+        }
+        for path in Set(files.filter(isMovedTest).map { manifestPath(of: $0.oldPath ?? $0.path) }).sorted()
+        where !sides.contains(where: { $0.path == path }) {
+            let (old, new) = await surroundings.file(path)
+            if let old, let new { sides.append((path, old, new)) }
+        }
+        guard !sides.isEmpty else { return [:] }
+        let results = await reader.read(
+            sides.flatMap { [SwiftSource(.manifest, $0.old), SwiftSource(.manifest, $0.new)] }, before: deadline)
+        var pairs: [String: ManifestPair] = [:]
+        for (place, side) in sides.enumerated() {
+            func manifest(_ place: Int) -> Result<SwiftManifest, UnreadableSource> {
+                guard results.indices.contains(place) else {
+                    return .failure(UnreadableSource("the reader did not answer"))
+                }
+                return results[place].map { SwiftManifest(path: side.path, facts: $0) }
+            }
+            pairs[side.path] = ManifestPair(old: manifest(2 * place), new: manifest(2 * place + 1))
+        }
+        return pairs
+    }
+
+    private func breaches(of pair: ManifestPair, at path: String) async -> [Breach] {
         let before: SwiftManifest
         let after: SwiftManifest
         do {
-            before = try SwiftManifest(path: path, bytes: old)
-            after = try SwiftManifest(path: path, bytes: new)
+            before = try pair.old.get()
+            after = try pair.new.get()
         } catch {
             return [
                 Breach(
@@ -47,7 +83,7 @@ struct HiddenTests {
                     line: error.line)
             ]
         }
-        let paths = surroundings.paths().filter { TestPaths.isSwift($0) }
+        let paths = await surroundings.paths().filter { TestPaths.isSwift($0) }
         var breaches: [Breach] = []
         for target in before.targets {
             let other = after.targets.first { $0.name == target.name || $0.path == target.path }
@@ -68,29 +104,24 @@ struct HiddenTests {
     }
 
     /// Files with tests that were in a test target and are in none now, though the manifest is the same.
-    private func moved() -> [Breach] {
+    private func moved(_ manifests: [String: ManifestPair]) -> [Breach] {
         let places = Set(reading.new.map(\.file))
-        var manifests: [String: (SwiftManifest?, SwiftManifest?)] = [:]
         return files.compactMap { file -> Breach? in
-            guard let oldPath = file.oldPath, TestPaths.isSwift(file.path),
-                places.contains(file.path) || !TestPaths.isTest(file.path),
-                TestPaths.isTest(oldPath)
+            guard isMovedTest(file), let oldPath = file.oldPath,
+                places.contains(file.path) || !TestPaths.isTest(file.path)
             else { return nil }
-            let path = manifestPath(of: oldPath)
-            if manifests[path] == nil {
-                let sides = surroundings.file(path)
-                manifests[path] = (
-                    sides.old.flatMap { try? SwiftManifest(path: path, bytes: $0) },
-                    sides.new.flatMap { try? SwiftManifest(path: path, bytes: $0) }
-                )
-            }
-            guard let before = manifests[path]?.0, let after = manifests[path]?.1, before.builds(oldPath),
+            let pair = manifests[manifestPath(of: oldPath)]
+            guard let before = try? pair?.old.get(), let after = try? pair?.new.get(), before.builds(oldPath),
                 !after.builds(file.path), !after.targets.isEmpty
             else { return nil }
             return Breach(
                 .hiddenTests, message: "\(oldPath) was moved to \(file.path), which is in no test target",
                 file: file.path)
         }
+    }
+
+    private func isMovedTest(_ file: ChangedSource) -> Bool {
+        file.oldPath.map(TestPaths.isTest) ?? false && TestPaths.isSwift(file.path)
     }
 
     /// The manifest of the package that holds a file: the one beside `Tests/`.

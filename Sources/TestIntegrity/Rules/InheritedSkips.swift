@@ -8,15 +8,15 @@ struct InheritedSkips {
     }
 
     /// By the last part of the name: which of two is meant takes a type checker, so both count.
-    private var parts: [String: [SwiftOutline.ClassPart]] = [:]
+    private var parts: [String: [SwiftFileFacts.ClassPart]] = [:]
 
     private static let deepest = 32
     private static let ofXCTest: Set<String> = ["XCTestCase", "XCTest"]
 
-    init(_ outlines: [SwiftOutline]) { for outline in outlines { add(outline) } }
+    init(_ files: [SwiftFileFacts]) { for file in files { add(file) } }
 
-    mutating func add(_ outline: SwiftOutline) {
-        for part in outline.classes { parts[Self.key(part.name), default: []].append(part) }
+    mutating func add(_ facts: SwiftFileFacts) {
+        for part in facts.classes { parts[Self.key(part.name), default: []].append(part) }
     }
 
     /// What the tests of a suite inherit, its own class included.

@@ -2,7 +2,7 @@
 ///
 /// A test finds such a name in its own module, and in a module of the package that it imports, before that of the
 /// framework; it then asserts whatever the declaration does.
-struct ShadowedNames {
+package struct ShadowedNames {
     /// Of the frameworks, what tests call or derive from.
     static let all: Set<String> = [
         "XCTAssert", "XCTAssertEqual", "XCTAssertNotEqual", "XCTAssertTrue", "XCTAssertFalse", "XCTAssertNil",
@@ -16,11 +16,16 @@ struct ShadowedNames {
     /// Operators that assertions compare with; of a type they are its own, beside tests they may be anybody's.
     static let operators: Set<String> = ["==", "!=", "<", ">", "<=", ">=", "===", "!==", "~=", "&&", "||", "!"]
 
+    /// Whether a declaration of this name is of interest at all.
+    package static func isWatched(_ name: String) -> Bool {
+        all.contains(name) || macros.contains(name) || operators.contains(name)
+    }
+
     /// A file of the change, on both sides.
     struct File {
         var path: String
-        var old: SwiftOutline?
-        var new: SwiftOutline?
+        var old: SwiftFileFacts?
+        var new: SwiftFileFacts?
     }
 
     /// Names that are declared more often than on the target, each where it is new.
@@ -45,8 +50,8 @@ struct ShadowedNames {
         }
     }
 
-    private static func own(of outline: SwiftOutline?, _ path: String) -> [SwiftOutline.Declaration] {
-        (outline?.declarations ?? []).filter { one in
+    private static func own(of facts: SwiftFileFacts?, _ path: String) -> [SwiftFileFacts.Declaration] {
+        (facts?.declarations ?? []).filter { one in
             switch one.kind {
             case "macro": all.contains(one.name) || macros.contains(one.name)
             // A member of a type is called through that, but for types, from which tests derive.
@@ -56,7 +61,7 @@ struct ShadowedNames {
         }
     }
 
-    private static func counts(_ declarations: [SwiftOutline.Declaration]) -> [String: Int] {
+    private static func counts(_ declarations: [SwiftFileFacts.Declaration]) -> [String: Int] {
         declarations.reduce(into: [:]) { $0[$1.name, default: 0] += 1 }
     }
 }

@@ -1,3 +1,9 @@
+/// A Swift file of the change that could be read.
+struct SwiftFile: Sendable {
+    var path: String
+    var facts: SwiftFileFacts
+}
+
 /// The tests on both sides of a change, with what could not be read.
 struct SourceReading {
     var old: [TestShape] = []
@@ -5,113 +11,144 @@ struct SourceReading {
     var oldHelpers: [SwiftFile] = []
     var newHelpers: [SwiftFile] = []
     var unreadable: [Breach] = []
-    /// Files of the target's side that could be read: only of those it is known what is gone.
-    private(set) var failedPaths: Set<String> = []
     /// The files of Swift that could be read, tests and others.
     private(set) var outlines: [ShadowedNames.File] = []
+    private let reader: any SwiftSourceReader
     private let deadline: ContinuousClock.Instant
     private var bytes = 0
+    private var sources: [SwiftSource] = []
 
-    init(deadline: ContinuousClock.Instant) { self.deadline = deadline }
-
-    var oldOutlines: [SwiftOutline] { outlines.compactMap(\.old) }
-    var newOutlines: [SwiftOutline] { outlines.compactMap(\.new) }
-
-    mutating func read(_ files: [ChangedSource]) {
-        for file in files where TestPaths.isTest(file.path) || TestPaths.isTest(file.oldPath ?? "") {
-            let oldPath = file.oldPath ?? file.path
-            let oldFile = tests(oldPath, file.old)
-            let newFile = tests(file.path, file.new)
-            switch (oldFile, newFile) {
-            case (.failure(let problem), .failure):
-                // It was no better before: whoever let that in knows of it. What is in it can't be compared.
-                report(file.path, "can't be read, here and on the target", problem)
-            case (.success(let before), .failure(let problem)):
-                // Its tests are not gone, they can't be seen.
-                report(file.path, "can't be read; on the target it has \(before.tests.count) tests", problem)
-            case (.failure(let problem), .success): report(oldPath, "can't be read on the target", problem)
-            case (.success(let before), .success(let after)):
-                old += before.tests
-                new += after.tests
-                if let before = before.swift { oldHelpers.append(before) }
-                if let after = after.swift { newHelpers.append(after) }
-                outlines.append(
-                    ShadowedNames.File(path: file.path, old: before.swift?.outline, new: after.swift?.outline))
-            }
-        }
-        for file in files where TestPaths.isSwiftSource(file.path) { readOutline(file) }
+    init(_ reader: any SwiftSourceReader, deadline: ContinuousClock.Instant) {
+        self.reader = reader
+        self.deadline = deadline
     }
 
-    /// Reads what a file beside the tests declares, if a word in it may matter to them.
-    private mutating func readOutline(_ file: ChangedSource) {
-        do {
-            let (old, new) = (try outline(file.old), try outline(file.new))
-            if old != nil || new != nil {
-                outlines.append(ShadowedNames.File(path: file.path, old: old, new: new))
-            }
-        } catch {
-            report(file.path, "can't be searched for names that tests use", error)
-        }
-    }
+    var oldOutlines: [SwiftFileFacts] { outlines.compactMap(\.old) }
+    var newOutlines: [SwiftFileFacts] { outlines.compactMap(\.new) }
 
-    private mutating func outline(_ content: ChangedSource.Content) throws(Unreadable) -> SwiftOutline? {
-        switch content {
-        case .missing: return nil
-        case .unreadable: throw Unreadable(message: "it is not a regular file with a name in UTF-8")
-        case .tooLarge(let count):
-            throw Unreadable(message: "\(count) bytes; at most \(ChangedSource.byteLimit) are read")
-        case .bytes(let content):
-            guard TestWords.areIn(content) else { return nil }
-            bytes += content.count
-            guard content.count <= ChangedSource.byteLimit, bytes <= IntegrityCheck.byteLimit,
-                ContinuousClock.now < deadline
-            else { throw Unreadable(message: "the change is too large to be read in time") }
-            do { return SwiftOutline(try SwiftWords(content)) } catch {
-                throw Unreadable(line: error.line, message: error.message)
-            }
-        }
+    /// One side of a file, before the reader was asked.
+    private enum Side {
+        case known(Reading)
+        case unreadable(UnreadableSource)
+        /// The place of its source among those to read.
+        case asked(Int)
     }
 
     private struct Reading {
         var tests: [TestShape] = []
-        var swift: SwiftFile?
+        var facts: SwiftFileFacts?
     }
 
-    private struct Unreadable: Error {
-        var line: Int?
-        var message: String
+    /// One file, on both sides.
+    private struct Pair {
+        var path: String
+        var oldPath: String
+        var old: Side
+        var new: Side
     }
 
-    private mutating func tests(_ path: String, _ content: ChangedSource.Content) -> Result<Reading, Unreadable> {
-        switch content {
-        case .missing: return .success(Reading())
-        case .unreadable: return .failure(Unreadable(message: "it is not a regular file with a name in UTF-8"))
-        case .tooLarge(let count):
-            return .failure(Unreadable(message: "\(count) bytes; at most \(ChangedSource.byteLimit) are read"))
-        case .bytes(let content):
-            guard TestPaths.isTest(path) else { return .success(Reading()) }
-            bytes += content.count
-            guard content.count <= ChangedSource.byteLimit else {
-                return .failure(
-                    Unreadable(message: "\(content.count) bytes; at most \(ChangedSource.byteLimit) are read"))
+    /// Reads the files of the change, all of them with one question to the reader.
+    mutating func read(_ files: [ChangedSource]) async {
+        let tests = files.filter { TestPaths.isTest($0.path) || TestPaths.isTest($0.oldPath ?? "") }.map { file in
+            let oldPath = file.oldPath ?? file.path
+            return Pair(
+                path: file.path, oldPath: oldPath, old: testSide(oldPath, file.old),
+                new: testSide(file.path, file.new))
+        }
+        let others = files.filter { TestPaths.isSwiftSource($0.path) }.map { file in
+            Pair(path: file.path, oldPath: file.path, old: outlineSide(file.old), new: outlineSide(file.new))
+        }
+        let results = sources.isEmpty ? [] : await reader.read(sources, before: deadline)
+        for pair in tests { take(pair, results) }
+        for pair in others { takeOutline(pair, results) }
+    }
+
+    private mutating func take(_ pair: Pair, _ results: [Result<SwiftFileFacts, UnreadableSource>]) {
+        switch (Self.reading(pair.old, pair.oldPath, results), Self.reading(pair.new, pair.path, results)) {
+        case (.failure(let problem), .failure):
+            // It was no better before: whoever let that in knows of it. What is in it can't be compared.
+            report(pair.path, "can't be read, here and on the target", problem)
+        case (.success(let before), .failure(let problem)):
+            // Its tests are not gone, they can't be seen.
+            report(pair.path, "can't be read; on the target it has \(before.tests.count) tests", problem)
+        case (.failure(let problem), .success): report(pair.oldPath, "can't be read on the target", problem)
+        case (.success(let before), .success(let after)):
+            old += before.tests
+            new += after.tests
+            if let facts = before.facts { oldHelpers.append(SwiftFile(path: pair.oldPath, facts: facts)) }
+            if let facts = after.facts { newHelpers.append(SwiftFile(path: pair.path, facts: facts)) }
+            outlines.append(ShadowedNames.File(path: pair.path, old: before.facts, new: after.facts))
+        }
+    }
+
+    /// Takes what a file beside the tests declares.
+    private mutating func takeOutline(_ pair: Pair, _ results: [Result<SwiftFileFacts, UnreadableSource>]) {
+        switch (Self.reading(pair.old, pair.path, results), Self.reading(pair.new, pair.path, results)) {
+        case (.success(let before), .success(let after)):
+            guard before.facts != nil || after.facts != nil else { return }
+            outlines.append(ShadowedNames.File(path: pair.path, old: before.facts, new: after.facts))
+        case (.failure(let problem), _), (_, .failure(let problem)):
+            report(pair.path, "can't be searched for names that tests use", problem)
+        }
+    }
+
+    private static func reading(
+        _ side: Side, _ path: String, _ results: [Result<SwiftFileFacts, UnreadableSource>]
+    ) -> Result<Reading, UnreadableSource> {
+        switch side {
+        case .known(let reading): return .success(reading)
+        case .unreadable(let problem): return .failure(problem)
+        case .asked(let place):
+            guard results.indices.contains(place) else {
+                return .failure(UnreadableSource("the reader did not answer"))
             }
-            guard bytes <= IntegrityCheck.byteLimit, ContinuousClock.now < deadline else {
-                return .failure(Unreadable(message: "the change is too large to be read in time"))
-            }
-            guard TestPaths.isSwift(path) else {
-                return .success(Reading(tests: LineTests.tests(path: path, bytes: content)))
-            }
-            do {
-                let file = try SwiftFile(path: path, bytes: content)
-                return .success(Reading(tests: file.tests, swift: file))
-            } catch {
-                return .failure(Unreadable(line: error.line, message: error.message))
+            return results[place].map { facts in
+                var facts = facts
+                for index in facts.tests.indices { facts.tests[index].file = path }
+                return Reading(tests: facts.tests, facts: facts)
             }
         }
     }
 
-    private mutating func report(_ path: String, _ what: String, _ problem: Unreadable) {
-        failedPaths.insert(path)
+    // MARK: What is asked
+
+    private mutating func outlineSide(_ content: ChangedSource.Content) -> Side {
+        if case .bytes(let bytes) = content, !TestWords.areIn(bytes) { return .known(Reading()) }
+        return side(of: content, .outline)
+    }
+
+    private mutating func testSide(_ path: String, _ content: ChangedSource.Content) -> Side {
+        if case .bytes = content, !TestPaths.isTest(path) { return .known(Reading()) }
+        if TestPaths.isSwift(path) { return side(of: content, .tests) }
+        // Other languages are read line by line, which pipectl does itself.
+        let side = side(of: content, nil)
+        guard case .known = side, case .bytes(let bytes) = content else { return side }
+        return .known(Reading(tests: LineTests.tests(path: path, bytes: bytes)))
+    }
+
+    /// - Parameter scope: What the reader is asked; nil for what it need not read.
+    private mutating func side(of content: ChangedSource.Content, _ scope: SwiftSource.Scope?) -> Side {
+        switch content {
+        case .missing: return .known(Reading())
+        case .unreadable: return .unreadable(UnreadableSource("it is not a regular file with a name in UTF-8"))
+        case .tooLarge(let count):
+            return .unreadable(UnreadableSource("\(count) bytes; at most \(ChangedSource.byteLimit) are read"))
+        case .bytes(let content):
+            bytes += content.count
+            guard content.count <= ChangedSource.byteLimit else {
+                return .unreadable(
+                    UnreadableSource("\(content.count) bytes; at most \(ChangedSource.byteLimit) are read"))
+            }
+            guard bytes <= IntegrityCheck.byteLimit, ContinuousClock.now < deadline else {
+                return .unreadable(UnreadableSource("the change is too large to be read in time"))
+            }
+            guard let scope else { return .known(Reading()) }
+            sources.append(SwiftSource(scope, content))
+            return .asked(sources.count - 1)
+        }
+    }
+
+    private mutating func report(_ path: String, _ what: String, _ problem: UnreadableSource) {
         unreadable.append(
             Breach(
                 .unreadable, .unclear, message: "\(path) \(what): \(problem.message)", file: path, line: problem.line))

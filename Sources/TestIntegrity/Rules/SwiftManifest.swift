@@ -14,34 +14,12 @@ struct SwiftManifest: Sendable, Equatable {
     /// Of the package, relative to the repository; empty or with a slash at its end.
     var folder: String
 
-    init(path: String, bytes: [UInt8]) throws(SwiftLexer.Problem) {
+    init(path: String, facts: SwiftFileFacts) {
         folder = path.split(separator: "/").dropLast().map { $0 + "/" }.joined()
-        let words = try SwiftWords(bytes)
-        let tokens = words.tokens
-        for index in tokens.indices.dropLast()
-        where tokens[index].isWord("testTarget") && tokens[index + 1].isPunctuation("(") {
-            guard words.isAlive(index) else { continue }
-            var name: String?
-            var place: String?
-            var exclude: [String] = []
-            var sources: [String]?
-            for part in LiteralCounts.parts(of: (index + 2)..<words.partner[index + 1], words) {
-                guard part.count > 2, tokens[part.lowerBound + 1].isPunctuation(":") else { continue }
-                let value = (part.lowerBound + 2)..<part.upperBound
-                let texts = value.filter { tokens[$0].kind == .string }.map { tokens[$0].text.filter { $0 != "\"" } }
-                switch tokens[part.lowerBound].text {
-                case "name": name = texts.first
-                case "path": place = texts.first
-                case "exclude": exclude = texts
-                case "sources": sources = texts
-                default: break
-                }
-            }
-            guard let name else { continue }
-            targets.append(
-                Target(
-                    name: name, path: (place ?? "Tests/\(name)").trimmedSlash, exclude: exclude, sources: sources,
-                    line: tokens[index].line))
+        targets = facts.testTargets.map { target in
+            Target(
+                name: target.name, path: (target.path ?? "Tests/\(target.name)").trimmedSlash, exclude: target.exclude,
+                sources: target.sources, line: target.line)
         }
     }
 

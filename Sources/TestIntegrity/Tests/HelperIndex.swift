@@ -13,11 +13,11 @@ final class HelperIndex {
     /// Assertions of one test, all told.
     static let limit = 100_000
 
-    init(_ files: [SwiftFile] = []) { for file in files { add(file) } }
+    init(_ files: [SwiftFile] = []) { for file in files { add(file.facts) } }
 
-    func add(_ file: SwiftFile) {
+    func add(_ facts: SwiftFileFacts) {
         known = [:]
-        for helper in file.helpers { bodies[helper.name, default: []].append(helper.body) }
+        for helper in facts.helpers { bodies[helper.name, default: []].append(helper.body) }
     }
 
     /// What a body asserts, with what the helpers assert that it calls.

@@ -1,28 +1,27 @@
 /// The tests of the target held against those of the change, one by one, and those that have no other one.
 struct TestsComparison {
     private(set) var reading: SourceReading
-    let surroundings: IntegrityCheck.Surroundings
+    private var unchanged: UnchangedTests
     private(set) var renamed: [String: String] = [:]
     private(set) var removed: Set<String> = []
 
-    init(reading: SourceReading, surroundings: IntegrityCheck.Surroundings) {
+    init(reading: SourceReading, unchanged: UnchangedTests) {
         self.reading = reading
-        self.surroundings = surroundings
+        self.unchanged = unchanged
     }
 
-    mutating func breaches() -> [Breach] {
-        inherit()
+    mutating func breaches() async -> [Breach] {
+        await inherit()
         let (old, new) = (reading.old, reading.new)
         let matching = TestMatching(old, new)
         let (before, after) = (HelperIndex(), HelperIndex())
-        for file in reading.oldHelpers { before.add(file) }
-        for file in reading.newHelpers { after.add(file) }
+        for file in reading.oldHelpers { before.add(file.facts) }
+        for file in reading.newHelpers { after.add(file.facts) }
         // What moved into a file of its own or was there before counts as well; such files are read only where it matters.
         if callsUnknown(matching, before, after) {
-            for (path, bytes) in surroundings.unchangedTests() where TestPaths.isSwift(path) {
-                guard let file = try? SwiftFile(path: path, bytes: bytes) else { continue }
-                before.add(file)
-                after.add(file)
+            for facts in await unchanged.facts() {
+                before.add(facts)
+                after.add(facts)
             }
         }
         var breaches: [Breach] = []
@@ -49,7 +48,7 @@ struct TestsComparison {
     }
 
     /// Gives each test of XCTest what its class inherits.
-    private mutating func inherit() {
+    private mutating func inherit() async {
         var before = InheritedSkips(reading.oldOutlines)
         var after = InheritedSkips(reading.newOutlines)
         func suites(_ tests: [TestShape]) -> Set<String> {
@@ -62,11 +61,9 @@ struct TestsComparison {
             return base != nil && (!old.contains(suite) || base != before.inherited(by: suite).unknownBase)
         }
         if isChanged {
-            for (path, bytes) in surroundings.unchangedTests() where TestPaths.isSwift(path) {
-                guard let words = try? SwiftWords(bytes) else { continue }
-                let outline = SwiftOutline(words)
-                before.add(outline)
-                after.add(outline)
+            for facts in await unchanged.facts() {
+                before.add(facts)
+                after.add(facts)
             }
         }
         reading.old = Self.tests(reading.old, with: before, suites: old)
@@ -151,14 +148,14 @@ struct TestsComparison {
 
     /// Helpers that assert less than they did: every test that calls them is weaker, also those in other files.
     private func helpers() -> [Breach] {
-        var new: [String: [SwiftFile.Helper]] = [:]
+        var new: [String: [SwiftFileFacts.Helper]] = [:]
         for file in reading.newHelpers {
-            for helper in file.helpers { new["\(helper.name)", default: []].append(helper) }
+            for helper in file.facts.helpers { new["\(helper.name)", default: []].append(helper) }
         }
         let (before, after) = (HelperIndex(reading.oldHelpers), HelperIndex(reading.newHelpers))
         var breaches: [Breach] = []
         for file in reading.oldHelpers {
-            for helper in file.helpers {
+            for helper in file.facts.helpers {
                 let then = before.promise(of: helper.body)
                 guard let others = new[helper.name]?.prefix(8), then.total > 0 || !helper.body.sleeps.isEmpty else {
                     continue
@@ -166,7 +163,7 @@ struct TestsComparison {
                 guard let other = others.min(by: { abs($0.line - helper.line) < abs($1.line - helper.line) }),
                     let most = others.map({ after.promise(of: $0.body).total }).max()
                 else { continue }
-                var path: String { reading.newHelpers.first { $0.helpers.contains(other) }?.path ?? file.path }
+                var path: String { reading.newHelpers.first { $0.facts.helpers.contains(other) }?.path ?? file.path }
                 if most < then.total {
                     breaches.append(
                         Breach(
@@ -192,5 +189,32 @@ struct TestsComparison {
             }
         }
         return breaches
+    }
+}
+
+/// Test files that the change leaves alone, read when they are needed for the first time.
+struct UnchangedTests {
+    private let surroundings: IntegrityCheck.Surroundings
+    private let reader: any SwiftSourceReader
+    private let deadline: ContinuousClock.Instant
+    private var known: [SwiftFileFacts]?
+
+    init(
+        _ surroundings: IntegrityCheck.Surroundings, _ reader: any SwiftSourceReader,
+        _ deadline: ContinuousClock.Instant
+    ) {
+        self.surroundings = surroundings
+        self.reader = reader
+        self.deadline = deadline
+    }
+
+    /// Of those that can be read: without a helper or a base class a test looks weaker, not stronger.
+    mutating func facts() async -> [SwiftFileFacts] {
+        if let known { return known }
+        let files = await surroundings.unchangedTests().filter { TestPaths.isSwift($0.path) }
+        let results = await reader.read(files.map { SwiftSource(.tests, $0.bytes) }, before: deadline)
+        let facts = results.compactMap { try? $0.get() }
+        known = facts
+        return facts
     }
 }

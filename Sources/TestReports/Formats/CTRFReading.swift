@@ -1,3 +1,4 @@
+import ForeignText
 import Results
 
 /// Reads CTRF, the Common Test Report Format.

@@ -1,3 +1,4 @@
+import ForeignText
 import Results
 
 /// Reads the output of `swift test`, of XCTest and of Swift Testing.
@@ -53,28 +54,10 @@ struct ConsoleReading: ResultReading {
     mutating func read(_ source: ByteSource) -> TestResults {
         var source = source
         while !collector.isFull, let (bytes, _) = source.nextLine(limit: limits.fieldBytes) {
-            if !xctestIssue(coloured: bytes) { take(Self.plain(bytes)) }
+            if !xctestIssue(coloured: bytes) { take(String(uncoloured: bytes)) }
         }
         finish()
         return collector.finished()
-    }
-
-    /// The line without its colours: `ESC [ … letter`.
-    static func plain(_ bytes: [UInt8]) -> String {
-        guard bytes.contains(0x1B) else { return String(cleaning: bytes) }
-        var result: [UInt8] = []
-        var index = 0
-        while index < bytes.count {
-            if bytes[index] == 0x1B, index + 1 < bytes.count, bytes[index + 1] == UInt8(ascii: "[") {
-                index += 2
-                while index < bytes.count, !(0x40...0x7E ~= bytes[index]) { index += 1 }
-                index += 1
-            } else {
-                result.append(bytes[index])
-                index += 1
-            }
-        }
-        return String(cleaning: result)
     }
 
     private mutating func take(_ line: String) {

@@ -1,3 +1,4 @@
+import ForeignText
 import Results
 
 /// Reads the output of `dart test --reporter json` and `flutter test --machine`, one event per line.

@@ -1,3 +1,4 @@
+import ForeignText
 import Results
 
 #if canImport(FoundationEssentials)

@@ -1,3 +1,4 @@
+import ForeignText
 import Results
 
 /// Reads the output of `go test -json`, one event per line.

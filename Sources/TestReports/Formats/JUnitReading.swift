@@ -1,3 +1,4 @@
+import ForeignText
 import Results
 
 /// Turns the elements of a JUnit XML report, in any known dialect, into results.

@@ -1,3 +1,4 @@
+import ForeignText
 import Results
 
 /// Reads Jest's own JSON (`jest --json --outputFile=FILE`) and that of Vitest, which has the same form.

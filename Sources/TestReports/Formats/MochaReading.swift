@@ -1,3 +1,4 @@
+import ForeignText
 import Results
 
 /// Reads the output of Mocha's `json` reporter: `mocha --reporter json --reporter-option output=FILE`.

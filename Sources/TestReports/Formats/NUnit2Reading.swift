@@ -1,3 +1,4 @@
+import ForeignText
 import Results
 
 /// Reads NUnit 2's results, which NUnit 3 (`--result=FILE;format=nunit2`) and MSTest converters write, too.

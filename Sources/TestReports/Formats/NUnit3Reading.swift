@@ -1,3 +1,4 @@
+import ForeignText
 import Results
 
 /// Reads the results of NUnit 3, NUnit 4 and Unity's test runner.

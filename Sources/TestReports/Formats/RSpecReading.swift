@@ -1,3 +1,4 @@
+import ForeignText
 import Results
 
 /// Reads the output of RSpec's `json` formatter: `rspec --format json --out FILE`.

@@ -1,3 +1,5 @@
+import ForeignText
+
 /// A test point of TAP: `not ok 3 - adds numbers # TODO later`.
 struct TAPLine {
     var isOK: Bool

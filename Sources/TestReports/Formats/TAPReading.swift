@@ -1,3 +1,4 @@
+import ForeignText
 import Results
 
 /// Reads TAP, the Test Anything Protocol, versions 12 to 14: `prove`, `node --test-reporter=tap`, bats, pytest-tap.
@@ -54,7 +55,7 @@ struct TAPReading: ResultReading {
     mutating func read(_ source: ByteSource) -> TestResults {
         var source = source
         while !collector.isFull, let (bytes, _) = source.nextLine(limit: collector.limits.fieldBytes) {
-            take(ConsoleReading.plain(bytes))
+            take(String(uncoloured: bytes))
         }
         finish()
         return collector.finished()

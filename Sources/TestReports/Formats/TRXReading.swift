@@ -1,3 +1,4 @@
+import ForeignText
 import Results
 
 /// Reads TRX, Visual Studio's test results: `dotnet test --logger trx`, `vstest.console /Logger:trx`.

@@ -1,3 +1,4 @@
+import ForeignText
 import Results
 
 /// Reads xUnit.net's own results, versions 1 to 3.

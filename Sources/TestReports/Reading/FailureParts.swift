@@ -1,3 +1,4 @@
+import ForeignText
 import Results
 
 /// The facts about a failed test in a format, from which the message, the details and the location are made.
@@ -32,5 +33,5 @@ struct FailureParts {
 
 extension String {
     /// The text without terminal colour sequences: `ESC [ … letter`.
-    var withoutColours: String { utf8.contains(0x1B) ? ConsoleReading.plain(Array(utf8)) : self }
+    var withoutColours: String { utf8.contains(0x1B) ? String(uncoloured: Array(utf8)) : self }
 }

@@ -1,3 +1,5 @@
+import ForeignText
+
 /// Finds the sentence that describes a failure, which each tool writes in another place.
 enum FailureText {
     /// Messages that repeat only the element's name.

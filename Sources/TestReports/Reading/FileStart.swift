@@ -1,3 +1,5 @@
+import ForeignText
+
 /// The first 64 KiB of a result file, from which formats are recognised.
 struct FileStart {
     /// The name of the outermost XML element; nil if the file is not XML, or if the element is not in this part.

@@ -1,3 +1,4 @@
+import ForeignText
 import Results
 
 /// What a format wants of a JSON value.

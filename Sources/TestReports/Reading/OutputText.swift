@@ -1,3 +1,5 @@
+import ForeignText
+
 /// Finds the failure in a test's own output, for formats without a message, such as CTest's.
 enum OutputText {
     /// The text after `place` in the output; otherwise the last line.

@@ -1,3 +1,4 @@
+import ForeignText
 import Results
 
 /// Collects the results of one file within the limits.

@@ -1,3 +1,5 @@
+import ForeignText
+
 /// Reads times in the formats' notations.
 package enum Seconds {
     /// Seconds in any locale's notation: `0.5`, `0,5`, `1,234.56`, `1.234,56`, `12s`; nil if it is not a time.

@@ -1,3 +1,5 @@
+import ForeignText
+
 /// Finds the location in the project's code that a failure's text points at.
 struct SourceLocator {
     struct Location: Equatable {

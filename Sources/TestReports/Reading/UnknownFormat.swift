@@ -1,3 +1,4 @@
+import ForeignText
 import Results
 
 /// A format that is not supported, and what to use instead.

@@ -1,3 +1,5 @@
+import ForeignText
+
 /// The message of an XCTest assertion, which may have several lines.
 ///
 /// On the console nothing marks its end: `FILE:LINE: error: Class.test : TEXT` is followed by whatever the test prints

@@ -1,3 +1,4 @@
+import ForeignText
 import Results
 
 /// Reads a format that is XML, from the tokens of ``XMLTokenizer``.

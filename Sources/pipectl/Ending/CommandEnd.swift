@@ -1,10 +1,15 @@
-import Control
+import Secrets
 import Archive
 import BuildBox
+import Control
 import Engine
 import Git
 import Results
+import Settings
+import StateFiles
+import Settings
 import Store
+import WorkflowPrograms
 
 /// A command's end with an exit code of its own, and what to say.
 struct CommandEnd: Error, CustomStringConvertible {
@@ -17,9 +22,9 @@ struct CommandEnd: Error, CustomStringConvertible {
     static func code(for error: any Error) -> Int32 {
         switch error {
         case let error as RequestError: error.code == .missingTool || error.origin == .daemon ? 3 : 2
-        case is DefinitionError, is GitError: 2
+        case is DefinitionError, is GitError, is SettingsError: 2
         case let error as ArchiveError: [.unknownRun, .badArtifact].contains(error.code) ? 2 : 3
-        case let error as StateError: error.code == .locked ? 3 : 2
+        case let error as StateError: [.locked, .missingProgram].contains(error.code) ? 3 : 2
         case let error as SecretError: [.name, .value, .notSet].contains(error.code) ? 2 : 3
         default: 3
         }

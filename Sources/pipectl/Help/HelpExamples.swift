@@ -31,14 +31,15 @@ enum HelpExamples {
         "watch": [
             ("pipectl watch .", "pull requests of this repository"),
             ("pipectl watch ~/Code/website --changes 'agent/*'", "branches are changes"),
-            ("pipectl watch https://git.example.com/team/tool --interval 60", ""),
+            ("pipectl watch", "the repositories of the settings file"),
+            ("pipectl watch https://git.example.com/team/tool --interval 1m", ""),
         ],
         "notify": [("pipectl notify \"$PWD\"", "in a post-receive hook")],
         "status": [("pipectl status", ""), ("pipectl status --json", "")],
         "wait": [
             ("git push && pipectl wait", "the verdict of what was just pushed"),
             ("pipectl wait '#7' --until verdict", "not only to the first failure"),
-            ("pipectl wait agent/parser --timeout 900", "seconds"), ("pipectl wait --change 12 --json", ""),
+            ("pipectl wait agent/parser --timeout 15m", ""), ("pipectl wait --change 12 --json", ""),
         ],
         "approve": [
             ("pipectl approve 22", ""), ("pipectl approve 22 --step 'ship it'", ""),
@@ -105,12 +106,17 @@ enum HelpExamples {
         "archive restore": [("pipectl archive restore", "from the daemon's daily copy")],
         "archive push": [("pipectl archive push ssh://backup.example.com/pipectl.git", "")],
         "gc": [
-            ("pipectl gc --max-age 90 --dry-run", "days; shows what would be removed"),
+            ("pipectl gc --max-age 90d --dry-run", "shows what would be removed"),
             ("pipectl gc --max-runs 5000", ""),
         ],
         "proofs": [("pipectl proofs", "")],
         "proofs list": [("pipectl proofs list", "")],
         "proofs trust": [("pipectl proofs trust 'unit tests'", "after its declaration was corrected")],
+        "config": [("pipectl config show", "")],
+        "config show": [
+            ("pipectl config show --changed", "without defaults"), ("pipectl config show --json", ""),
+        ],
+        "config check": [("pipectl config check --config /etc/pipectl.json", "before a restart")],
         "doctor": [("pipectl doctor", "")],
     ]
 }

@@ -1,8 +1,8 @@
-/// A command's help as it is shown: what the parser makes of it, with the daemon's options behind the command's own, and
+/// A command's help as it is shown: what the parser makes of it, with the settings of the box behind the command's own options, and
 /// with examples.
 struct HelpText {
-    /// The title of the options that say how the daemon works.
-    static let daemon = "Options of the daemon"
+    /// The title of the options that stand for settings of the box.
+    static let daemon = "Settings of the box"
 
     private let sections: [String]
 

@@ -1,12 +1,14 @@
-import Control
-import TerminalText
-import Reports
-import Store
-import Results
 import BuildBox
+import Client
+import Control
 import Foundation
 import Git
 import Pipeline
+import Reports
+import Results
+import StateFiles
+import Store
+import TerminalText
 
 /// Where `integrity` looks, and by which rules.
 struct IntegrityPlace: Sendable {

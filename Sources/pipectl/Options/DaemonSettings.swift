@@ -1,23 +1,28 @@
-import Control
 import BuildBox
+import Client
+import Control
+import Settings
 
-/// Options that only a daemon decides about: while one runs, those of a single command would change nothing.
+/// Flags that only a daemon decides about: while one runs, those of a single command would change nothing.
 enum DaemonSettings {
-    /// The options that were given here and that the daemon was not started with, as they would be typed.
-    static func missing(_ given: [String: [String]], of daemon: [String: [String]]) -> [String] {
-        given.sorted { $0.key < $1.key }.flatMap { name, values in
-            values.filter { !(daemon[name] ?? []).contains($0) }.map { $0.isEmpty ? "--\(name)" : "--\(name) \($0)" }
-        }
+    /// The flags that say something else than the daemon's settings, as they were typed.
+    static func missing(_ given: [GivenFlag], of daemon: [SettingRecord]) -> [String] {
+        let values = Dictionary(daemon.map { ($0.key, $0.value) }) { first, _ in first }
+        return given.filter { flag in
+            guard let own = try? flag.setting.read([flag.text], isFlag: true) else { return true }
+            guard let value = values[flag.setting.key] ?? nil else { return true }
+            return !own.texts.allSatisfy(value.texts.contains)
+        }.map(\.typed)
     }
 
-    /// Refuses options that would be ignored.
+    /// Refuses flags that would be ignored.
     ///
     /// - Throws: ``CommandEnd`` with code 2 that names them.
-    static func check(_ given: [String: [String]], _ access: DaemonAccess) async throws {
+    static func check(_ given: [GivenFlag], _ access: DaemonAccess) async throws {
         guard !given.isEmpty, case .daemon(let client) = access,
-            case .status(let status) = try await client.ask(.status)
+            case .settings(let settings) = try await client.ask(.settings)
         else { return }
-        let missing = missing(given, of: status.settings ?? [:])
+        let missing = missing(given, of: settings)
         guard !missing.isEmpty else { return }
         let one = missing.count == 1
         throw CommandEnd(

@@ -1,10 +1,11 @@
-import TerminalText
-import Reports
-import Store
-import Results
 import ArgumentParser
 import BuildBox
+import Client
 import Foundation
+import Reports
+import Results
+import Store
+import TerminalText
 
 /// `--repository` and `--folder`, for commands that look at one repository: the one here, or another by its name.
 struct RepositoryOption: ParsableArguments {

@@ -1,9 +1,11 @@
-import Control
 import ArgumentParser
 import BuildBox
-import TerminalText
+import Client
+import Control
 import Foundation
 import Git
+import StateFiles
+import TerminalText
 
 /// A run as it is named on the command line; ``StateOptions/resolve(_:)`` finds its number.
 struct RunArgument: ExpressibleByArgument, CustomStringConvertible, Sendable {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Client
 
 /// Which runs are looked at.
 struct TestScope: ParsableArguments {

@@ -1,11 +1,12 @@
-import Control
-import TerminalText
-import Reports
-import Store
-import Results
 import BuildBox
+import Client
+import Control
 import Foundation
 import Pipeline
+import Reports
+import Results
+import Store
+import TerminalText
 
 #if canImport(Glibc)
     import Glibc

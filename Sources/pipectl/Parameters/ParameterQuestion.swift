@@ -1,10 +1,10 @@
-import TerminalText
-import Reports
-import Store
-import Results
 import Engine
 import Foundation
 import Pipeline
+import Reports
+import Results
+import Store
+import TerminalText
 
 /// What a person is asked for one parameter of a workflow, and what the answer means.
 struct ParameterQuestion {

@@ -1,7 +1,7 @@
-import Results
-import Control
 import Archive
 import BuildBox
+import Control
+import Results
 
 /// What `gc` removed and what it kept: a line for each reason, and a summary.
 enum CollectText {

@@ -1,5 +1,5 @@
-import Results
 import Pipeline
+import Results
 
 /// What a workflow says beside its steps: when a person is asked, what is looked at, who fixes a failure.
 enum DeclarationText {

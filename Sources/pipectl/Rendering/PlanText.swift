@@ -1,5 +1,5 @@
-import Results
 import Pipeline
+import Results
 
 /// A plan for people and for Graphviz.
 enum PlanText {

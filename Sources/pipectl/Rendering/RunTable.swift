@@ -1,6 +1,6 @@
+import Foundation
 import Reports
 import Results
-import Foundation
 
 /// Runs as aligned columns.
 enum RunTable {
@@ -30,10 +30,10 @@ enum RunTable {
         }
         let place = run.branch ?? (run.ref.isEmpty ? "working tree" : run.ref.replacing("refs/tags/", with: "tag "))
         return switch run.upkeep {
-        case .refresh: "warm-up of \(place)"
-        case .cleanRoom: "clean build of \(place)"
+        case .warmUp: "warm-up of \(place)"
+        case .cleanBuild: "clean build of \(place)"
         case .bisect: "bisection of \(place)"
-        case .learn: "retry of failing tests on \(place)"
+        case .flakeProbe: "retry of failing tests on \(place)"
         case nil: place
         }
     }
@@ -42,18 +42,10 @@ enum RunTable {
     private static func verdict(_ run: RunSummary) -> Verdict? { run.heldFor == nil ? run.verdict : .needsApproval }
 
     private static func sign(_ run: RunSummary) -> String {
-        verdict(run).map { Wording.symbol($0) } ?? (run.state == .running ? "▶" : "·")
+        verdict(run).map { Wording.symbol($0) } ?? Wording.symbol(run.state == .running ? StepStatus.running : .waiting)
     }
 
-    private static func code(_ run: RunSummary) -> String {
-        switch verdict(run) {
-        case .passed: "32"
-        case .failed, .conflict, .definitionError: "31"
-        case .infrastructure: "35"
-        case .flaky, .needsApproval: "33"
-        default: "2"
-        }
-    }
+    private static func code(_ run: RunSummary) -> String { verdict(run).map { Wording.colour($0) } ?? "2" }
 
     private static func tests(_ counts: TestCounts) -> String {
         guard counts.total > 0 else { return "" }

@@ -1,9 +1,10 @@
+import BuildBox
+import Client
 import Control
+import Foundation
 import Reports
 import Results
 import TerminalText
-import BuildBox
-import Foundation
 
 /// Shows a run while it goes on: a tree that redraws itself on a terminal, one line for each event elsewhere.
 actor RunView {
@@ -54,6 +55,13 @@ actor RunView {
             ticks += 1
             draw()
         }
+    }
+
+    /// Prints a line that stays, above the tree. Written past the view, it would leave a row of the tree behind.
+    func say(_ text: String) {
+        line(text)
+        draw()
+        flush()
     }
 
     /// A permanent line above the tree.
@@ -148,7 +156,8 @@ actor RunView {
 
     private func row(_ step: LiveRun.Step, _ columns: Int) -> String {
         let status = step.record.status
-        let question = colour ? "\u{1b}[33m?\u{1b}[0m" : "?"
+        let symbol = Wording.symbol(Verdict.needsApproval)
+        let question = colour ? "\u{1b}[\(Wording.colour(Verdict.needsApproval))m\(symbol)\u{1b}[0m" : symbol
         let mark =
             step.awaitsApproval ? question : status == .running ? spinner : StatusMark.text(status, colour)
         var facts = ""
@@ -182,16 +191,7 @@ actor RunView {
 enum StatusMark {
     static func text(_ status: StepStatus, _ colour: Bool) -> String {
         let sign = Wording.symbol(status)
-        let code =
-            switch status {
-            case .passed: "32"
-            case .failed, .timedOut: "31"
-            case .infrastructure: "35"
-            case .cancelled: "33"
-            case .skipped, .waiting: "2"
-            case .running: "36"
-            }
-        return colour ? "\u{1b}[\(code)m\(sign)\u{1b}[0m" : sign
+        return colour ? "\u{1b}[\(Wording.colour(status))m\(sign)\u{1b}[0m" : sign
     }
 }
 

@@ -1,6 +1,6 @@
+import Foundation
 import Results
 import TerminalText
-import Foundation
 
 /// Tests across runs as lines for people.
 enum TestTables {
@@ -24,7 +24,7 @@ enum TestTables {
             text +=
                 "time     \(Sparkline.durations(of: trend))  median \(Duration.seconds(median).inWords), most \(Duration.seconds(most).inWords)\n"
         }
-        let learnt = appearances.filter { $0.upkeep == .learn }
+        let learnt = appearances.filter { $0.upkeep == .flakeProbe }
         if !learnt.isEmpty {
             let passed = learnt.count { $0.result.status == .passed }
             text += "retried in idle time on trees where it had failed: \(passed) of \(learnt.count) passed\n"
@@ -34,7 +34,7 @@ enum TestTables {
 
     private static func what(_ one: TestAppearance) -> String {
         let subject = one.change.map { "change \($0)" } ?? one.branch ?? "working tree"
-        return one.upkeep == .learn ? "\(subject), retry" : subject
+        return one.upkeep == .flakeProbe ? "\(subject), retry" : subject
     }
 
     static func flaky(_ tests: [FlakyTest]) -> String {

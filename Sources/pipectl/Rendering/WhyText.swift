@@ -1,5 +1,5 @@
-import Control
 import BuildBox
+import Control
 import TerminalText
 
 /// What stands for each step, one line each, and the inputs that changed under it.

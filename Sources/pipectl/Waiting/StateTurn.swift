@@ -1,9 +1,10 @@
-import TerminalText
-import Reports
-import Store
-import Results
 import BuildBox
 import Engine
+import Reports
+import Results
+import StateFiles
+import Store
+import TerminalText
 
 /// Opens the state folder as soon as the commands that own it have ended.
 ///

@@ -1,7 +1,8 @@
-import Control
 import BuildBox
-import TerminalText
+import Client
+import Control
 import Foundation
+import TerminalText
 
 /// Shows on standard error how far a wait is: a few lines that are drawn again on a terminal, else a line for each
 /// thing that happens.
@@ -59,28 +60,18 @@ actor WaitView {
     }
 
     private func sayWhatIsNew(_ state: WaitState) {
-        for text in Self.lines(state, at: Date(), countsDown: false) where said.insert(text).inserted { line(text) }
+        for text in state.lines(at: Date(), countsDown: false) where said.insert(text).inserted { line(text) }
     }
 
     private func draw() {
         guard isLive, let state else { return }
         leaveStopped()
         let width = max(Terminal.width - 1, 20)
-        let lines = Self.lines(state, at: Date(), countsDown: true)
+        let lines = state.lines(at: Date(), countsDown: true)
         var text = drawnRows > 0 ? "\u{1b}[\(drawnRows)A" : ""
         for line in lines { text += "\r\u{1b}[K" + String(TerminalText.name(line, limit: 1_000).prefix(width)) + "\n" }
         text += "\u{1b}[J"
         drawnRows = lines.count
         Terminal.write(text, to: 2)
-    }
-
-    /// - Parameter countsDown: Whether time that is left and what just runs is told, which changes all the time.
-    static func lines(_ state: WaitState, at now: Date, countsDown: Bool) -> [String] {
-        if let unseen = state.unseen { return ["\(state.subject): \(unseen)"] }
-        return state.runs.prefix(20).map { run in
-            var text = "run \(run.id) \(run.workflow), \(run.subject): \(run.inWords(at: now))"
-            if countsDown, let current = run.current?.first { text += ": \(current)" }
-            return text
-        }
     }
 }

@@ -1,3 +1,4 @@
+@testable import Workspaces
 import Control
 import Engine
 @testable import Store
@@ -36,17 +37,16 @@ import Testing
 
     @Test func `a red run of the branch asks for its failing tests again, three times at most`() {
         let probes = FlakeProbe.probes(after: red())
-        #expect(probes.map(\.upkeep) == [.learn])
+        #expect(probes.map(\.kind) == [.flakeProbe(1)])
         #expect(probes.first?.onlyTests?.map(\.name) == ["a"])
-        #expect(probes.first?.learning == 1)
         for (number, count) in [(1, 1), (2, 1), (3, 0)] {
-            let again = red { ($0.upkeep, $0.learning) = (.learn, number) }
+            let again = red { $0.kind = .flakeProbe(number) }
             #expect(FlakeProbe.probes(after: again).count == count)
         }
     }
 
     @Test func `a preempted probe comes back and a cancelled one does not`() {
-        var run = red { ($0.upkeep, $0.learning) = (.learn, 1) }
+        var run = red { $0.kind = .flakeProbe(1) }
         var report = run.report
         // The sentence of the reason decides nothing.
         (report.verdict, report.reason) = (.cancelled, "run 9 came, which somebody waits for")
@@ -57,13 +57,13 @@ import Testing
     }
 
     @Test func `a red bisection run asks for nothing`() {
-        #expect(FlakeProbe.probes(after: red { $0.upkeep = .bisect }).isEmpty)
+        #expect(FlakeProbe.probes(after: red { $0.kind = .bisect }).isEmpty)
     }
 
     @Test func `merged code that failed in a warm workspace is tested from nothing`() async throws {
         let index = try await RunSample.index()
         let work = BackgroundWork(
-            index: index, bases: BaseStore(folder: "/none", limit: 0, log: log), log: log, freeBytes: { .max }
+            index: index, bases: SnapshotStore(folder: "/none", limit: 0, log: log), log: log, freeBytes: { .max }
         ) { try await index.enqueue($0) }
         var run = red()
         var report = run.report
@@ -73,18 +73,18 @@ import Testing
         work.settings = .init(makesSnapshots: true, runsTargets: true)
         #expect(work.wants(.recorded(run)))
         await work.receive(.recorded(run))
-        #expect(try await index.queued().map(\.request.upkeep) == [.cleanRoom])
+        #expect(try await index.queued().map(\.request.background) == [.cleanBuild])
     }
 
     @Test func `a wanted run of the target is queued once`() async throws {
         let index = try await RunSample.index()
         let work = BackgroundWork(
-            index: index, bases: BaseStore(folder: "/none", limit: 0, log: log), log: log, freeBytes: { .max }
+            index: index, bases: SnapshotStore(folder: "/none", limit: 0, log: log), log: log, freeBytes: { .max }
         ) { try await index.enqueue($0) }
         work.settings = .init(runsTargets: true)
         var run = recorded(RunSample.report(), RunSample.request())
         run.wantedRuns = [
-            .refresh("test", repository: "alpha", branch: "main", commit: RunSample.commit(0), definition: "")
+            .warmUp("test", repository: "alpha", branch: "main", commit: RunSample.commit(0), definition: "")
         ]
         await work.receive(.recorded(run))
         await work.receive(.recorded(run))
@@ -102,7 +102,7 @@ import Testing
         run.bisectsWhenRed = true
         await listener.receive(.recorded(run))
         #expect(asked.withLock { $0 } == ["S/a"])
-        #expect(!listener.wants(.recorded(red { $0.upkeep = .bisect })))
+        #expect(!listener.wants(.recorded(red { $0.kind = .bisect })))
     }
 
     @Test func `a change in conflict is marked for its target's next move`() async throws {

@@ -1,3 +1,4 @@
+@testable import Workspaces
 import Engine
 import Reports
 import Store
@@ -43,7 +44,7 @@ import Testing
         let contributor = TargetComparisonContributor(index: try await RunSample.index(), reports: ReportShelf())
         var draft = draft(RunSample.report(verdict: .failed), [RunSample.test("a", .failed)])
         await contributor.contribute(to: &draft, of: try RunSample.finished())
-        #expect(draft.wantedRuns.map(\.upkeep) == [.refresh])
+        #expect(draft.wantedRuns.map(\.background) == [.warmUp])
         #expect(draft.wantedRuns.map(\.head) == [RunSample.commit(0)])
         #expect(draft.report.comparison == nil)
     }
@@ -106,7 +107,7 @@ import Testing
         let failed = try await index.completed(
             RunSample.request(), .failed, tests: [RunSample.test("a", .failed), RunSample.test("b", .passed)])
         var request = RunSample.request(nonce: "check")
-        request.fix = FixRole(of: failed, attempt: 1, last: 1, mayPush: false, maker: 5)
+        request.kind = .fix(FixRole(of: failed, attempt: 1, last: 1, mayPush: false, maker: 5))
         var draft = draft(RunSample.report(9, request), [RunSample.test("b", .passed)])
         draft.report.fix = request.fix.map(FixRecord.init)
         await FixCheckContributor(index: index).contribute(to: &draft, of: try RunSample.finished(9, request))
@@ -135,7 +136,7 @@ import Testing
         }
         let evaluation = Evaluation(always: [Mark(rule: "always")], judging: [Mark(rule: "judging")])
         var fixing = RunSample.request()
-        fixing.fix = FixRole(of: 1, attempt: 1, last: 1, mayPush: false)
+        fixing.kind = .fix(FixRole(of: 1, attempt: 1, last: 1, mayPush: false))
         for (request, rules) in [(RunSample.request(), ["always", "judging"]), (fixing, ["always"])] {
             var draft = draft(RunSample.report(2, request))
             await evaluation.evaluate(&draft, of: try RunSample.finished(2, request))
@@ -148,14 +149,15 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct WarmDifferenceTests {
     private func request() -> RunRequest {
         var request = RunSample.request(change: nil)
-        (request.upkeep, request.warmRun) = (.cleanRoom, 1)
+        request.kind = .cleanBuild(of: 1, hasFailed: false)
         return request
     }
 
     private func findings(warm: Report, clean: Report) async throws -> [Finding] {
         let log = Logger(label: "test")
         let contributor = WarmDifferenceContributor(
-            reports: ReportShelf(reports: [1: warm]), bases: BaseStore(folder: "/none", limit: 0, log: log), log: log)
+            reports: ReportShelf(reports: [1: warm]), bases: SnapshotStore(folder: "/none", limit: 0, log: log),
+            log: log)
         var draft = ReportDraft(report: clean)
         await contributor.contribute(to: &draft, of: try RunSample.finished(2, request()))
         return draft.report.findings

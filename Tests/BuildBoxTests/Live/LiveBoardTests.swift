@@ -2,9 +2,11 @@ import Control
 @testable import Engine
 import Results
 import Foundation
+import Pipeline
 import Testing
 
 @testable import BuildBox
+import Engine
 
 @Suite(.timeLimit(.minutes(1))) struct LiveBoardTests {
     private let board = LiveBoard()
@@ -60,5 +62,22 @@ import Testing
             group.cancelAll()
         }
         #expect(board.run(7) != nil)
+    }
+
+    @Test func `a run that only waits for a person is listed with the question`() {
+        begin()
+        func listed() -> String? {
+            let summary = RunSummary(
+                id: 7, repository: "r", workflow: "w", event: .push, ref: "refs/heads/main", branch: "main",
+                head: String(repeating: "a", count: 40), state: .running, createdAt: Date())
+            return board.withQuestion(summary).heldFor
+        }
+        board.update(7) { live in
+            live.steps[0].record.status = .passed
+            (live.steps[1].awaitsApproval, live.steps[1].waitsFor) = (true, "waits for pipectl approve 7")
+        }
+        #expect(listed() == "\"b\" waits for pipectl approve 7")
+        board.update(7) { $0.steps[0].record.status = .running }
+        #expect(listed() == nil, "another step goes on")
     }
 }

@@ -1,4 +1,3 @@
-import Engine
 import Results
 import Foundation
 import Git
@@ -7,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import BuildBox
+import Sandbox
 
 /// The tested tree is the one that Git makes.
 @Suite(.timeLimit(.minutes(5))) struct ChangeMergerTests {
@@ -14,7 +14,7 @@ import Testing
     private func wanted(
         _ pair: MergePair, in path: String
     ) async throws -> (isClean: Bool, tree: String, conflicts: Set<String>) {
-        let result = try await Tool(
+        let result = try await ExternalCommand(
             "git",
             ["merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", pair.target.hex, pair.head.hex],
             in: path,

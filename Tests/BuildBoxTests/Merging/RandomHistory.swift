@@ -1,5 +1,6 @@
 import Foundation
 import Git
+import TestBasics
 import TestSupport
 
 /// A repository whose two branches edit, add, remove, move and retype the same few files, and merge each other.

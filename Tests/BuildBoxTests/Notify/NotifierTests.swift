@@ -8,6 +8,7 @@ import Testing
 
 @testable import BuildBox
 @testable import Engine
+@testable import Sandbox
 
 @Suite struct NotifierTests {
     private func run(
@@ -43,8 +44,8 @@ import Testing
         #expect(kinds(run(2, .passed, change: "7"), before: nil) == [.change])
         #expect(kinds(run(2, .failed) { $0.runsAtMostOnce = true }, before: nil) == [.release])
         #expect(kinds(run(2, .superseded), before: nil) == [])
-        #expect(kinds(run(2, .failed) { $0.upkeep = .learn }, before: nil) == [])
-        #expect(kinds(run(2, .failed) { $0.upkeep = .refresh }, before: .passed) == [.branch, .red])
+        #expect(kinds(run(2, .failed) { $0.kind = .flakeProbe(1) }, before: nil) == [])
+        #expect(kinds(run(2, .failed) { $0.kind = .warmUp(isMissed: false) }, before: .passed) == [.branch, .red])
         #expect(kinds(run(2, .failed) { $0.onlySteps = ["a"] }, before: .passed) == [])
         #expect(kinds(run(2, .failed) { $0.event = .manual }, before: .passed) == [])
     }
@@ -169,7 +170,7 @@ import Testing
     ])
     func `only a status of 2xx is a delivery`(code: Int32, status: String, isDelivered: Bool) {
         let text = status.isEmpty ? "" : "\nhttp-status=\(status)\n"
-        let result = ToolResult(ending: .exited(code), output: Array(text.utf8), droppedBytes: 0)
+        let result = ExternalCommandResult(ending: .exited(code), output: Array(text.utf8), droppedBytes: 0)
         let failure = NotifyTarget.failure(of: result, isHTTP: true)
         #expect((failure == nil) == isDelivered)
         #expect((failure as? NotifyRefusal)?.status == (status == "404" ? 404 : nil), "all others are tried again")

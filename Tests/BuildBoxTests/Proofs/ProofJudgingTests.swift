@@ -1,3 +1,4 @@
+@testable import Workspaces
 import TestSupport
 import Store
 import Results
@@ -10,6 +11,8 @@ import Testing
 @testable import Archive
 @testable import BuildBox
 @testable import Engine
+import Sandbox
+@testable import WorkflowPrograms
 
 /// Whose proofs a failed step costs: judged for whole runs, with real trees.
 ///
@@ -64,7 +67,7 @@ struct ProofJudgingTests {
                 declaration: declaration, plan: plan, wholePlan: plan,
                 program: WorkflowProgram(
                     key: "k", executable: "/none", description: ProgramDescription(workflows: [declaration]),
-                    directory: "/none", reads: [], confinement: .none, environment: [:], limits: ProgramLimits()),
+                    directory: "/none", reads: [], programSandbox: .none, environment: [:], limits: ProgramLimits()),
                 definition: Report.Definition(commit: target.hex, tree: tree.hex, toolchain: "none"), trust: trust,
                 editsDefinition: false, notes: [])
         }

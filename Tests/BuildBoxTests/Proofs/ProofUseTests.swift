@@ -24,9 +24,9 @@ struct ProofUseTests {
         #expect(ProofSearch.isWanted(request(), options))
         #expect(ProofSearch.isWanted(request(.merge), options))
         #expect(!ProofSearch.isWanted(request(.schedule), options))
-        #expect(!ProofSearch.isWanted(request { $0.refusesProofs = true }, options))
-        #expect(!ProofSearch.isWanted(request { $0.isClean = true }, options))
-        #expect(!ProofSearch.isWanted(request { $0.upkeep = .refresh }, options))
+        #expect(!ProofSearch.isWanted(request { $0.options.refusesProofs = true }, options))
+        #expect(!ProofSearch.isWanted(request { $0.options.isClean = true }, options))
+        #expect(!ProofSearch.isWanted(request { $0.kind = .warmUp(isMissed: false) }, options))
         options.usesProofs = false
         #expect(!ProofSearch.isWanted(request(), options))
     }

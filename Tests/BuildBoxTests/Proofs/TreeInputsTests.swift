@@ -1,10 +1,10 @@
 import TestSupport
 import Foundation
-@testable import Engine
 import Git
 import Testing
 
 @testable import BuildBox
+import Engine
 
 /// The inputs of steps in real trees.
 struct TreeInputsTests {

@@ -78,15 +78,15 @@ struct UndeclaredChangesTests {
                         scope: ProofScope.change("7"), tree: tree.hex,
                         change: Change(
                             name: "7", head: "", target: target, targetCommit: commit.hex, title: "", author: ""))
-                    let confinement = ProofConfinement(repository: git, plan: plan, target: "main")
-                    return confinement.breaches(of: [step: proof])[step]
+                    let programSandbox = ProofConfinement(repository: git, plan: plan, target: "main")
+                    return programSandbox.breaches(of: [step: proof])[step]
                 }
                 func ownBreach(_ step: String, _ tree: OID, of commit: OID?) -> ProofConfinement.Breach? {
                     let change = commit.map {
                         Change(name: "7", head: "", target: "main", targetCommit: $0.hex, title: "", author: "")
                     }
-                    let confinement = ProofConfinement(repository: git, plan: plan, target: "main")
-                    return confinement.breaches(ofFailed: [step], in: tree, of: change)[step]
+                    let programSandbox = ProofConfinement(repository: git, plan: plan, target: "main")
+                    return programSandbox.breaches(ofFailed: [step], in: tree, of: change)[step]
                 }
                 #expect(ownBreach("s", tested, of: base) == nil)
                 #expect(ownBreach("s", poisoned, of: base) == .undeclared(path: "hidden"))

@@ -22,7 +22,7 @@ import Testing
 
     private func run(
         _ id: RunID, _ workflow: String = "test", head: String = "a", repository: String = "app",
-        upkeep: RunRequest.Upkeep? = nil
+        upkeep: BackgroundRun? = nil
     ) -> RunSummary {
         var run = RunSummary(
             id: id, repository: repository, workflow: workflow, event: .push, ref: "refs/heads/main", branch: "main",
@@ -37,8 +37,8 @@ import Testing
         #expect(choose() == .none)
         #expect(choose(run(4, head: "b"), run(3, "lint", head: "a"), run(2, head: "a")) == .run(4))
         #expect(choose(run(4), run(3)) == .run(4), "a rerun takes the place of the first")
-        #expect(choose(run(9, upkeep: .learn), run(8, upkeep: .refresh), run(3)) == .run(3))
-        #expect(choose(run(9, upkeep: .refresh)) == .run(9))
+        #expect(choose(run(9, upkeep: .flakeProbe), run(8, upkeep: .warmUp), run(3)) == .run(3))
+        #expect(choose(run(9, upkeep: .warmUp)) == .run(9))
     }
 
     @Test func `several workflows or repositories are ambiguous`() {

@@ -1,17 +1,18 @@
+@testable import Workspaces
 import Results
 import Store
 import Archive
-import Engine
 import Foundation
 import Testing
 
 @testable import BuildBox
+import Concurrency
 
 /// Which runs may start beside those that go on.
 @Suite struct LiveRunsTests {
-    private func run(_ id: RunID, _ upkeep: RunRequest.Upkeep? = nil) -> QueuedRun {
+    private func run(_ id: RunID, _ kind: RunKind = .triggered) -> QueuedRun {
         var request = RunSample.request()
-        request.upkeep = upkeep
+        request.kind = kind
         return QueuedRun(id: id, request: request, createdAt: RunSample.start)
     }
 
@@ -28,7 +29,7 @@ import Testing
     }
 
     @Test func `background runs keep no other from starting`() {
-        #expect(live(run(1, .refresh), run(2, .bisect), run(3)).mayStartAnother(of: 2))
+        #expect(live(run(1, .warmUp(isMissed: false)), run(2, .bisect), run(3)).mayStartAnother(of: 2))
     }
 
     @Test func `a run that waits for approval takes no place until it goes on`() {
@@ -60,8 +61,8 @@ import Testing
     }
 
     @Test func `a wanted run preempts probes and nothing else`() {
-        var live = live(run(1, .learn), run(2, .refresh), run(3))
-        let background = live.begin(run(4, .refresh), StopSignal())
+        var live = live(run(1, .flakeProbe(1)), run(2, .warmUp(isMissed: false)), run(3))
+        let background = live.begin(run(4, .warmUp(isMissed: false)), StopSignal())
         #expect(background.isEmpty)
         let preempted = live.begin(run(5), StopSignal())
         #expect(preempted.count == 1 && preempted.first === live.stop(of: 1))
@@ -104,7 +105,7 @@ import Testing
         let index = try await RunSample.index()
         let log = PhaseBench.log
         let background = BackgroundWork(
-            index: index, bases: BaseStore(folder: "/none", limit: 0, log: log), log: log, freeBytes: { .max }
+            index: index, bases: SnapshotStore(folder: "/none", limit: 0, log: log), log: log, freeBytes: { .max }
         ) { try await index.enqueue($0) }
         return (index, Scheduler(index: index, limit: 2), Host(index), background)
     }

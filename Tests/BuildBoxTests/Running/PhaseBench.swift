@@ -1,3 +1,5 @@
+@testable import Workspaces
+import StateFiles
 import TestSupport
 import Results
 import Store
@@ -10,6 +12,9 @@ import Pipeline
 import Testing
 
 @testable import BuildBox
+import Concurrency
+import Sandbox
+import WorkflowPrograms
 
 /// Phases over an index in memory, an archive and a repository in a scratch folder, and no sandbox.
 struct PhaseBench {
@@ -19,8 +24,8 @@ struct PhaseBench {
     let state: StateFolder
     let index: Store.Index
     let store: ArchiveStore
-    let bases: BaseStore
-    let kept: KeptStore
+    let bases: SnapshotStore
+    let kept: RetainedWorkspaceStore
     let repository: WatchedRepository
     /// The commit at the tip of main, and its tree.
     let tip: (commit: String, tree: String)
@@ -43,7 +48,7 @@ struct PhaseBench {
                 """, source)
             let state = try StateFolder(environment: ["PIPECTL_HOME": "\(folder)/state"])
             try state.create()
-            let bases = BaseStore(folder: state.bases, limit: 0, log: log)
+            let bases = SnapshotStore(folder: state.bases, limit: 0, log: log)
             let repository = try await WatchedRepository.open(source, named: "alpha", mirrors: state.mirrors)
             let tip = try await withRepository(at: source) { git in
                 let commit = try git.commit(git.resolve("refs/heads/main"))
@@ -52,8 +57,9 @@ struct PhaseBench {
             let index = try await RunSample.index()
             try await body(
                 PhaseBench(
-                    folder: folder, state: state, index: index, store: ArchiveStore(home: state.path), bases: bases,
-                    kept: KeptStore(
+                    folder: folder, state: state, index: index, store: ArchiveStore(home: state.path, queue: index),
+                    bases: bases,
+                    kept: RetainedWorkspaceStore(
                         folder: state.kept, lifetime: .seconds(3_600), limit: 1 << 30, found: [], bases: bases,
                         log: log),
                     repository: repository, tip: tip, scheduler: Scheduler(index: index, limit: 2)))
@@ -68,7 +74,8 @@ struct PhaseBench {
         var run = try await index.enqueue(request).run
         run.attempt = try await index.markRunning(run.id)
         return RunTask(
-            run: run, repository: repository, rules: TrustRules(), stop: StopSignal(), place: RunPlace(run, in: state),
+            run: run, repository: repository, rules: TrustRules(), stop: StopSignal(),
+            place: RunDirectories(run, in: state),
             startedAt: RunSample.start)
     }
 
@@ -86,29 +93,33 @@ struct PhaseBench {
     var workspaces: WorkspaceProvider {
         WorkspaceProvider(
             snapshots: SnapshotWorkspaces(
-                bases: bases, tools: "swift", isPossible: false, events: scheduler.events, log: Self.log),
+                bases: bases, tools: "swift", isPossible: false,
+                missed: { [events = scheduler.events] in events.publish(.snapshotMissed($0)) },
+                log: Self.log),
             retained: RetainedWorkspaces(
                 kept: kept, archive: store, tools: "swift",
                 settings: .init(folder: state.kept, lifetime: .seconds(3_600), bytes: 1 << 30), log: Self.log),
             layering: nil, log: Self.log)
     }
 
+    private var reader: SwiftReaderProcess { SwiftReaderProcess(beside: nil, .none) }
+
     var provide: ProvidePhase {
         ProvidePhase(
             sandbox: SandboxSource(sandboxing: sandboxing, state: state, options: options), workspaces: workspaces,
             reviews: ReviewMaterial(index: index, reports: store),
-            fixer: FixerWorkspace(index: index, store: store, bundle: { _ in "" }), log: Self.log)
+            fixer: FixerWorkspace(index: index, store: store, bundle: { _ in "" }, reader: reader), log: Self.log)
     }
 
     func execute() throws -> ExecutePhase {
         ExecutePhase(
             pool: SlotPool(slots: 2), approval: approval, order: order,
-            settings: .init(stepInit: try BoxTools.stepInit(beside: nil), options: options), monitor: monitor)
+            settings: .init(stepInit: try Installation.stepInit(), options: options), monitor: monitor)
     }
 
     var release: ReleasePhase {
         ReleasePhase(
-            workspaces: workspaces, users: sandboxing.users, leftovers: nil, log: Self.log)
+            workspaces: workspaces, users: sandboxing.users, reaper: nil, log: Self.log)
     }
 
     /// All phases. No workflow can be compiled, so a run gets no further than its preparation.
@@ -123,7 +134,8 @@ struct PhaseBench {
             lookUp: ProofSearch(
                 index: index, store: store, options: options, sandboxing: sandboxing, toolchain: programs.toolchain,
                 log: Self.log),
-            provide: provide, execute: try execute(), evaluate: Evaluation(always: [], judging: []), record: recorder,
+            provide: provide, execute: try execute(), evaluate: Evaluation(always: [], judging: []), reader: reader,
+            record: recorder,
             release: release, monitor: monitor)
     }
 

@@ -10,6 +10,8 @@ import Synchronization
 import Testing
 
 @testable import BuildBox
+import Concurrency
+@testable import Workspaces
 
 /// The phases of a run, each alone.
 @Suite(.timeLimit(.minutes(1))) struct PhaseTests {
@@ -77,7 +79,9 @@ import Testing
             await bench.release.release(finished, task, report: report)
             #expect(await bench.kept.all.map(\.run) == [task.id])
 
-            let again = try await bench.task { ($0.resumes, $0.nonce) = (task.id, "again") }
+            let again = try await bench.task {
+                ($0.kind, $0.nonce) = (.rerun(RunKind.Rerun(of: task.id, resumes: true)), "again")
+            }
             let next = try await bench.provide.provide(again, try bench.prepared(again, [fail]), proofs)
             #expect(next.lease.notResumed == nil)
             #expect(bench.exists("\(again.place.workspace)/made"))

@@ -7,6 +7,7 @@ import Pipeline
 import Testing
 
 @testable import BuildBox
+@testable import WorkflowPrograms
 
 /// Runs that tests of phases start from; each test changes what it is about.
 enum RunSample {
@@ -77,7 +78,7 @@ enum RunSample {
             declaration: declaration, plan: plan, wholePlan: plan,
             program: WorkflowProgram(
                 key: "", executable: "/none", description: ProgramDescription(workflows: [declaration]),
-                directory: "/none", reads: [], confinement: .none, environment: [:], limits: ProgramLimits()),
+                directory: "/none", reads: [], programSandbox: .none, environment: [:], limits: ProgramLimits()),
             definition: Report.Definition(commit: commit(0), tree: commit(0xDEF), toolchain: "swift"),
             trust: request.change == nil ? .merged : .change, editsDefinition: false, notes: [])
     }

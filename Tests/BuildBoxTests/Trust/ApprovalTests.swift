@@ -1,10 +1,10 @@
 import Results
-import Engine
 import Foundation
 import Pipeline
 import Testing
 
 @testable import BuildBox
+import Concurrency
 
 /// What waits for people: those who wait, what a shutdown makes of it, and what a changed definition is said to do.
 @Suite(.timeLimit(.minutes(1))) struct ApprovalTests {
@@ -103,7 +103,7 @@ import Testing
         with { $0.onlySteps = ["b"] }
         #expect(Set(others + [binding]).count == others.count + 1)
         request.nonce = "again"
-        request.rerunOf = 7
+        request.kind = .rerun(RunKind.Rerun(of: 7))
         #expect(Approval.binding(request, definition: "d", run: nil) == binding, "a rerun is the same thing")
     }
 

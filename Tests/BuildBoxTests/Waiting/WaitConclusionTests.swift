@@ -85,4 +85,16 @@ struct WaitConclusionTests {
         #expect(RepositoryPlace.key(one) == RepositoryPlace.key(other))
         #expect(RepositoryPlace.key(one) != RepositoryPlace.key(other + "x"))
     }
+
+    /// Right after a change has landed without a merge commit, its own run and those of the branch are of one commit.
+    @Test(arguments: [WaitRequest.End.failure, .verdict])
+    func `of runs with the same verdict the one of the branch that is waited for decides`(end: WaitRequest.End) {
+        for verdict in [Verdict.passed, .failed] {
+            let runs = [run(1, .ended, verdict), run(2, .ended, verdict)]
+            #expect(WaitConclusion(of: runs, end: end)?.run == 1)
+            #expect(WaitConclusion(of: runs, end: end, own: [2])?.run == 2)
+        }
+        let worse = [run(1, .ended, .failed), run(2, .ended, .passed)]
+        #expect(WaitConclusion(of: worse, end: end, own: [2])?.run == 1)
+    }
 }

@@ -1,3 +1,4 @@
+import Concurrency
 import Foundation
 import Pipeline
 import Synchronization
@@ -5,6 +6,7 @@ import SystemPackage
 import Testing
 
 @testable import Engine
+import TestSupport
 
 @Suite(.runFolder, .timeLimit(.minutes(1))) struct WorkspaceFilesTests {
     private func files(_ limits: FileLimits = FileLimits()) -> WorkspaceFiles {

@@ -1,4 +1,5 @@
 import Pipeline
+import TestBasics
 import TestSupport
 
 extension Plan {

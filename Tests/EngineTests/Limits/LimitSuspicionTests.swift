@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Engine
+import Sandbox
 
 /// What is said of a failure where nothing counts how often a limit was reached.
 struct LimitSuspicionTests {

@@ -1,10 +1,11 @@
+import Engine
 import Foundation
-@testable import Engine
 import Pipeline
 import SystemPackage
 import Testing
 
 @testable import Results
+import TestSupport
 
 /// A disk that is full while a step prints. `RLIMIT_FSIZE` stands in for it: a file takes so much and no more.
 @Suite(.runFolder, .timeLimit(.minutes(1))) struct LogWriterDiskTests {

@@ -1,9 +1,11 @@
+import Concurrency
 import Foundation
 import Pipeline
 import Testing
 
 @testable import Results
 @testable import Engine
+import TestSupport
 
 /// The order in which a run's steps get the slots.
 @Suite(.runFolder, .timeLimit(.minutes(1))) struct RunnerOrderTests {

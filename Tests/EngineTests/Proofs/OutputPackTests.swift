@@ -5,6 +5,8 @@ import Testing
 
 @testable import Results
 @testable import Engine
+import Sandbox
+import TestSupport
 
 /// What a step made, packed, and put in place in a workspace that may be hostile.
 @Suite(.runFolder, .timeLimit(.minutes(1))) struct OutputPackTests {

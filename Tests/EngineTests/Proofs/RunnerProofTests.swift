@@ -5,6 +5,7 @@ import Testing
 
 @testable import Results
 @testable import Engine
+import TestSupport
 
 /// Proved steps in a run with real processes.
 @Suite(.runFolder, .timeLimit(.minutes(1))) struct RunnerProofTests {

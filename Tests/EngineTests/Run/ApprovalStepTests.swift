@@ -1,3 +1,4 @@
+import Concurrency
 import Foundation
 import Pipeline
 import Synchronization
@@ -5,6 +6,7 @@ import Testing
 
 @testable import Results
 @testable import Engine
+import TestSupport
 
 /// Steps that wait for a person.
 @Suite(.runFolder, .timeLimit(.minutes(1))) struct ApprovalStepTests {

@@ -5,6 +5,7 @@ import Synchronization
 import Testing
 
 @testable import Engine
+import TestSupport
 
 /// What is written down before and after a step of a run that acts on the world.
 @Suite(.runFolder, .timeLimit(.minutes(1))) struct JournalTests {

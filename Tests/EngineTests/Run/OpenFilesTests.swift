@@ -4,6 +4,8 @@ import Pipeline
 import Testing
 
 @testable import Engine
+import Sandbox
+import TestSupport
 
 @Suite(.runFolder, .timeLimit(.minutes(1))) struct OpenFilesTests {
     /// With 64 descriptors and 200 ready steps the steps wait for each other; nothing traps.

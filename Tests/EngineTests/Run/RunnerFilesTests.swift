@@ -5,6 +5,7 @@ import Testing
 
 @testable import Results
 @testable import Engine
+import TestSupport
 
 /// Artifacts and result files of steps with real processes.
 @Suite(.runFolder, .timeLimit(.minutes(1))) struct RunnerFilesTests {

@@ -1,7 +1,9 @@
+import Concurrency
 import Foundation
 import Pipeline
 import Synchronization
 import SystemPackage
+import TestBasics
 import TestSupport
 import Testing
 

@@ -5,6 +5,7 @@ import SystemPackage
 import Testing
 
 @testable import Engine
+import TestSupport
 
 /// What steps see, and what they hand on.
 @Suite(.runFolder, .timeLimit(.minutes(1))) struct RunnerValuesTests {

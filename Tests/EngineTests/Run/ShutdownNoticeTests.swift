@@ -1,7 +1,9 @@
+import Concurrency
 import Synchronization
 import Testing
 
 @testable import Engine
+import Sandbox
 
 #if canImport(Glibc)
     import Glibc
@@ -22,6 +24,20 @@ struct ShutdownNoticeTests {
         #expect(!ShutdownNotice.mayBeOfShutdown(.success(ProcessEnd(exitCode: 1))))
         #expect(!ShutdownNotice.mayBeOfShutdown(.success(ProcessEnd(signal: SIGKILL))))
         #expect(!ShutdownNotice.mayBeOfShutdown(.failure(StepProcessProblem.nulByte)))
+    }
+
+    @Test func `a compiler that a SIGTERM ended may have been shut down, one that refuses the code was not`() {
+        func ended(_ ending: ExternalCommandResult.Ending, _ text: String = "") -> Bool {
+            ShutdownNotice.mayBeOfShutdown(
+                ExternalCommandResult(ending: ending, output: Array(text.utf8), droppedBytes: 0))
+        }
+        #expect(ended(.signal(SIGTERM)))
+        #expect(ended(.exited(143)))
+        #expect(ended(.exited(1), "error: compile command failed due to signal 15 (use -v to see invocation)"))
+        #expect(!ended(.exited(1), "x.swift:3: error: cannot find 'a' in scope"))
+        #expect(!ended(.signal(SIGSEGV)))
+        #expect(!ended(.deadline(.seconds(1))))
+        #expect(!ended(.exited(0)))
     }
 
     private final class Flag: Sendable {

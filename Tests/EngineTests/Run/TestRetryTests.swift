@@ -4,6 +4,7 @@ import Testing
 
 @testable import Results
 @testable import Engine
+import TestSupport
 
 /// Failed tests that are tried again alone, by real commands.
 @Suite(.runFolder) struct TestRetryTests {

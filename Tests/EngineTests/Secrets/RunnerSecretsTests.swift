@@ -6,6 +6,8 @@ import Testing
 
 @testable import Masking
 @testable import Engine
+import Sandbox
+import TestSupport
 
 /// Steps that are given secrets, with real processes: what they get, and what they can't let out.
 @Suite(.runFolder, .timeLimit(.minutes(1))) struct RunnerSecretsTests {

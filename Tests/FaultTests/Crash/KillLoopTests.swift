@@ -1,6 +1,7 @@
 import Results
 import Foundation
 import GRDB
+import TestBasics
 import TestSupport
 import Testing
 

@@ -1,5 +1,6 @@
 import Results
 import Foundation
+import TestBasics
 import TestSupport
 import Testing
 

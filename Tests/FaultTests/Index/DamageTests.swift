@@ -67,6 +67,10 @@ struct DamageTests {
                     _ = try await daemon.line("run \(number) test")
                     try await bench.follow(number)
                 }
+                let isArchived = try await eventually(within: .seconds(20)) {
+                    try await bench.git(["for-each-ref", "refs/runs/3"], in: "\(bench.home)/archive.git") != ""
+                }
+                #expect(isArchived)
                 daemon.child.kill()
                 _ = await daemon.child.end
             }

@@ -1,4 +1,5 @@
 import Foundation
+import TestBasics
 import TestSupport
 
 /// Holds a check to an amount of CPU time, which another process on the machine can't make longer.

@@ -1,3 +1,4 @@
+import TestBasics
 import TestSupport
 import Testing
 
@@ -43,8 +44,9 @@ struct FuzzTarget: Sendable, CustomTestStringConvertible {
     }
 
     static let all: [FuzzTarget] =
-        results + plans + patterns + [refs, merges] + logs + [report, archive, journal, object] + sockets + processes
+        results + plans + patterns + [refs, merges] + logs + [report, archive, object] + sockets + processes
         + findings
         + agents
         + integrity
+        + [settingsFile]
 }

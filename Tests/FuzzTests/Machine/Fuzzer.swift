@@ -1,4 +1,5 @@
 import Foundation
+import TestBasics
 import TestSupport
 
 /// What one run of a target came to.

@@ -1,3 +1,4 @@
+import TestBasics
 import TestSupport
 extension JSONTree {
     /// The document with one of its values, drawn from all of them, changed.

@@ -1,4 +1,5 @@
 import Foundation
+import TestBasics
 import TestSupport
 
 /// One input, and where it was grown by repeating a part, the same with a quarter of the repetitions: what takes much

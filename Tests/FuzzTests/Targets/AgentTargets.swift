@@ -1,8 +1,9 @@
 import Foundation
+import TestBasics
 import TestSupport
 
 @testable import MCP
-@testable import pipectl
+@testable import ProjectSetup
 
 /// What an agent's host sends, and the files of people that are edited for it.
 extension FuzzTarget {

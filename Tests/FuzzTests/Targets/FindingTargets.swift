@@ -1,5 +1,6 @@
 import Foundation
 import Pipeline
+import TestBasics
 import TestSupport
 
 @testable import Diagnostics

@@ -1,7 +1,12 @@
+import BuildBox
+import Engine
 import Foundation
-import TestIntegrity
 import Pipeline
+import TestBasics
 import TestSupport
+
+@testable import TestIntegrity
+@testable import swift_reader
 
 /// The sources of a change, held against the target's.
 extension FuzzTarget {
@@ -19,30 +24,89 @@ extension FuzzTarget {
     ]
 
     static let integrity: [FuzzTarget] = [
-        .pure("swift-tests", words: swift, limit: 64 << 10, corpus: sources(".swift")) { bytes, random in
-            let path = random.pick(["Tests/A/ATests.swift", "Sources/A/A.swift"])
-            try hold(bytes, against: other(bytes, &random), at: path)
+        FuzzTarget(name: "swift-tests", corpus: sources(".swift"), words: swift, limit: 64 << 10) { loop in
+            try await loop { input, random in
+                try await read(input.bytes, .tests)
+                let path = random.pick(["Tests/A/ATests.swift", "Sources/A/A.swift"])
+                try await hold(input.bytes, against: other(input.bytes, &random), at: path)
+            }
         },
-        .pure(
-            "manifest",
+        FuzzTarget(
+            name: "manifest", corpus: sources("Package.swift"),
             words: swift + ["exclude: [", "sources: [", ".testTarget(name: ", "path: ", "let package = Package("],
-            limit: 64 << 10, corpus: sources("Package.swift")
-        ) { bytes, random in
-            try hold(bytes, against: other(bytes, &random), at: "Package.swift")
+            limit: 64 << 10
+        ) { loop in
+            try await loop { input, random in
+                try await read(input.bytes, .manifest)
+                try await hold(input.bytes, against: other(input.bytes, &random), at: "Package.swift")
+            }
         },
-        .pure(
-            "other-tests",
+        FuzzTarget(
+            name: "other-tests", corpus: others,
             words: [
                 "def test_a():\n", "@pytest.mark.skip\n", "class TestA:\n", "#[test]\n", "#[ignore]\n", "fn a() {\n",
                 "func TestA(t *testing.T) {\n", "it('a', () => {\n", "it.skip('", "TEST(A, b) {\n", "DISABLED_", "/*",
                 "*/",
                 "\r\n", "\t", "--deselect", "addopts = -k x", "|| true",
-            ], limit: 64 << 10, corpus: others
-        ) { bytes, random in
-            let paths = ["test_a.py", "tests/a.rs", "a_test.go", "a.test.ts", "tests/a.cc", "pytest.ini", "Makefile"]
-            try hold(bytes, against: other(bytes, &random), at: random.pick(paths))
+            ], limit: 64 << 10
+        ) { loop in
+            try await loop { input, random in
+                let paths = [
+                    "test_a.py", "tests/a.rs", "a_test.go", "a.test.ts", "tests/a.cc", "pytest.ini", "Makefile",
+                ]
+                let path = random.pick(paths)
+                try CPUBudget.hold(input, &random) { bytes, _ in
+                    _ = LineTests.tests(path: path, bytes: bytes)
+                    _ = RunnerSettings.breaches(path: path, old: [], new: bytes)
+                }
+                try await hold(input.bytes, against: other(input.bytes, &random), at: path)
+            }
+        },
+        FuzzTarget(
+            name: "reader-answer", corpus: answers,
+            words: ["{\"facts\":", "\"problem\":", "9223372036854775807", "-1"],
+            isJSON: true
+        ) { loop in
+            try await loop { input, random in
+                // What a reader says that a file has taken over.
+                let check = IntegrityCheck(rules: [.standard], reader: FixedReader(answer: input.bytes))
+                let file = ChangedSource(path: "Tests/A/ATests.swift", old: .bytes([0x20]), new: .bytes([0x0A]))
+                let outcome = await check.outcome(of: [file])
+                try demand(outcome.breaches.count <= IntegrityCheck.breachLimit + 1, "too many findings")
+            }
         },
     ]
+
+    /// Has the program read a file, with its limits: whatever the file is made for, there is an answer in time.
+    private static func read(_ bytes: [UInt8], _ scope: SwiftSource.Scope) async throws {
+        let start = ContinuousClock.now
+        let sources = [SwiftSource(scope, bytes), SwiftSource(.tests, Array("import Testing\n".utf8))]
+        let results = await reader.read(sources, before: start + patience)
+        try demand(results.count == 2, "\(results.count) answers for 2 files")
+        try demand(ContinuousClock.now - start < patience + .seconds(10), "it took \(ContinuousClock.now - start)")
+        let told = SwiftReaderProtocol.results(of: results.flatMap(SwiftReaderProtocol.line))
+        try demand(told == results, "what was read changes on its way: \(results)")
+    }
+
+    private static let patience = Duration.seconds(20)
+    private static let reader = SwiftReaderProcess(beside: nil, .none)
+
+    /// Gives the same answer to everything.
+    private struct FixedReader: SwiftSourceReader {
+        let answer: [UInt8]
+
+        func read(
+            _ sources: [SwiftSource], before deadline: ContinuousClock.Instant
+        ) async -> [Result<SwiftFileFacts, UnreadableSource>] {
+            Array(SwiftReaderProtocol.results(of: answer + [0x0A] + answer + [0x0A]).prefix(sources.count))
+        }
+    }
+
+    @Sendable private static func answers() throws -> [[UInt8]] {
+        try sources(".swift")().prefix(3).map { bytes in
+            Array(SwiftReaderProtocol.line(FileReading.facts(of: SwiftSource(.tests, bytes))).dropLast())
+        } + Corpus.texts("{\"problem\":{\"message\":\"x\",\"line\":1}}")
+    }
 
     /// The target's side: the same text with a part less, so that most of the two is equal, as in a change.
     private static func other(_ bytes: [UInt8], _ random: inout SplitMix64) -> [UInt8] {
@@ -52,12 +116,11 @@ extension FuzzTarget {
         return Array(bytes[..<start] + bytes[end...])
     }
 
-    private static func hold(_ new: [UInt8], against old: [UInt8], at path: String) throws {
-        // Another process on the machine makes no time limit shorter.
-        let check = IntegrityCheck(rules: [.standard], timeLimit: .seconds(3_600))
+    private static func hold(_ new: [UInt8], against old: [UInt8], at path: String) async throws {
+        let check = IntegrityCheck(rules: [.standard], reader: reader, timeLimit: patience)
         for (old, new) in [(old, new), (new, old)] {
             let file = ChangedSource(path: path, old: .bytes(old), new: .bytes(new))
-            let outcome = check.outcome(of: [file])
+            let outcome = await check.outcome(of: [file])
             try demand(outcome.breaches.count <= IntegrityCheck.breachLimit + 1, "\(outcome.breaches.count) findings")
             for breach in outcome.breaches {
                 try demand((breach.line ?? 1) >= 1, "the line \(breach.line ?? 0)")
@@ -65,7 +128,7 @@ extension FuzzTarget {
             }
         }
         let same = ChangedSource(path: path, old: .bytes(new), new: .bytes(new))
-        let breaches = check.breaches(of: [same]).filter { $0.kind != .unreadable }
+        let breaches = await check.breaches(of: [same]).filter { $0.kind != .unreadable }
         try demand(breaches.isEmpty, "a file that is as it was has \"\(breaches.first?.message ?? "")\"")
     }
 

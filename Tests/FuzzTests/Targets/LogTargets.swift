@@ -1,5 +1,6 @@
 import Foundation
 import SystemPackage
+import TestBasics
 import TestSupport
 
 @testable import Results

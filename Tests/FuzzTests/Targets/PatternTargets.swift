@@ -1,6 +1,7 @@
 import Engine
 import Foundation
 import Pipeline
+import TestBasics
 import TestSupport
 
 extension FuzzTarget {

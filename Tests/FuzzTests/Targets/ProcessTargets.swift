@@ -1,8 +1,8 @@
 import Foundation
 import Pipeline
+import TestBasics
 import TestSupport
-
-@testable import Engine
+@testable import WorkflowPrograms
 
 extension FuzzTarget {
     static let processes: [FuzzTarget] = [answer, stepinit]
@@ -27,7 +27,7 @@ extension FuzzTarget {
                     "copy", "copy", "copy", "link", "pipe", "folder", "large", "nothing", "print", "fail", "crash",
                 ])
                 let asked = ProgramAnswer(
-                    executable: program, reads: [], confinement: .none,
+                    executable: program, reads: [], programSandbox: .none,
                     environment: ["PATH": "/usr/bin:/bin", "MODE": mode, "INPUT": input],
                     limits: ProgramLimits(answer: 32 << 10))
                 do {

@@ -2,6 +2,7 @@ import Results
 import Foundation
 import Git
 import Pipeline
+import TestBasics
 import TestSupport
 
 @testable import BuildBox

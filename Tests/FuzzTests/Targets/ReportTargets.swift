@@ -5,6 +5,7 @@
 import Foundation
 import Git
 import Pipeline
+import TestBasics
 import TestSupport
 
 @testable import Archive

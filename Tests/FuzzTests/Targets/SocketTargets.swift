@@ -1,5 +1,6 @@
 @testable import Control
 import Foundation
+import TestBasics
 import TestSupport
 
 @testable import Results

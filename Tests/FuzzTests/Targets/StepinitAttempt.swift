@@ -1,3 +1,4 @@
+import TestBasics
 import TestSupport
 /// One request to stepinit and what follows it: like those that `StepProcess` makes, with some of it wrong.
 ///

@@ -1,8 +1,10 @@
 import Foundation
+import TestBasics
 import TestSupport
 
 @testable import Results
 @testable import Engine
+@testable import Sandbox
 
 /// A running stepinit that anything can be sent to: with memory checks where `script/fuzz` runs it.
 final class StepinitHost {

@@ -5,7 +5,7 @@ import Pipeline
 import Testing
 
 @Suite struct BundleTests {
-    /// A run with `count` failing tests, a step that failed without any, and a change in five files.
+    /// A run with `count` failing tests, a step that failed without a failing test, and a change of five files.
     private func draft(_ count: Int, text: String = "unit") -> BundleDraft {
         var report = Fixture.report(text: text)
         (report.conflicts, report.findings) = ([], [])
@@ -71,7 +71,7 @@ import Testing
         #expect(large.exitCode == 1 && large.comparison?.removed == 1)
     }
 
-    /// Failures of a whole suite must not take the room that the first of them needs to be understood.
+    /// The failures of a whole suite must not take the space that is needed to understand the first of them.
     @Test(arguments: BundleFormat.allCases) func `the first problems have the nearest part of the change`(
         format: BundleFormat
     ) {
@@ -172,7 +172,7 @@ import Testing
     }
 }
 
-/// As much of JSON Schema as the bundle's uses.
+/// The part of JSON Schema that the bundle's schema uses.
 private struct SchemaCheck {
     let root: [String: Any]
 

@@ -3,7 +3,7 @@
 import Pipeline
 import Testing
 
-/// What a change wrote stands between marks that it can't know.
+/// Untrusted text is between marks that its author can't know.
 struct DataMarkTests {
     @Test func `each document has its own mark`() {
         let marks = (0..<100).map { _ in DataMark().line }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Reports
 
-/// What a log says of one test, and of no other.
+/// The lines of a log about one test, and about no other.
 @Suite struct LogExcerptTests {
     @Test(
         arguments: [

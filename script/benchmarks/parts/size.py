@@ -1,4 +1,4 @@
-"""What an installation takes on disk, without symbols: the tool, stepinit, the workflow library and its module."""
+"""What an installation takes on disk, without symbols: the tool, its helpers, the workflow library and its module."""
 
 import os
 import shutil
@@ -13,11 +13,13 @@ def measure(bench):
     installed = os.path.join(os.path.dirname(folder), "lib", "pipectl")
     library = next(path for path in (f"{folder}/libPipeline.so", f"{installed}/libPipeline.so") if os.path.exists(path))
     module = os.path.join(os.path.dirname(library), "Modules", "Pipeline.swiftmodule")
-    init = next(
-        path for path in (f"{folder}/stepinit", f"{os.path.dirname(folder)}/libexec/pipectl/stepinit")
-        if os.path.exists(path))
+    helpers = [
+        next(
+            path for path in (f"{folder}/{name}", f"{os.path.dirname(folder)}/libexec/pipectl/{name}")
+            if os.path.exists(path))
+        for name in ("stepinit", "swift-reader")]
     total = 0
-    for path in (binary, library, init):
+    for path in (binary, library, *helpers):
         stripped = f"{bench.root}/stripped-{os.path.basename(path)}"
         shutil.copyfile(path, stripped)
         subprocess.run(["strip", stripped], check=True)

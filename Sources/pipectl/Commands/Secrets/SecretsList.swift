@@ -1,6 +1,9 @@
+import Secrets
 import ArgumentParser
 import BuildBox
+import Client
 import Foundation
+import StateFiles
 
 struct SecretsList: ParsableCommand {
     static let configuration = CommandConfiguration(

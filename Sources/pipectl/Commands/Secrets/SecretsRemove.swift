@@ -1,5 +1,8 @@
+import Secrets
 import ArgumentParser
 import BuildBox
+import Client
+import StateFiles
 
 struct SecretsRemove: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "remove", abstract: "Removes a secret.")

@@ -1,7 +1,9 @@
-import Control
-import Results
 import ArgumentParser
 import BuildBox
+import Client
+import Control
+import Results
+import StateFiles
 
 struct Flaky: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,7 +1,9 @@
-import Control
-import Results
 import ArgumentParser
 import BuildBox
+import Client
+import Control
+import Results
+import StateFiles
 
 struct History: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

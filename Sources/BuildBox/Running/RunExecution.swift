@@ -1,0 +1,54 @@
+import Workspaces
+import Concurrency
+import Engine
+import Foundation
+import Logging
+import Results
+import Store
+
+/// Takes claimed runs to their verdicts.
+struct RunExecution: SchedulerHost {
+    let pipelines: RunPipelines
+    let repositories: KnownRepositories
+    let health: Health
+    let log: Logger
+
+    func execute(_ run: QueuedRun, _ stop: StopSignal) async -> Report {
+        let events = pipelines.monitor.events
+        do {
+            let pipeline = try await pipelines.pipeline()
+            let repository = try await repositories.repository(of: run.request)
+            if run.request.background == .warmUp { await pipelines.workspaces.bases.noteTry(run.id) }
+            let report = await pipeline.run(
+                RunTask(
+                    run: run, repository: repository, rules: try await repositories.rules(for: repository), stop: stop,
+                    place: await pipelines.place(for: run, in: repository), startedAt: Date()))
+            await sayEnd(of: run.id)
+            events.publish(.ended(run.id))
+            return report
+        } catch {
+            var report = Report(starting: run, at: Date())
+            report.reason = "the build box could not start it: \(error)"
+            report.endedAt = Date()
+            _ = await pipelines.recorder.record(report, run.request)
+            events.publish(.ended(run.id))
+            return report
+        }
+    }
+
+    /// Says how a run ended; of one that was put back, nothing.
+    private func sayEnd(of id: RunID) async {
+        guard let run = try? await pipelines.state.index.run(id), let line = RunEndLine.text(run) else { return }
+        log.info("\(line)")
+    }
+
+    func hasRoom() -> Bool { health.hasSpace() }
+
+    func noteClaim(_ error: (any Error)?) {
+        let what = "no run can be started"
+        if let error { health.noteTrouble(what, error) } else { health.clearTrouble(what) }
+    }
+
+    func noteEnd(of run: RunID) { pipelines.monitor.live.wake(run) }
+    func stopWaiting() { pipelines.waiters.close() }
+}

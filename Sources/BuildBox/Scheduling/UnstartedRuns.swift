@@ -1,0 +1,41 @@
+import Archive
+import Engine
+import Logging
+import Results
+import Store
+
+/// Archives runs that ended before they began: superseded or cancelled while they waited.
+struct UnstartedRuns: Sendable {
+    let index: Store.Index
+    let store: ArchiveStore
+    let log: Logger
+    private let gate = SerialGate()
+
+    init(index: Store.Index, store: ArchiveStore, log: Logger) {
+        self.index = index
+        self.store = store
+        self.log = log
+    }
+
+    /// Gives each a report; what can't be archived now is tried again.
+    func archive() async {
+        // One caller at a time: each would find the same runs.
+        await gate.pass { await archiveEach() }
+    }
+
+    private func archiveEach() async {
+        do {
+            for run in try await index.endedWithoutReport(limit: 1_000) {
+                let intents = run.request.runsAtMostOnce ? try await index.intents(of: run.id) : []
+                guard
+                    let report = Report(
+                        unstarted: run, findings: intents.map(\.finding), reproduce: run.request.reproduction,
+                        box: .current)
+                else { continue }
+                try await store.record(report, request: run.request, in: index)
+            }
+        } catch {
+            log.warning("reports of runs that never started can't be archived yet: \(error)")
+        }
+    }
+}

@@ -1,0 +1,20 @@
+import WorkflowPrograms
+import Engine
+import Results
+import Store
+
+/// What a watcher asks of the daemon around it, and tells it.
+protocol WatchHost: Sendable {
+    /// The compiled workflows.
+    func programs() async throws -> ProgramCache
+    /// Whether runs of a branch leave snapshots, so that a run is wanted where nothing else runs the workflow there.
+    var makesSnapshots: Bool { get }
+    /// Told when a look saw something new.
+    func noteActivity()
+    /// Told before runs are decided about, which start soon.
+    func prepareForRuns() async
+    /// Queues a run.
+    func accept(_ request: RunRequest) async throws
+    /// Carries out what the index decided when it recorded a look.
+    func carryOut(_ superseded: [Supersession], _ toCancel: [Supersession]) async
+}

@@ -1,0 +1,22 @@
+import BuildBox
+import Control
+import Reports
+package import Results
+package import StateFiles
+
+/// The bounded document about one run that an agent can act on, from the daemon or, without one, from the state.
+package struct BundleSource {
+    let state: StateFolder
+    let run: RunID
+
+    package init(state: StateFolder, run: RunID) { (self.state, self.run) = (state, run) }
+
+    /// - Parameter bytes: The most that the text may have; fewer than ``BundleDraft/minimumBytes`` count as that.
+    package func text(_ format: BundleFormat, bytes: Int) async throws -> String {
+        try await state.ask(
+            .bundle(BundleRequest(run: run, bytes: bytes, format: format)), "bundle", options: BoxOptions()
+        ) {
+            if case .bundle(let text) = $0 { text } else { nil }
+        }
+    }
+}

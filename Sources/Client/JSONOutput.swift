@@ -1,0 +1,12 @@
+import Foundation
+import TerminalText
+
+/// JSON as every command and tool prints it: sorted keys, ISO 8601 times in UTC.
+package enum JSONOutput {
+    package static func text(_ value: some Encodable) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
+        encoder.dateEncodingStrategy = .iso8601
+        return VisibleJSON.text(try encoder.encode(value))
+    }
+}

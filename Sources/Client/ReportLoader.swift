@@ -1,0 +1,37 @@
+package import Archive
+import Store
+import BuildBox
+import Engine
+import Foundation
+package import Reports
+package import Results
+package import StateFiles
+
+/// Reads a finished run, from the archive or from the index where it waits for that: report, tests and logs, ready to
+/// render.
+package struct ReportLoader {
+    package let store: ArchiveStore
+
+    package init(_ state: StateFolder) throws {
+        try state.create()
+        store = try ArchiveStore(home: state.path, queue: Store.Index.reader(path: state.index))
+    }
+
+    /// - Parameter known: The report, where this process has just written it: reading many steps takes a while.
+    package func document(_ id: RunID, known: Report? = nil) async throws -> ReportDocument {
+        let report = if let known { known } else { try await store.report(id) }
+        let tests = try await store.tests(id)
+        var logs: [String: ReportLog] = [:]
+        for attempt in report.steps.flatMap(\.attempts) {
+            guard let name = attempt.log?.file else { continue }
+            logs[name] = try? await log(id, name)
+        }
+        return ReportDocument(report: report, tests: tests) { [logs] in logs[$0] }
+    }
+
+    package func log(_ id: RunID, _ file: String) async throws -> ReportLog {
+        let bytes = try await store.log(id, file)
+        let times = LogTimes((try? await store.log(id, file + ".times")) ?? [])
+        return ReportLog(bytes: bytes) { times.milliseconds(at: $0) }
+    }
+}

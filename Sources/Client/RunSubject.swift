@@ -1,0 +1,71 @@
+import BuildBox
+package import Control
+import Foundation
+import Git
+
+/// What a person names to be run: a ref, a change, or nothing for the working tree.
+package struct RunSubject {
+    package var ref: String?
+    package var change: String?
+
+    /// - Parameters:
+    ///   - ref: A branch, tag or commit; nil for none.
+    ///   - change: The name of a change; nil for none.
+    package init(ref: String? = nil, change: String? = nil) { (self.ref, self.change) = (ref, change) }
+
+    /// The top of the working tree that a folder is in.
+    package static func top(of folder: String) throws -> String {
+        var candidate = URL(fileURLWithPath: folder).standardizedFileURL
+        while candidate.path != "/" {
+            if FileManager.default.fileExists(atPath: candidate.appendingPathComponent(".git").path) {
+                return candidate.path
+            }
+            candidate.deleteLastPathComponent()
+        }
+        return URL(fileURLWithPath: folder).standardizedFileURL.path
+    }
+
+    /// A repository as it was typed, for the box: a path means a folder here, not below the daemon's.
+    package static func repository(_ text: String) -> String {
+        let isPath = text.hasPrefix(".") || text.hasPrefix("/") || text.hasPrefix("~")
+        guard isPath, !WatchedRepository.isRemote(text) else { return text }
+        return (try? top(of: (text as NSString).expandingTildeInPath)) ?? text
+    }
+
+    /// All places that the repository of a folder may be known by: its own, and those that it was cloned from.
+    package static func places(of folder: String) async -> [String] {
+        guard let top = try? top(of: folder),
+            let found = try? await withRepository(at: top, { ([$0.gitDirectory], try $0.remoteURLs()) })
+        else { return [] }
+        let remotes = found.1.map { url in
+            WatchedRepository.isRemote(url)
+                ? url : URL(fileURLWithPath: url, relativeTo: URL(fileURLWithPath: top)).standardizedFileURL.path
+        }
+        return [top] + found.0 + remotes
+    }
+
+    /// Where a repository was cloned from, as the box would know it: an absolute path, or a URL; nil for nowhere.
+    package static func origin(of location: String) async throws -> String? {
+        guard !WatchedRepository.isRemote(location),
+            let origin = try await withRepository(at: location, { $0.remoteURL("origin") })
+        else { return nil }
+        guard !WatchedRepository.isRemote(origin) else { return origin }
+        return URL(fileURLWithPath: origin, relativeTo: URL(fileURLWithPath: location)).standardizedFileURL.path
+    }
+
+    /// What a run by hand is about; without a name a snapshot of the working tree, which is made here.
+    package func resolved(in location: String) async throws -> StartRequest.Subject {
+        if let ref { return .revision(ref) }
+        if let change { return .change(change) }
+        let commit = try await withRepository(at: location) { repository in
+            guard repository.workDirectory != nil else {
+                throw RequestError(
+                    .usage,
+                    "\(location) is bare and has no working tree: name what to run with --ref or --change")
+            }
+            let author = Signature(name: "pipectl", email: "pipectl@localhost", time: Date())
+            return try repository.snapshotWorkingTree(author: author)
+        }
+        return .workingTree(commit: commit.hex)
+    }
+}

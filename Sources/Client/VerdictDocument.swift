@@ -1,0 +1,141 @@
+import BuildBox
+package import Control
+import Foundation
+import Reports
+package import Results
+package import StateFiles
+
+/// What a wait prints: the verdict, the runs that count, and the bundle of the one that decided.
+package struct VerdictDocument {
+    package let state: StateFolder
+    package let outcome: VerdictClient.Outcome
+    package let subject: String
+    /// The most that the bundle may have.
+    package let bytes: Int
+
+    /// - Parameters:
+    ///   - state: Where the runs are.
+    ///   - outcome: How the wait ended.
+    ///   - subject: What was waited for, in words.
+    ///   - bytes: The most that the bundle may have.
+    package init(state: StateFolder, outcome: VerdictClient.Outcome, subject: String, bytes: Int) {
+        (self.state, self.outcome, self.subject, self.bytes) = (state, outcome, subject, bytes)
+    }
+
+    package var exitCode: Int32 {
+        switch outcome {
+        case .concluded(let state): state.conclusion?.verdict.exitCode ?? 3
+        case .pending: 8
+        }
+    }
+
+    private var known: WaitState? {
+        switch outcome {
+        case .concluded(let state): state
+        case .pending(let state, _): state
+        }
+    }
+
+    package func markdown() async throws -> String {
+        guard case .concluded(let end) = outcome, let conclusion = end.conclusion else { return pendingText() }
+        // The verdict counts, also where there is no report of it: a run may end before it begins.
+        let reason = DataMark.document(escaped(conclusion.reason))
+        var text = "# \(conclusion.verdict.title): \(escaped(end.subject))\n\n\(reason)"
+        if let bundle = await bundle(of: conclusion, .markdown) {
+            // The bundle of a run that goes on says so first; what the wait came to must not be missed for it.
+            text = conclusion.isEarly ? "**failed**\n\n\(reason)\n\(bundle)" : bundle
+        }
+        let others = end.runs.filter { $0.id != conclusion.run }
+        if !others.isEmpty {
+            text += "\nOther runs of \(escaped(end.subject)):\n\n"
+            for run in others.prefix(50) {
+                text += "- run \(run.id) \(escaped(run.workflow)): \(escaped(run.inWords(at: Date())))\n"
+            }
+        }
+        if let next = conclusion.next { text += "\nStart one by hand: \(MarkdownText.code(next))\n" }
+        if conclusion.verdict == .needsApproval { text += "\nThis needs a person's approval. \(reason)" }
+        for note in end.notes { text += "\nNote: \(escaped(note))\n" }
+        return text
+    }
+
+    /// The end without the bundle.
+    package var answer: VerdictAnswer {
+        var answer = VerdictAnswer(known, subject: subject, exitCode: exitCode)
+        if case .pending(_, let why?) = outcome { answer.reason = why }
+        return answer
+    }
+
+    package func json() async throws -> String {
+        var bundle: JSONText?
+        if case .concluded(let end) = outcome, let conclusion = end.conclusion {
+            bundle = await self.bundle(of: conclusion, .json).map(JSONText.init)
+        }
+        let head = try JSONOutput.text(answer)
+        guard let bundle else { return head + "\n" }
+        return try bundle.inserted(into: head, as: "bundle") + "\n"
+    }
+
+    private func bundle(of conclusion: WaitConclusion, _ format: BundleFormat) async -> String? {
+        guard let run = conclusion.run else { return nil }
+        return try? await BundleSource(state: state, run: run).text(format, bytes: bytes)
+    }
+
+    private func pendingText() -> String {
+        var text = "# still pending: \(escaped(known?.subject ?? subject))\n\n"
+        if case .pending(_, let why?) = outcome { text += "\(escaped(why))\n\n" }
+        guard let known else { return text }
+        for line in known.lines(at: Date(), countsDown: true) { text += "- \(escaped(line))\n" }
+        return text
+    }
+
+    /// As it is, or as code where Markdown would read something into it: no backslashes, which an agent would see.
+    private func escaped(_ text: String) -> String { MarkdownText.inline(text, limit: 1_000) }
+}
+
+/// A wait's end for programs.
+package struct VerdictAnswer: Encodable {
+    /// `passed`, `failed` …, or `pending`.
+    package var verdict: String
+    package var exitCode: Int32
+    package var reason: String
+    package var subject: String
+    package var commit: String?
+    /// The run that decided.
+    package var run: RunID?
+    /// Whether that run goes on.
+    package var isEarly: Bool
+    package var runs: [WaitedRun]
+    package var notes: [String]
+    /// The command to type next, where nothing is run for the subject.
+    package var next: String?
+    package var notice: String = DataMark.notice
+
+    package init(_ state: WaitState?, subject: String, exitCode: Int32) {
+        let conclusion = state?.conclusion
+        verdict = conclusion?.verdict.rawValue ?? "pending"
+        self.exitCode = exitCode
+        reason = conclusion?.reason ?? state?.unseen ?? "there is no verdict yet"
+        self.subject = state?.subject ?? subject
+        commit = state?.commit
+        run = conclusion?.run
+        isEarly = conclusion?.isEarly ?? false
+        runs = Array((state?.runs ?? []).prefix(50))
+        next = conclusion?.next
+        notes = Array((state?.notes ?? []).suffix(20))
+    }
+}
+
+/// JSON that somebody else has written, put into an object of ours as it is.
+package struct JSONText {
+    package let text: String
+
+    package init(_ text: String) { self.text = text }
+
+    /// `object` is what ``JSONOutput`` prints: it ends with a brace on a line of its own.
+    package func inserted(into object: String, as key: String) throws -> String {
+        guard object.hasSuffix("\n}") else { return object }
+        let lines = text.trimmingCharacters(in: .whitespacesAndNewlines).split(
+            separator: "\n", omittingEmptySubsequences: false)
+        return object.dropLast(2) + ",\n  \"\(key)\" : " + lines.joined(separator: "\n  ") + "\n}"
+    }
+}

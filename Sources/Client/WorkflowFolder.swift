@@ -1,0 +1,43 @@
+import Workspaces
+import BuildBox
+import Foundation
+package import WorkflowPrograms
+package import StateFiles
+import Engine
+
+/// `workflows/` of a working tree, as it is now, committed or not.
+package struct WorkflowFolder {
+    package let sources: WorkflowSources
+    package let cache: ProgramCache
+
+    /// Reads the folder; its tree id is the one that Git would give it.
+    package static func load(_ folder: String, state: StateFolder) async throws -> WorkflowFolder {
+        let top = URL(fileURLWithPath: folder).standardizedFileURL.path
+        let root = "\(top)/workflows"
+        guard FileManager.default.fileExists(atPath: root) else {
+            throw DefinitionError(
+                .noWorkflows, "\(top) has no workflows/. Run `pipectl init` there to write the first two.")
+        }
+        try state.create()
+        var files: [WorkflowFile] = []
+        let names = FileManager.default.enumerator(atPath: root)
+        while let name = names?.nextObject() as? String {
+            if name.split(separator: "/").contains(where: { $0.hasPrefix(".") }) { continue }
+            // An editor's: in no commit, so that the program is the one of the commit.
+            if name == "compile_flags.txt" { continue }
+            let attributes = try FileManager.default.attributesOfItem(atPath: "\(root)/\(name)")
+            guard attributes[.type] as? FileAttributeType == .typeRegular else { continue }
+            let bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: "\(root)/\(name)")))
+            let isExecutable = ((attributes[.posixPermissions] as? Int) ?? 0) & 0o100 != 0
+            files.append(WorkflowFile(path: "workflows/\(name)", bytes: bytes, isExecutable: isExecutable))
+        }
+        let toolchain = try await Toolchain.find(memory: "\(state.programs)/toolchain.json")
+        return WorkflowFolder(
+            sources: WorkflowSources(files: files),
+            cache: ProgramCache(
+                directory: state.programs, library: try PipelineLibrary.find(), toolchain: toolchain,
+                programSandbox: .workingTree(state, toolchain)))
+    }
+
+    package func program() async throws -> WorkflowProgram { try await cache.program(for: sources) }
+}

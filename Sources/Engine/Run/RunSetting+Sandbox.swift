@@ -1,0 +1,104 @@
+import Foundation
+import Pipeline
+import Sandbox
+import SystemPackage
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+extension RunSetting {
+    /// The policy of a step; those with secrets and those that review have a sandbox for themselves.
+    func policy(of step: PlannedStep, hasSecrets: Bool) -> SandboxPolicy {
+        SandboxPolicy(
+            network: step.network, permissions: Set(step.permissions),
+            owner: hasSecrets || step.review != nil ? step.name : nil)
+    }
+
+    /// The words that start `stepinit` for steps of this policy.
+    ///
+    /// - Parameters:
+    ///   - groups: How many control groups it finds an entrance to.
+    ///   - enter: The words that lead to the workspace's mount; nil for those of ``workspaceMount``.
+    func hostCommand(_ policy: SandboxPolicy, groups: Int, enter: [String]? = nil) -> [String] {
+        let entering = groups > 0 ? ["--enter", String(groups)] : []
+        guard let runSandbox else { return [stepInit.string] + entering }
+        let caches = runSandbox.caches.sorted { $0.key < $1.key }.map(\.value)
+        return (enter ?? workspaceMount?.enter ?? [])
+            + runSandbox.sandbox.command(
+                policy, mounts: ownMounts + runSandbox.mounts + caches, user: runSandbox.user,
+                lifetime: .withSocket(groups: groups),
+                // Each step's process goes to its folder by itself; before a workspace is mounted nobody is to be below that.
+                directory: Sandbox.hasMounts ? "/" : workspace.string, [])
+    }
+
+    /// The `stepinit` that these words start.
+    func stepHost(_ words: [String], _ group: ControlGroup?) -> StepHost {
+        StepHost(command: words, group: group?.rest, isEnclosed: runSandbox != nil)
+    }
+
+    /// Where an attempt finds its secrets: in memory where that is possible.
+    ///
+    /// A sandbox has a file system of its own there; without one it is a folder that only the box's user can enter.
+    func makeSecretsFolder() throws -> FilePath {
+        if runSandbox != nil, Sandbox.hasMounts { return FilePath(Sandbox.Place.secrets) }
+        let memory = "/dev/shm"
+        let parent = access(memory, W_OK) == 0 ? memory : (runSandbox == nil ? folder : temporary).string
+        let folder = FilePath("\(parent)/pipectl-\(UInt64.random(in: 0 ... .max))")
+        guard mkdir(folder.string, 0o700) == 0 else { throw Errno(rawValue: errno) }
+        if let user = runSandbox?.user { try Ownership.give(folder.string, to: user) }
+        return folder
+    }
+
+    /// Removes what ``makeSecretsFolder()`` made; the files in it are gone by then.
+    func removeSecretsFolder(of command: StepCommand) {
+        if command.secretsFolder.string != Sandbox.Place.secrets { rmdir(command.secretsFolder.string) }
+    }
+
+    var ownMounts: [SandboxMount] {
+        [
+            SandboxMount(workspace.string, at: seen(workspace).string, .write),
+            SandboxMount(home.string, at: seen(home).string, .write),
+            SandboxMount(temporary.string, at: seen(temporary).string, .write),
+            SandboxMount(shown.string, at: Sandbox.hasMounts ? Sandbox.Place.shown : shown.string),
+            SandboxMount(published.string, at: seen(published).string, .write),
+        ]
+    }
+
+    /// Makes the folders that only enclosed steps have, and gives what steps write to their user.
+    ///
+    /// - Parameter plan: Nil before the run is known: the workspace stays the box's, which has yet to fill it.
+    func prepareSandbox(for plan: Plan?) throws {
+        guard let runSandbox else { return }
+        let files = FileManager.default
+        for made in [home, temporary] {
+            try files.createDirectory(atPath: made.string, withIntermediateDirectories: true)
+        }
+        let number = runSandbox.user ?? StepUser(user: geteuid(), group: getegid())
+        try SmallFile.keep(
+            "root:x:0:0::/nonexistent:/bin/sh\npipectl:x:\(number.user):\(number.group)::\(seen(home).string):/bin/sh\n",
+            at: shown.appending("passwd").string, isForAll: true)
+        try SmallFile.keep(
+            "root:x:0:\npipectl:x:\(number.group):\n", at: shown.appending("group").string, isForAll: true)
+        if let plan { try linkCaches(of: plan, runSandbox) }
+        guard let user = runSandbox.user else { return }
+        // What is mounted is theirs already.
+        let plain = workspaceMount == nil && plan != nil ? [workspace] : []
+        for owned in plain + [home, temporary] { try Ownership.give(owned.string, to: user) }
+    }
+
+    /// In a home that is still empty; steps find their caches there as links.
+    func linkCaches(of plan: Plan, _ runSandbox: RunSandbox) throws {
+        for use in plan.steps.flatMap(\.caches) where use.path.hasPrefix("~/") {
+            guard let cache = runSandbox.caches[use.name] else { continue }
+            let link = home.appending(String(use.path.dropFirst(2)))
+            try FileManager.default.createDirectory(
+                atPath: link.removingLastComponent().string, withIntermediateDirectories: true)
+            guard symlink(Sandbox.hasMounts ? cache.target : cache.source, link.string) == 0 || errno == EEXIST else {
+                throw Errno(rawValue: errno)
+            }
+        }
+    }
+}

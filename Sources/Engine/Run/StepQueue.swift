@@ -1,0 +1,51 @@
+import Pipeline
+
+/// The steps of one run on their way to the box's slots, in the order in which they are to start.
+struct StepQueue: Sendable {
+    /// Where a step stands when it sets out.
+    struct Place: Sendable {
+        var turn: SlotPool.Turn
+        /// Its place in the pool's queue; nil for a step that starts no process, and for further attempts.
+        var ticket: Int?
+        /// Whether others wait for the step to end, among which its slot is given only when they stand in line.
+        var handsOver: Bool
+
+        /// Of a further attempt, which has to wait again.
+        var again: Place { Place(turn: turn, ticket: nil, handsOver: handsOver) }
+    }
+
+    private let runner: Runner
+    private let plan: Plan
+    private let run: Int
+    private let places: [Int]
+    private let needed: Set<String>
+
+    init(runner: Runner, plan: Plan) {
+        self.runner = runner
+        self.plan = plan
+        run = runner.pool.takeRunNumber()
+        let order = runner.setting.order?.places ?? []
+        places = order.count == plan.steps.count ? order : Array(plan.steps.indices)
+        needed = Set(plan.steps.flatMap(\.needs))
+    }
+
+    /// Puts ready steps in line, in order: here and not in their tasks, of which nobody knows which one runs first.
+    func enqueue(_ ready: [Int]) -> [(step: Int, place: Place)] {
+        ready.sorted { places[$0] < places[$1] }.map { step in
+            let wants = plan.steps[step]
+            let turn = SlotPool.Turn(run: run, place: places[step])
+            let ticket = runner.needsSlot(wants) ? runner.pool.reserve(wants.resources, turn: turn) : nil
+            return (step, Place(turn: turn, ticket: ticket, handsOver: needed.contains(wants.name)))
+        }
+    }
+}
+
+extension Runner {
+    /// Whether the step is one that starts a process, as far as that is known before its turn.
+    func needsSlot(_ step: PlannedStep) -> Bool {
+        step.action != .approval && setting.reviews[step.name]?.isKnown != true && setting.proved[step.name] == nil
+            && setting.carried[step.name] == nil
+            && pool.impossibility(of: step.resources) == nil
+            && setting.secrets.obstacle(to: step) == nil
+    }
+}

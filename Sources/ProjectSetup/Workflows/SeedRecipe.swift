@@ -1,0 +1,112 @@
+import Pipeline
+
+/// How one project of a repository is built and tested, as steps of the first workflows.
+package struct SeedRecipe: Sendable {
+    /// A step as it is written into a workflow. Paths and globs are from the project's folder.
+    struct SeedStep: Sendable {
+        var name: String
+        var command: String
+        var needs: [String] = []
+        /// Whether it may use the network.
+        var isOnline = false
+        /// Minutes; nil for the usual limit.
+        var timeout: Int?
+        /// Globs of files with test results.
+        var results: [String] = []
+        var artifacts: [String] = []
+        var inputs: [String] = []
+        var outputs: [String] = []
+        /// Names of caches, and where they are.
+        var caches: [(name: String, path: String)] = []
+        /// Lines above it, for what is not plain.
+        var comment: String?
+    }
+
+    /// What a folder holds that can't be turned into steps: where, and why not.
+    package struct Doubt: Sendable, Equatable, CustomStringConvertible {
+        var file: String
+        var reason: String
+        package var description: String { "\(file): \(reason)" }
+    }
+
+    /// Shell lines that make `dist/$name.tar.gz`, and what they say of themselves.
+    struct Archive: Sendable {
+        var lines = ["git archive --format=tar --prefix=\"$name/\" HEAD | gzip -9n > \"dist/$name.tar.gz\""]
+        var comment = "The sources, the same bytes each time. Ship something else? Put it in dist/ here."
+    }
+
+    /// The tool's name, which begins the names of steps where a repository has several projects.
+    package var tool: String
+    /// The project's folder, from the top of the repository; empty for the top itself.
+    package var folder = ""
+    /// In order, each after what it needs; the tests are among them.
+    var steps: [SeedStep]
+    /// What runs beside them, on changes only.
+    var checks: [SeedStep] = []
+    /// What a release runs before it packs.
+    var releaseSteps: [SeedStep]
+    var archive: Archive?
+    /// Programs that must be installed on the machine.
+    package var programs: [String] = []
+
+    /// A chain of steps: what fetches, builds and tests, and for releases builds once more.
+    init(
+        _ tool: String, in folder: SeedFolder, resolve: SeedStep? = nil, build: String? = nil, test: SeedStep,
+        release: String? = nil
+    ) {
+        var steps: [SeedStep] = []
+        func add(_ step: SeedStep?) {
+            guard var step else { return }
+            step.needs = steps.last.map { [$0.name] } ?? []
+            steps.append(step)
+        }
+        add(resolve)
+        add(build.map { SeedStep(name: "build", command: $0) })
+        add(test)
+        self.tool = tool
+        self.folder = folder.path
+        self.steps = steps
+        add(release.map { SeedStep(name: "release build", command: $0) })
+        releaseSteps = steps
+    }
+
+    init(_ tool: String, in folder: SeedFolder, steps: [SeedStep], releaseSteps: [SeedStep]) {
+        (self.tool, self.folder, self.steps, self.releaseSteps) = (tool, folder.path, steps, releaseSteps)
+    }
+
+    #if os(macOS)
+        static let checksum = "shasum -a 256"
+    #else
+        static let checksum = "sha256sum"
+    #endif
+}
+
+extension SeedRecipe.SeedStep {
+    /// The only step of a project that may use the network.
+    static func resolve(
+        _ command: String, inputs: [String] = [], outputs: [String] = [],
+        caches: [(name: String, path: String)] = []
+    ) -> Self {
+        Self(
+            name: "resolve", command: command, isOnline: true, inputs: inputs, outputs: outputs, caches: caches,
+            comment: "The only step that may use the network.")
+    }
+
+    static func tests(_ command: String, results: [String] = [], timeout: Int = 15) -> Self {
+        Self(name: "unit tests", command: command, timeout: timeout, results: results)
+    }
+
+    /// Fails until somebody has written a command.
+    static let placeholder = Self(
+        name: "unit tests",
+        command: "echo 'Nothing is tested yet: write your test command in workflows/test.swift' >&2; exit 1",
+        comment: "Write your own command here, for example run: \"script/test\". Until then this step fails.")
+}
+
+/// What was found in one folder for one tool.
+enum SeedFinding {
+    case recipe(SeedRecipe)
+    case doubt(SeedRecipe.Doubt, buildOnly: SeedRecipe? = nil)
+
+    var recipe: SeedRecipe? { if case .recipe(let recipe) = self { recipe } else { nil } }
+}

@@ -1,0 +1,122 @@
+import Foundation
+import Pipeline
+
+/// A file of the first workflows.
+struct SeedFile: Sendable, Equatable {
+    /// From the top of the repository.
+    var path: String
+    var text: String
+}
+
+/// The first workflows of a repository: a test on pull request and a release on merge.
+package struct SeedWorkflows {
+    /// How the steps are found.
+    package enum Source: Sendable {
+        /// By what is in the repository.
+        case survey
+        /// A line for the shell, as somebody gave it.
+        case command(String)
+        /// As by `survey`; where that finds no tests, with a step that fails until they are written.
+        case placeholder
+    }
+
+    let files: [SeedFile]
+    package let recipes: [SeedRecipe]
+    /// What is in the repository and is not tested by these workflows, and why.
+    package let doubts: [SeedRecipe.Doubt]
+
+    /// - Parameter branch: What changes go into; nil: what the repository's refs say.
+    /// - Throws: ``SeedError`` where nothing is found that tests.
+    package init(for project: SeedProject, branch: String? = nil, source: Source = .survey) throws(SeedError) {
+        let survey = SeedSurvey(of: project.directory, manifest: project.manifest)
+        let top = SeedFolder(top: project.directory)
+        doubts = survey.doubts
+        switch source {
+        case .command(let line):
+            recipes = [SeedRecipe("Tests", in: top, test: .tests(line))]
+        case .survey where survey.recipes.isEmpty: throw .untestable(survey.doubts)
+        case .placeholder where survey.recipes.isEmpty:
+            recipes = [survey.buildOnly ?? SeedRecipe("Tests", in: top, test: .placeholder)]
+        case .survey, .placeholder: recipes = survey.recipes
+        }
+        let target = (branch ?? project.branch).swiftLiteral
+        files = [
+            SeedFile(path: "workflows/Workflows.swift", text: SeedWorkflows.entryPoint),
+            SeedFile(path: "workflows/test.swift", text: SeedWorkflows.test(SeedText(recipes), into: target)),
+            SeedFile(
+                path: "workflows/release.swift",
+                text: SeedWorkflows.release(
+                    SeedText(recipes), recipes.lazy.compactMap(\.archive).first, into: target, name: project.name)),
+        ]
+    }
+
+    /// Writes all files, or none where one is there already or can't be written.
+    ///
+    /// - Returns: The paths that were written, from the top of the repository.
+    @discardableResult
+    package func write(to directory: String) throws -> [String] {
+        let folder = "\(directory)/workflows"
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        let existing = names.filter { $0.hasSuffix(".swift") }.sorted().map { "workflows/\($0)" }
+        guard existing.isEmpty else { throw SeedError.exists(existing) }
+        try SeedDestination(named: "workflows", in: directory).write(files)
+        return files.map(\.path)
+    }
+
+    private static let entryPoint = """
+        import Pipeline
+
+        // Every workflow of this repository; pipectl asks this list. `pipectl validate` checks it.
+        @main struct Workflows: WorkflowSet { static let workflows = [test, release] }
+
+        """
+
+    private static func test(_ text: SeedText, into target: String) -> String {
+        """
+        import Pipeline
+
+        /// Tests every change as it would look once merged.
+        let test = Workflow("test", on: .pullRequest(into: \(target))) {
+        \(text.tests)}
+
+        """
+    }
+
+    private static func release(
+        _ text: SeedText, _ archive: SeedRecipe.Archive?, into target: String, name: String
+    ) -> String {
+        let archive = archive ?? SeedRecipe.Archive()
+        let needs = text.lastOfRelease.isEmpty ? "" : ", needs: \(text.lastOfRelease.joined(separator: ", "))"
+        let lines = ["mkdir -p dist", "name=\(name)-$(git describe --tags --always | tr / -)"] + archive.lines
+        return """
+            import Pipeline
+
+            /// \(text.releaseSentence).
+            let release = Workflow("release", on: .merge(into: \(target))) {
+            \(text.release)
+                // \(archive.comment)
+                Step(
+                    "archive"\(needs),
+                    run: \"""
+                        \(lines.joined(separator: "\n            "))
+                        cd dist && \(SeedRecipe.checksum) "$name.tar.gz" > SHA256SUMS
+                        \"""
+                )
+                .artifacts("dist/*.tar.gz", "dist/SHA256SUMS")
+            }
+
+            """
+    }
+}
+
+extension Error {
+    /// What the system said, without Foundation's own frame around it.
+    package var plainReason: String {
+        let error = self as NSError
+        let cause = error.userInfo[NSUnderlyingErrorKey] as? NSError ?? error
+        if cause.domain == NSPOSIXErrorDomain {
+            return String(cString: strerror(Int32(truncatingIfNeeded: cause.code)))
+        }
+        return cause.domain == NSCocoaErrorDomain ? error.localizedDescription : "\(self)"
+    }
+}

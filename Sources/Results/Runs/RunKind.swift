@@ -1,0 +1,98 @@
+/// The kind of a run, with the facts that only runs of this kind have.
+public enum RunKind: Sendable, Equatable {
+    /// A ref that moved or a schedule started it; ``RunRequest/event`` says which.
+    case triggered
+    /// Somebody asked for it.
+    case manual
+    /// Somebody asked to repeat an earlier run.
+    case rerun(Rerun)
+    /// Makes the snapshot that runs of changes start from. `isMissed`: queued ones have none until it has ended.
+    case warmUp(isMissed: Bool)
+    /// Builds merged code from nothing, to see that the verdict is the same as in a warm workspace.
+    ///
+    /// `of` is the run of the same tree that it is compared with, nil where that one started from nothing, too;
+    /// `hasFailed` says that it did not pass.
+    case cleanBuild(of: RunID?, hasFailed: Bool)
+    /// Tells whether a test passed at an earlier commit.
+    case bisect
+    /// Runs tests again that failed on the branch, to see whether they pass on the same tree; the number counts from 1.
+    case flakeProbe(Int)
+    /// Lets a fixer work on a run that failed, or checks what it made.
+    case fix(FixRole)
+
+    /// What a rerun repeats.
+    public struct Rerun: Sendable, Equatable {
+        public var of: RunID
+        /// The first of the runs that repeat one another.
+        public var origin: RunID
+        /// Which of these runs this one is, from 1 for ``origin``.
+        public var number: Int
+        /// Whether it continues in the workspace that ``of`` left, where that is still there.
+        public var resumes: Bool
+
+        /// - Parameter origin: Nil where `run` repeats no other run.
+        public init(of run: RunID, origin: RunID? = nil, number: Int = 2, resumes: Bool = false) {
+            self.of = run
+            self.origin = origin ?? run
+            self.number = number
+            self.resumes = resumes
+        }
+    }
+}
+
+/// Runs of merged code that nobody waits for: the daemon uses idle time for them. Raw values are what the store has.
+public enum BackgroundRun: String, Sendable, Codable {
+    case warmUp = "refresh"
+    case cleanBuild = "cleanRoom"
+    case bisect
+    case flakeProbe = "learn"
+}
+
+/// How a run differs from others of its kind, as requested.
+public struct RunOptions: Sendable, Equatable {
+    /// Whether every step is run, also those that earlier runs have proved.
+    public var refusesProofs = false
+    /// Whether a command in the foreground waits for it: after a crash of the daemon it is not started again.
+    public var isForeground = false
+    /// Whether it starts from nothing although it could start from a snapshot.
+    public var isClean = false
+    /// Whether an agent asked for it: then it gets no secrets and is no release.
+    public var isForAgent = false
+
+    public init() {}
+}
+
+extension RunRequest {
+    /// The kind of background run; nil for other runs.
+    public var background: BackgroundRun? {
+        switch kind {
+        case .triggered, .manual, .rerun, .fix: nil
+        case .warmUp: .warmUp
+        case .cleanBuild: .cleanBuild
+        case .bisect: .bisect
+        case .flakeProbe: .flakeProbe
+        }
+    }
+
+    /// The run's part in fixing another run; nil for other runs.
+    public var fix: FixRole? {
+        if case .fix(let role) = kind { role } else { nil }
+    }
+
+    /// What it repeats; nil for a run that repeats none.
+    public var rerun: RunKind.Rerun? {
+        if case .rerun(let rerun) = kind { rerun } else { nil }
+    }
+
+    /// The run whose retained workspace it continues in, if that still exists; nil for other runs.
+    public var resumes: RunID? {
+        switch kind {
+        case .rerun(let rerun): rerun.resumes ? rerun.of : nil
+        case .fix(let role): role.isMaking ? role.of : nil
+        default: nil
+        }
+    }
+
+    /// Whether a push or a move of the target started it. Then requests for older commits of the change no longer apply.
+    package var startsAnew: Bool { kind == .triggered && change != nil }
+}

@@ -1,0 +1,257 @@
+import Foundation
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// What a group limits; nil means nothing.
+package struct GroupLimits: Sendable, Equatable {
+    /// Bytes.
+    package var memory: Int?
+    package var processes: Int?
+    /// Whether a lack of memory ends all of the group's processes, and not one of them (version 2 only). Right for a step:
+    /// a build that goes on without one of its processes hangs or lies. Wrong for a run, whose group has `stepinit` in it.
+    package var endsTogether = false
+
+    package init(memory: Int? = nil, processes: Int? = nil, endsTogether: Bool = false) {
+        self.memory = memory
+        self.processes = processes
+        self.endsTogether = endsTogether
+    }
+}
+
+/// What a group's processes have come to.
+package struct GroupUsage: Sendable, Equatable {
+    /// Seconds of processor time, so far.
+    package var cpuTime = 0.0
+    /// Processes that the kernel killed because the memory was used up.
+    package var outOfMemoryKills = 0
+    /// How often the group came to its own limit of memory and had to give up; nil where that is not counted (version 1).
+    package var memoryLimitHits: Int?
+    /// Processes that could not be started because there were too many.
+    package var refusedProcesses = 0
+
+    package init() {}
+
+    /// What has come since `earlier`.
+    package func since(_ earlier: GroupUsage) -> GroupUsage {
+        var difference = self
+        difference.cpuTime -= earlier.cpuTime
+        difference.outOfMemoryKills -= earlier.outOfMemoryKills
+        difference.memoryLimitHits = memoryLimitHits.map { $0 - (earlier.memoryLimitHits ?? 0) }
+        difference.refusedProcesses -= earlier.refusedProcesses
+        return difference
+    }
+}
+
+/// One group: a folder in each hierarchy that it is part of.
+package struct ControlGroup: Sendable {
+    enum Controller: String, Sendable { case unified, memory, pids, cpuacct }
+
+    let folders: [Controller: String]
+    /// Whether groups with limits are made in it: see ``divided()``.
+    private(set) var isDivided = false
+
+    init(folders: [Controller: String]) { self.folders = folders }
+
+    /// The group of this name in it, whether it is there or not.
+    func child(named name: String) -> ControlGroup { ControlGroup(folders: folders.mapValues { "\($0)/\(name)" }) }
+
+    /// Makes a group in it, unless there is one of this name.
+    package func child(_ name: String, _ limits: GroupLimits) throws -> ControlGroup {
+        let group = child(named: name)
+        do {
+            for folder in group.folders.values where mkdir(folder, 0o755) != 0 && errno != EEXIST {
+                throw ControlGroupProblem("\(folder) can't be made: \(String(cString: strerror(errno)))")
+            }
+            try group.set(limits, after: GroupLimits())
+        } catch {
+            group.remove()
+            throw error
+        }
+        return group
+    }
+
+    /// - Parameter earlier: What it limits so far.
+    func set(_ limits: GroupLimits, after earlier: GroupLimits) throws {
+        if limits.memory != earlier.memory {
+            let memory = limits.memory.map(String.init)
+            if let folder = folders[.unified] {
+                try write(memory ?? "max", to: "\(folder)/memory.max")
+                try? write(memory == nil ? "max" : "0", to: "\(folder)/memory.swap.max")
+            } else if let folder = folders[.memory] {
+                // The second is never below the first.
+                if earlier.memory != nil { try? write("-1", to: "\(folder)/memory.memsw.limit_in_bytes") }
+                try write(memory ?? "-1", to: "\(folder)/memory.limit_in_bytes")
+                if let memory { try? write(memory, to: "\(folder)/memory.memsw.limit_in_bytes") }
+            }
+        }
+        if limits.endsTogether != earlier.endsTogether, let folder = folders[.unified] {
+            try? write(limits.endsTogether ? "1" : "0", to: "\(folder)/memory.oom.group")
+        }
+        if limits.processes != earlier.processes, let folder = folders[.unified] ?? folders[.pids] {
+            try write(limits.processes.map(String.init) ?? "max", to: "\(folder)/pids.max")
+        }
+    }
+
+    /// What groups of version 2 must be able to limit.
+    static let needed = ["memory", "pids"]
+    /// What the group of the processes is called that are in a divided group and in no other group of it.
+    static let restName = "rest"
+
+    /// The same group, ready to have processes and groups with limits in it; there is nothing in it yet.
+    ///
+    /// A group of version 2 has processes, or groups with limits, and never both (cgroups(7), "no internal processes"):
+    /// what would be in this one is in ``rest``. Version 1 has no such rule.
+    func divided() throws -> ControlGroup {
+        guard folders[.unified] != nil else { return self }
+        try allowGroups()
+        var group = self
+        group.isDivided = true
+        _ = try group.child(ControlGroup.restName, GroupLimits())
+        return group
+    }
+
+    /// Lets groups with limits be made in it (version 2 only); no process may be in it.
+    ///
+    /// To be done level by level, from the top: a group can give its groups what it was given itself.
+    func allowGroups() throws {
+        guard let folder = folders[.unified] else { return }
+        for controller in ControlGroup.needed { try write("+\(controller)", to: "\(folder)/cgroup.subtree_control") }
+        // With it each run has the same share of the processors. Not everybody is given it, and no limit needs it.
+        try? write("+cpu", to: "\(folder)/cgroup.subtree_control")
+    }
+
+    /// Where processes are put that have no group of their own in it.
+    package var rest: ControlGroup { isDivided ? child(named: ControlGroup.restName) : self }
+
+    /// Moves a whole process into it (version 2 only).
+    func take(_ process: pid_t) throws {
+        guard let folder = folders[.unified] else { return }
+        do {
+            try write(String(process), to: "\(folder)/cgroup.procs")
+        } catch {
+            // It has ended meanwhile.
+            guard kill(process, 0) == 0 || errno != ESRCH else { return }
+            throw error
+        }
+    }
+
+    /// Open files that a process of one thread enters the group by, by writing `0`; the caller closes them.
+    ///
+    /// Whole processes are moved under a lock that waits for all processors (15 to 60 ms); a thread that moves itself is
+    /// not (Linux 5.5, `cgroup_procs_write_start`), and a process of one thread has no other. Version 2 has no such
+    /// entrance to a group with limits.
+    func entrances() throws -> [Int32] {
+        var files: [Int32] = []
+        for (controller, folder) in folders {
+            let entrance = controller == .unified ? "cgroup.procs" : "tasks"
+            let file = open("\(folder)/\(entrance)", O_WRONLY | O_CLOEXEC)
+            guard file >= 0 else {
+                let problem = errno
+                files.forEach(closeFile)
+                throw ControlGroupProblem("\(folder) can't be entered: \(String(cString: strerror(problem)))")
+            }
+            files.append(file)
+        }
+        return files
+    }
+
+    /// How many ``entrances()`` there are.
+    package var count: Int { folders.count }
+
+    var isThereInPart: Bool { folders.values.contains { access($0, F_OK) == 0 } }
+
+    /// Has a line `oom_kill` with how many of its processes the kernel has killed for want of memory, and of no other
+    /// group's in it.
+    var killsFile: String? {
+        folders[.memory].map { "\($0)/memory.oom_control" }
+            ?? rest.folders[.unified].map { "\($0)/memory.events.local" }
+    }
+
+    /// Have a line `max` with how many processes could not be started: those of groups in it not counted.
+    ///
+    /// Version 2 counts in the group of the process that was refused, and since Linux 6.11 in the group whose limit it was:
+    /// then there is a file that leaves out the groups below.
+    var refusalsFiles: [String] {
+        if let folder = folders[.pids] { return ["\(folder)/pids.events"] }
+        guard let folder = folders[.unified] else { return [] }
+        guard isDivided, let rest = rest.folders[.unified] else { return ["\(folder)/pids.events"] }
+        return ["\(rest)/pids.events", "\(folder)/pids.events.local"]
+    }
+
+    /// How many of its processes the kernel has killed for want of memory.
+    package var outOfMemoryKills: Int { killsFile.flatMap { value("oom_kill", in: $0) } ?? 0 }
+
+    package var usage: GroupUsage {
+        var usage = GroupUsage()
+        usage.outOfMemoryKills = outOfMemoryKills
+        if let folder = folders[.unified] {
+            usage.cpuTime = Double(value("usage_usec", in: "\(folder)/cpu.stat") ?? 0) / 1e6
+            usage.memoryLimitHits = value("oom", in: "\(folder)/memory.events.local")
+        }
+        if let folder = folders[.cpuacct] { usage.cpuTime = Double(number("\(folder)/cpuacct.usage") ?? 0) / 1e9 }
+        usage.refusedProcesses = refusalsFiles.reduce(0) { $0 + (value("max", in: $1) ?? 0) }
+        return usage
+    }
+
+    /// Removes the group; the kernel may need a moment to forget its last process.
+    package func remove() {
+        if isDivided { rest.remove() }
+        for folder in folders.values {
+            for _ in 0..<50 {
+                if rmdir(folder) == 0 || errno != EBUSY { break }
+                usleep(1_000)
+            }
+        }
+    }
+
+    private func write(_ value: String, to path: String) throws {
+        let file = open(path, O_WRONLY | O_CLOEXEC)
+        guard file >= 0 else { throw ControlGroupProblem("\(path): \(String(cString: strerror(errno)))") }
+        defer { closeFile(file) }
+        let text = Array(value.utf8)
+        guard text.withUnsafeBytes({ writeAll(file, $0) }) == text.count else {
+            throw ControlGroupProblem("\(path) does not take \(value): \(String(cString: strerror(errno)))")
+        }
+    }
+
+    /// These files are asked for with every step: Foundation takes ten times as long to read one.
+    private func text(_ path: String) -> String? {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return nil }
+        defer { closeFile(file) }
+        return String(
+            unsafeUninitializedCapacity: 4_096, initializingUTF8With: { max(readSome(file, $0), 0) })
+    }
+
+    private func number(_ path: String) -> Int? {
+        text(path).flatMap { Int($0.trimmingCharacters(in: .whitespacesAndNewlines)) }
+    }
+
+    /// The number after `key` in a file of lines `key number`.
+    private func value(_ key: String, in path: String) -> Int? {
+        for line in text(path)?.split(separator: "\n") ?? [] {
+            let parts = line.split(separator: " ")
+            if parts.count == 2, parts[0] == key { return Int(parts[1]) }
+        }
+        return nil
+    }
+}
+
+/// Why a control group can't be used.
+struct ControlGroupProblem: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+}
+
+private func writeAll(_ file: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+    write(file, bytes.baseAddress, bytes.count)
+}
+
+private func readSome(_ file: Int32, _ bytes: UnsafeMutableBufferPointer<UInt8>) -> Int {
+    read(file, bytes.baseAddress, bytes.count)
+}

@@ -1,0 +1,96 @@
+import Crypto
+package import Foundation
+import Synchronization
+import SystemPackage
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+/// What tells a file from another one, or from an earlier self, without reading it.
+package struct FileStamp: Sendable, Hashable, Codable {
+    var path: String
+    var inode: UInt64
+    package var size: Int64
+    package var modifiedSeconds: Int64
+    var modifiedNanoseconds: Int64
+
+    /// The stamp of a regular file, links followed; nil when there is none.
+    package init?(path: String) {
+        var info = stat()
+        guard stat(path, &info) == 0, info.st_mode & S_IFMT == S_IFREG else { return nil }
+        self.path = path
+        inode = UInt64(info.st_ino)
+        size = Int64(info.st_size)
+        #if canImport(Darwin)
+            let time = info.st_mtimespec
+        #else
+            let time = info.st_mtim
+        #endif
+        modifiedSeconds = Int64(time.tv_sec)
+        modifiedNanoseconds = Int64(time.tv_nsec)
+    }
+}
+
+/// SHA-256 of files and values, as lower-case hexadecimal text.
+package enum FileDigest {
+    private static let known = Mutex<[FileStamp: String]>([:])
+
+    package static func hex(_ digest: some Sequence<UInt8>) -> String {
+        var text: [UInt8] = []
+        text.reserveCapacity(64)
+        for byte in digest {
+            for digit in [byte >> 4, byte & 15] {
+                text.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
+            }
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    package static func of(_ bytes: some DataProtocol) -> String { hex(SHA256.hash(data: bytes)) }
+
+    /// The digest of several texts; the length of each is in it, so their borders can't move.
+    package static func of(parts: [String]) -> String {
+        var hash = SHA256()
+        for part in parts {
+            hash.update(data: Data("\(part.utf8.count):".utf8))
+            hash.update(data: Data(part.utf8))
+        }
+        return hex(hash.finalize())
+    }
+
+    /// The digest of a file's content, read once per process while its stamp stays the same.
+    ///
+    /// - Throws: `CocoaError` for none that is there, else `Errno`.
+    package static func of(file path: String) throws -> String {
+        guard let stamp = FileStamp(path: path) else {
+            throw CocoaError(.fileReadNoSuchFile)
+        }
+        if let digest = known.withLock({ $0[stamp] }) { return digest }
+        let digest = try contentDigest(of: path)
+        // A file that was written while it was read has another stamp now, and is read again next time.
+        if FileStamp(path: path) == stamp {
+            known.withLock { table in
+                if table.count > 1_000 { table.removeAll() }
+                table[stamp] = digest
+            }
+        }
+        return digest
+    }
+
+    /// Read piece by piece: all of a library at once is memory that the kernel must find, and clear, first.
+    private static func contentDigest(of path: String) throws -> String {
+        let file = try FileDescriptor.open(path, .readOnly, options: .closeOnExec)
+        return try file.closeAfter {
+            var hash = SHA256()
+            var piece = [UInt8](repeating: 0, count: 1 << 18)
+            while true {
+                let count = try piece.withUnsafeMutableBytes { try file.read(into: $0) }
+                if count == 0 { return hex(hash.finalize()) }
+                piece.withUnsafeBytes { hash.update(bufferPointer: UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+            }
+        }
+    }
+}

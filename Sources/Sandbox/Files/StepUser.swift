@@ -1,0 +1,19 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// The user that steps become when the box runs as root.
+public struct StepUser: Sendable, Hashable {
+    public var user: UInt32
+    public var group: UInt32
+
+    public init(user: UInt32, group: UInt32) {
+        self.user = user
+        self.group = group
+    }
+
+    /// The box's own.
+    package static let box = StepUser(user: geteuid(), group: getegid())
+}

@@ -1,0 +1,38 @@
+public import Pipeline
+
+/// What the steps of one sandbox may do; steps of a run whose policies are equal share a sandbox.
+public struct SandboxPolicy: Sendable, Hashable {
+    public var network: NetworkAccess
+    public var permissions: Set<SandboxPermission>
+    /// The step that has the sandbox for itself: because it is given secrets, which others could read from its processes,
+    /// or because it judges what the others run.
+    public var owner: String?
+
+    public init(
+        network: NetworkAccess = .denied, permissions: Set<SandboxPermission> = [], owner: String? = nil
+    ) {
+        self.network = network
+        self.permissions = permissions
+        self.owner = owner
+    }
+}
+
+/// A folder or file of the box, as a sandbox sees it.
+public struct SandboxMount: Sendable, Hashable {
+    public enum Access: Sendable, Hashable { case read, write }
+
+    /// Absolute, on the box.
+    public var source: String
+    /// Absolute, in the sandbox.
+    public var target: String
+    public var access: Access
+    /// Whether it is left out where it does not exist.
+    public var isOptional: Bool
+
+    public init(_ source: String, at target: String? = nil, _ access: Access = .read, isOptional: Bool = false) {
+        self.source = source
+        self.target = target ?? source
+        self.access = access
+        self.isOptional = isOptional
+    }
+}

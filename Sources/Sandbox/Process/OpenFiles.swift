@@ -1,0 +1,51 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+import Synchronization
+
+/// The process's limit of open descriptors.
+public enum OpenFiles {
+    /// Descriptors that a running step takes at most: control socket and pipe, both with their other end while it
+    /// is started, log, tail and times.
+    static let perStep = 8
+    /// What everything else of the process needs: the index, repositories, sockets, pages.
+    static let reserve = 128
+
+    private static let raisedFrom = Mutex<UInt32?>(nil)
+
+    /// Raises the soft limit to the hard one and returns it; to be called once, at the start of `main`.
+    ///
+    /// Steps get the limit that was there before, since some programs close every descriptor that is possible.
+    @discardableResult public static func raiseLimit() -> Int {
+        var limit = rlimit()
+        guard getrlimit(files, &limit) == 0 else { return 256 }
+        let before = limit.rlim_cur
+        #if os(Linux)
+            limit.rlim_cur = limit.rlim_max
+        #else
+            limit.rlim_cur = min(limit.rlim_max, rlim_t(OPEN_MAX))
+        #endif
+        guard setrlimit(files, &limit) == 0 else { return Int(clamping: before) }
+        raisedFrom.withLock { $0 = $0 ?? UInt32(clamping: before) }
+        return Int(clamping: limit.rlim_cur)
+    }
+
+    /// How many steps may run at a time before descriptors run out.
+    package static var stepsThatFit: Int {
+        var limit = rlimit()
+        guard getrlimit(files, &limit) == 0 else { return 16 }
+        let all = Int(clamping: limit.rlim_cur)
+        return max((all - min(reserve, all / 2)) / perStep, 1)
+    }
+
+    /// The soft limit for steps.
+    static var inherited: UInt32 { raisedFrom.withLock { $0 } ?? .max }
+
+    #if os(Linux)
+        private static let files = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+    #else
+        private static let files = RLIMIT_NOFILE
+    #endif
+}

@@ -1,0 +1,16 @@
+/// A secret on its way to a step, as a file.
+package struct SecretFile: Sendable {
+    /// The file's name: the secret's.
+    package let name: String
+    package let bytes: [UInt8]
+
+    package init(name: String, bytes: [UInt8]) {
+        self.name = name
+        self.bytes = bytes
+    }
+}
+
+extension SecretFile: CustomStringConvertible, CustomReflectable {
+    package var description: String { "file of secret \(name)" }
+    package var customMirror: Mirror { Mirror(self, children: ["name": name]) }
+}

@@ -1,0 +1,244 @@
+package import Foundation
+import Synchronization
+package import SystemPackage
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// The `stepinit` process of a run, which starts its steps and leaves nothing of them alive.
+///
+/// Started with the first step and again if a step has killed it. What is written here by hand is declared in
+/// `Sources/stepinit/requests.h`.
+package final class StepHost: Sendable {
+    private struct State {
+        var socket: Int32 = -1
+        var pid: pid_t = 0
+        var nextID: UInt32 = 1
+        /// Wardens that wait for an attempt.
+        var idle: [Warden] = []
+    }
+
+    /// The words that start it: alone, or as the first process of a sandbox.
+    private let command: [String]
+    private let state = Mutex(State())
+
+    /// The control group that it and all it starts are in.
+    private let group: ControlGroup?
+
+    /// Wardens that are kept for attempts to come.
+    private static let mostIdle = 4
+
+    /// Whether it is the first process of a sandbox.
+    private let isEnclosed: Bool
+
+    /// How long everything may take to be gone once it is asked to.
+    private let patience: Duration
+
+    /// - Parameter isEnclosed: Whether it is the first process of a sandbox, which no step can stop.
+    package init(command: [String], group: ControlGroup? = nil, isEnclosed: Bool = false) {
+        self.command = command
+        self.group = group
+        self.isEnclosed = isEnclosed
+        patience = isEnclosed ? .seconds(20) : .seconds(2)
+    }
+
+    /// Hands an attempt to a warden: one that has nothing to do, or a new one.
+    ///
+    /// - Parameters:
+    ///   - launch: `struct launch` and what follows it.
+    ///   - files: The output and the control groups' entrances; they stay the caller's to close.
+    /// - Returns: The warden; give it back, or close its socket.
+    /// - Throws: `Errno`, or ``StepHostProblem``; ``StepProcessProblem/lost`` when a new warden does not take it.
+    func hand(_ launch: [UInt8], files: [Int32]) throws -> Warden {
+        while let warden = takeIdle() {
+            if warden.take(launch, files) { return warden }
+            warden.close()
+        }
+        let warden = try startWarden()
+        if warden.take(launch, files) { return warden }
+        warden.close()
+        throw StepProcessProblem.lost
+    }
+
+    /// Takes back a warden that said that it waits for the next attempt.
+    func giveBack(_ warden: Warden) {
+        let isTaken = state.withLock { state in
+            // Each counts among the processes that the run may have, also when no step goes on.
+            guard state.pid == warden.host, state.idle.count < StepHost.mostIdle else { return false }
+            state.idle.append(warden)
+            return true
+        }
+        if !isTaken { warden.close() }
+    }
+
+    private func takeIdle() -> Warden? {
+        state.withLock { state in
+            while let warden = state.idle.popLast() {
+                // A step that runs as our own user can have killed any of the two: neither says anything unasked.
+                var files = [state.socket, warden.socket].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+                let count = poll(&files, 2, 0)
+                if count == 0 { return warden }
+                warden.close()
+                if files[0].revents != 0 { end(&state) }
+            }
+            return nil
+        }
+    }
+
+    private func startWarden() throws -> Warden {
+        let (ours, theirs) = try socketPair()
+        defer { closeFile(theirs) }
+        // A warden that hangs must not hang the attempt: no byte is taken for half a minute.
+        var limit = timeval(tv_sec: 30, tv_usec: 0)
+        setsockopt(ours, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        do {
+            return try state.withLock { state in
+                let id = state.nextID
+                state.nextID &+= 1
+                for isRetry in [false, true] {
+                    if state.socket < 0 { try start(&state) }
+                    let code = StepHost.send(request: 1, id: id, files: [theirs], over: state.socket)
+                    if code == 0 { break }
+                    // A new one serves those that follow.
+                    end(&state)
+                    if isRetry { throw Errno(rawValue: code) }
+                }
+                return Warden(id: id, socket: ours, host: state.pid)
+            }
+        } catch {
+            closeFile(ours)
+            throw error
+        }
+    }
+
+    /// Whether it need not be started first, which takes as long as the machine's file systems take to answer.
+    var isStarted: Bool { state.withLock { $0.socket >= 0 } }
+
+    /// Its number; nil while it is not started.
+    package var process: pid_t? { state.withLock { $0.socket >= 0 ? $0.pid : nil } }
+
+    /// Whether who is in its sandbox finds this folder of ours at `place`; to be asked before a step could change it.
+    func sees(_ folder: FilePath, at place: FilePath) -> Bool {
+        #if os(Linux)
+            let pid = state.withLock { $0.socket >= 0 ? firstChild(of: $0.pid) : nil }
+            var (ours, theirs) = (stat(), stat())
+            guard let pid, stat(folder.string, &ours) == 0, stat("/proc/\(pid)/root\(place)", &theirs) == 0 else {
+                return false
+            }
+            return (ours.st_dev, ours.st_ino) == (theirs.st_dev, theirs.st_ino)
+        #else
+            return false
+        #endif
+    }
+
+    #if os(Linux)
+        /// The first in the kernel's list (proc_tid_children(5)).
+        private func firstChild(of pid: pid_t) -> pid_t? {
+            let list = (try? KernelFile.content(of: "/proc/\(pid)/task/\(pid)/children")) ?? []
+            return pid_t(String(decoding: list.prefix { $0 != 0x20 }, as: UTF8.self))
+        }
+    #endif
+
+    /// Starts it before it is asked for anything.
+    func startNow() throws {
+        try state.withLock { state in
+            if state.socket < 0 { try start(&state) }
+        }
+    }
+
+    /// The same with a warden that waits for the first attempt, which starts one itself where none could be.
+    func startWithWarden() throws {
+        try startNow()
+        if let warden = try? startWarden() { giveBack(warden) }
+    }
+
+    /// Kills the warden itself, when it does not answer; what it watched over is then killed by stepinit.
+    func kill(_ id: UInt32) {
+        state.withLock { state in
+            if state.socket >= 0 { _ = StepHost.send(request: 2, id: id, files: [], over: state.socket) }
+        }
+    }
+
+    /// Ends stepinit and waits for it; to be called when the run's last attempt has ended.
+    ///
+    /// - Returns: Whether it is certain that nothing of it lives.
+    package func close() -> Bool { state.withLock { end(&$0) } }
+
+    @discardableResult private func end(_ state: inout State) -> Bool {
+        for warden in state.idle { warden.close() }
+        state.idle = []
+        guard state.socket >= 0 else { return true }
+        closeFile(state.socket)
+        // With its socket it ends, and in a sandbox everything with it: who made that waits for it. Unconfined, a step that
+        // runs as our own user may have stopped it.
+        var status: Int32 = 0
+        let clock = ContinuousClock()
+        let limit = clock.now + patience
+        let end = ChildEnd(state.pid)
+        while clock.now < limit {
+            let ended = waitpid(state.pid, &status, WNOHANG)
+            if ended != 0 {
+                let isCertain = ended == state.pid && (!isEnclosed || isEndOfAll(status))
+                state = State(nextID: state.nextID)
+                return isCertain
+            }
+            end.wait()
+        }
+        // What hangs in the kernel can't be ended from here: killing what waits for it frees us of waiting, not the box
+        // of it.
+        _ = killProcess(state.pid, SIGKILL)
+        ChildEnd.bury(state.pid)
+        state = State(nextID: state.nextID)
+        return false
+    }
+
+    /// Whether nothing in the sandbox can have outlived the process that ended so.
+    private func isEndOfAll(_ status: Int32) -> Bool {
+        // bubblewrap waits for the first process of the sandbox, which ends when all others have (pid_namespaces(7)), and
+        // passes its signal on as a status of its own: where a signal has ended bubblewrap, it did not wait.
+        status & 0x7F == 0
+    }
+
+    private func start(_ state: inout State) throws {
+        let (ours, theirs) = try socketPair()
+        defer { closeFile(theirs) }
+        // Above the numbers that stepinit finds them by, so that none is overwritten before it is moved.
+        let entrances = try (group?.entrances() ?? []).map { entrance in
+            defer { closeFile(entrance) }
+            return fcntl(entrance, F_DUPFD_CLOEXEC, 32)
+        }
+        defer { entrances.forEach(closeFile) }
+        // The commands get an environment of their own; this process must not show ours.
+        var request = SpawnRequest(command, descriptors: [(own: theirs, given: 0)])
+        for (number, entrance) in entrances.enumerated() {
+            request.descriptors.append((own: entrance, given: 3 + Int32(number)))
+        }
+        switch request.start() {
+        case .success(let pid): (state.pid, state.socket) = (pid, ours)
+        case .failure(let problem):
+            closeFile(ours)
+            throw StepHostProblem(program: command[0], errno: problem)
+        }
+    }
+
+    /// Returns an errno; 0 when it was sent.
+    private static func send(request: UInt32, id: UInt32, files: [Int32], over socket: Int32) -> Int32 {
+        let bytes = [request, id].withUnsafeBytes { Array($0) }
+        return DescriptorMessage.send(bytes, files: files, over: socket)
+    }
+}
+
+/// Why no step can be started at all.
+package struct StepHostProblem: Error, CustomStringConvertible {
+    package let program: String
+    package let errno: Errno
+
+    package var description: String {
+        "\(program) can't be started: \(errno); pipectl needs it: see `pipectl doctor`"
+    }
+}
+
+private func killProcess(_ pid: pid_t, _ signal: Int32) -> Int32 { kill(pid, signal) }

@@ -1,0 +1,221 @@
+import Concurrency
+import Synchronization
+import SystemPackage
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// The thread of one run: its tasks, and the waiting for what its steps say while they are young and quiet.
+///
+/// A step that ends sets the next one free on the thread that has heard of it: nobody else has to be woken, which costs
+/// more than all the rest between two short steps. Whatever may take its time (a step that goes on for long or prints
+/// much, files that are collected) has a thread of its own.
+package final class StepLoop: TaskExecutor {
+    /// What is known of an attempt when the loop lets go of it.
+    enum News: Sendable {
+        /// Its report can be read, and its output has been.
+        case hasReport
+        /// It has gone on for its time here, or prints much: somebody else has to see to it.
+        case goesOn
+    }
+
+    private struct Attempt: Sendable {
+        let control: Int32
+        /// -1 once it has ended, which may be long before the command does.
+        var pipe: Int32
+        let until: ContinuousClock.Instant
+        let output: @Sendable (UnsafeRawBufferPointer) -> Void
+        let continuation: CheckedContinuation<News, Never>
+    }
+
+    private struct State {
+        var jobs: [UnownedJob] = []
+        var attempts: [Attempt] = []
+        var isAsleep = false
+        /// Whoever waits for the thread to end.
+        var ending: CheckedContinuation<Void, Never>?
+        var hasEnded = false
+    }
+
+    /// Bytes of one read. A pipe holds as many: who fills it between two looks prints much.
+    private static let size = 1 << 16
+    /// Rounds of jobs between two looks.
+    private static let mostRounds = 32
+
+    private let state = Mutex(State())
+    /// A byte written here ends the thread's sleep.
+    private let alarm: (reading: Int32, writing: Int32)
+
+    private init(alarm: (reading: Int32, writing: Int32)) { self.alarm = alarm }
+
+    /// Runs `body` and all its child tasks on a thread that is theirs; where the system has none to give, as they are.
+    package static func run<Value: Sendable>(_ body: @Sendable (StepLoop?) async -> Value) async -> Value {
+        guard let alarm = try? outputPipe() else { return await body(nil) }
+        _ = fcntl(alarm.writing, F_SETFL, O_NONBLOCK)
+        let loop = StepLoop(alarm: alarm)
+        // As much as threads of the pool have: whatever a task does may be done here.
+        guard startThread(stack: 8 << 20, { loop.turn() }) == 0 else {
+            for end in [alarm.reading, alarm.writing] { closeFile(end) }
+            return await body(nil)
+        }
+        let value = await withTaskExecutorPreference(loop) { await body(loop) }
+        await withCheckedContinuation { loop.end($0) }
+        return value
+    }
+
+    /// Does what may block while no task of the run has anything else to do: in place if that is the run's own thread, else
+    /// on a new one.
+    package static func block<Value: Sendable>(
+        _ loop: StepLoop?, _ body: @escaping @Sendable () throws -> Value
+    ) async throws -> Value {
+        loop == nil ? try await onOwnThread(body) : try body()
+    }
+
+    package func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        let isTaken = state.withLock { state in
+            guard !state.hasEnded else { return false }
+            state.jobs.append(job)
+            ring(&state)
+            return true
+        }
+        // An actor that was left by the last task may have something to do for others.
+        if !isTaken { return globalConcurrentExecutor.enqueue(ExecutorJob(job)) }
+    }
+
+    /// Waits for the attempt's report until `limit`, and hands over what it prints meanwhile, on the loop's thread.
+    func news(
+        control: Int32, pipe: Int32, until limit: ContinuousClock.Instant,
+        output: @escaping @Sendable (UnsafeRawBufferPointer) -> Void
+    ) async -> News {
+        await withCheckedContinuation { continuation in
+            let attempt = Attempt(
+                control: control, pipe: pipe, until: limit, output: output, continuation: continuation)
+            state.withLock { state in
+                state.attempts.append(attempt)
+                ring(&state)
+            }
+        }
+    }
+
+    private func end(_ continuation: CheckedContinuation<Void, Never>) {
+        state.withLock { state in
+            state.ending = continuation
+            ring(&state)
+        }
+    }
+
+    /// Under the lock: the thread closes the alarm when it ends, and its number may be another file's then.
+    private func ring(_ state: inout State) {
+        guard state.isAsleep else { return }
+        state.isAsleep = false
+        var byte: UInt8 = 1
+        _ = write(alarm.writing, &byte, 1)
+    }
+
+    /// The thread: runs jobs, and sleeps until there is another one or an attempt says something.
+    private func turn() {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: StepLoop.size, alignment: 16)
+        defer { buffer.deallocate() }
+        let executor = asUnownedTaskExecutor()
+        while true {
+            // What jobs set free comes first, but not for ever: somebody may wait for his output to be read.
+            for _ in 0..<StepLoop.mostRounds {
+                let jobs = state.withLock { state in
+                    defer { state.jobs.removeAll(keepingCapacity: true) }
+                    return state.jobs
+                }
+                if jobs.isEmpty { break }
+                for job in jobs { job.runSynchronously(on: executor) }
+            }
+            let (attempts, isIdle) = state.withLock { state in
+                state.isAsleep = state.jobs.isEmpty
+                return (state.attempts, state.isAsleep)
+            }
+            if isIdle, let ending = endIfWanted() { return ending.resume() }
+            look(at: attempts, waiting: isIdle, buffer)
+        }
+    }
+
+    /// Who waits for the end, where there is nothing left to do; nothing is taken from then on.
+    private func endIfWanted() -> CheckedContinuation<Void, Never>? {
+        state.withLock { state in
+            guard state.jobs.isEmpty, let ending = state.ending else { return nil }
+            (state.isAsleep, state.hasEnded, state.ending) = (false, true, nil)
+            for end in [alarm.reading, alarm.writing] { closeFile(end) }
+            return ending
+        }
+    }
+
+    /// Asks the kernel once, and lets go of attempts that are through.
+    private func look(at attempts: [Attempt], waiting: Bool, _ buffer: UnsafeMutableRawBufferPointer) {
+        if attempts.isEmpty && !waiting { return }
+        var files = [pollfd(fd: alarm.reading, events: Int16(POLLIN), revents: 0)]
+        for attempt in attempts {
+            // A negative number is left out.
+            for file in [attempt.control, attempt.pipe] {
+                files.append(pollfd(fd: file, events: Int16(POLLIN), revents: 0))
+            }
+        }
+        var milliseconds: Int32 = waiting ? -1 : 0
+        let clock = ContinuousClock()
+        if waiting, let first = attempts.map(\.until).min() {
+            milliseconds = Int32(clamping: Int(((first - clock.now) / .milliseconds(1)).rounded(.up)))
+            milliseconds = max(milliseconds, 0)
+        }
+        let ready = poll(&files, nfds_t(files.count), milliseconds)
+        state.withLock { $0.isAsleep = false }
+        if ready > 0, files[0].revents != 0 {
+            while readSome(alarm.reading, buffer) > 0 {}
+        }
+        let now = clock.now
+        var through: [(control: Int32, news: News)] = []
+        var ended: [Int32] = []
+        for (index, attempt) in attempts.enumerated() {
+            var news: News?
+            if ready > 0 {
+                let (control, pipe) = (files[1 + 2 * index].revents, files[2 + 2 * index].revents)
+                if pipe != 0 || control != 0, attempt.pipe >= 0 {
+                    switch read(attempt, buffer) {
+                    case .nothing: break
+                    case .end: ended.append(attempt.control)
+                    case .much: news = .goesOn
+                    }
+                }
+                if control != 0, news == nil { news = .hasReport }
+            }
+            if news == nil, now >= attempt.until { news = .goesOn }
+            if let news { through.append((attempt.control, news)) }
+        }
+        guard !through.isEmpty || !ended.isEmpty else { return }
+        let continuations = state.withLock { state in
+            for index in state.attempts.indices where ended.contains(state.attempts[index].control) {
+                state.attempts[index].pipe = -1
+            }
+            return through.compactMap { attempt in
+                state.attempts.firstIndex { $0.control == attempt.control }.map {
+                    (state.attempts.remove(at: $0).continuation, attempt.news)
+                }
+            }
+        }
+        for (continuation, news) in continuations { continuation.resume(returning: news) }
+    }
+
+    private enum Reading { case nothing, end, much }
+
+    /// Takes what is in the pipe, once.
+    private func read(_ attempt: Attempt, _ buffer: UnsafeMutableRawBufferPointer) -> Reading {
+        var count = -1
+        repeat { count = readSome(attempt.pipe, buffer) } while count < 0 && errno == EINTR
+        guard count > 0 else { return count == 0 ? .end : .nothing }
+        attempt.output(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+        return count == buffer.count ? .much : .nothing
+    }
+}
+
+private func readSome(_ file: Int32, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
+    read(file, buffer.baseAddress, buffer.count)
+}

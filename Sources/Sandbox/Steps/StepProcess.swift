@@ -1,0 +1,301 @@
+package import Concurrency
+import Results
+import Pipeline
+import Synchronization
+package import SystemPackage
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// How a command ended.
+package struct ProcessEnd: Sendable, Equatable {
+    package var exitCode: Int32?
+    package var signal: Int32?
+    /// The request that ended it, if it was asked to end before it had ended by itself.
+    package var stopped: StopRequest?
+    /// Whether something of it was still alive after the grace and was killed.
+    package var wasKilled = false
+
+    package init(exitCode: Int32? = nil, signal: Int32? = nil, stopped: StopRequest? = nil, wasKilled: Bool = false) {
+        self.exitCode = exitCode
+        self.signal = signal
+        self.stopped = stopped
+        self.wasKilled = wasKilled
+    }
+}
+
+/// Why a command was not started or its end is not known.
+package enum StepProcessProblem: Error, Equatable {
+    /// The program can't be executed; the number is exec's.
+    case command(Errno)
+    /// The working directory can't be entered.
+    case folder(Errno)
+    /// The system had no process, descriptor or memory left, also after a while.
+    case system(Errno)
+    /// Something killed the process that watches over the step.
+    case lost
+    /// A word or variable can't be handed over.
+    case nulByte
+    /// A secret's file can't be written.
+    case secret(Errno)
+    /// The control group can't be entered.
+    case group(Errno)
+}
+
+/// Runs one command under `stepinit`, so that nothing it starts outlives it.
+package struct StepProcess: Sendable {
+    package let host: StepHost
+    /// How long everything may take to end after SIGTERM, before SIGKILL.
+    package let grace: Duration
+    /// Called when the command has been handed over.
+    package var launched: (@Sendable () -> Void)?
+    /// Where the command is seen to at first; nil: on a thread of its own from the start.
+    package var loop: StepLoop?
+
+    package init(
+        host: StepHost, grace: Duration, launched: (@Sendable () -> Void)? = nil, loop: StepLoop? = nil
+    ) {
+        self.host = host
+        self.grace = grace
+        self.launched = launched
+        self.loop = loop
+    }
+
+    /// How long a command is seen to together with others of its run: by then something has to be asked once a second.
+    private static let youth = Duration.seconds(1)
+    /// Bytes that every new socket has room for.
+    private static let mostAtOnce = 1 << 15
+
+    /// Runs `command` to its end, or until `stop` is made or `timeout` has passed.
+    ///
+    /// Output is handed over as it comes, both streams in the order in which they were written, on the loop's thread
+    /// or one of the attempt's own; what is not taken makes the command wait. The caller's cancellation counts as a
+    /// stop: this returns only when the command and everything it started are gone.
+    ///
+    /// - Parameter watch: Asked about once a second, on the attempt's own thread, whether the command must end.
+    /// - Throws: ``StepProcessProblem``, or why stepinit can't be started.
+    package func run(
+        _ command: StepCommand, timeout: Duration, stop: StopSignal,
+        watch: @escaping @Sendable () -> StopRequest? = { nil },
+        output: @escaping @Sendable (UnsafeRawBufferPointer) -> Void
+    ) async throws -> ProcessEnd {
+        try await withTaskCancellationHandler {
+            let order = Order(
+                launch: try command.launch(grace: grace), group: command.group, timeout: timeout, stop: stop,
+                watch: watch,
+                output: output)
+            if let loop, order.launch.count <= StepProcess.mostAtOnce,
+                let end = try await supervise(order, on: loop)
+            {
+                return end
+            }
+            return try await onOwnThread { try supervise(order) }
+        } onCancel: {
+            stop.stop(StopRequest(.cancelled, reason: "cancelled"))
+        }
+    }
+
+    /// An attempt that is to be made.
+    private struct Order: Sendable {
+        let launch: [UInt8]
+        let group: ControlGroup?
+        let timeout: Duration
+        let stop: StopSignal
+        let watch: @Sendable () -> StopRequest?
+        let output: @Sendable (UnsafeRawBufferPointer) -> Void
+    }
+
+    /// An attempt that goes on.
+    private struct Begun: Sendable {
+        let warden: Warden
+        let control: WardenControl
+        /// Of its output, for reading.
+        let pipe: Int32
+        let start: ContinuousClock.Instant
+        let deadline: ContinuousClock.Instant
+        /// Of the stop signal.
+        let handler: Int
+    }
+
+    /// Nil when there was no process, descriptor or memory for it, which others of the box may soon give back.
+    private func supervise(_ order: Order, on loop: StepLoop) async throws -> ProcessEnd? {
+        if let request = order.stop.request { return ProcessEnd(stopped: request) }
+        do {
+            // Not on the run's thread, which must hear of a stop meanwhile.
+            if !host.isStarted { try await onOwnThread { try host.startNow() } }
+            let begun = try begin(order)
+            var limit = min(begun.start + StepProcess.youth, begun.deadline)
+            while true {
+                let news = await loop.news(
+                    control: begun.warden.socket, pipe: begun.pipe, until: limit, output: order.output)
+                if news == .hasReport { return try end(begun, order, StepReport(readFrom: begun.warden.socket), nil) }
+                do {
+                    let ended = try await onOwnThread { Result { try see(to: begun, order) } }
+                    return try ended.get()
+                } catch let problem as Errno where StepProcess.passes(problem) {
+                    // No thread: its output is read here until there is one.
+                    limit = .now + .milliseconds(200)
+                }
+            }
+        } catch let problem where StepProcess.passes(problem) {
+            return nil
+        }
+    }
+
+    private func supervise(_ order: Order) throws -> ProcessEnd {
+        var pause: UInt32 = 50_000
+        var attempt = 0
+        while true {
+            attempt += 1
+            if let request = order.stop.request { return ProcessEnd(stopped: request) }
+            do {
+                return try see(to: begin(order), order)
+            } catch let problem where attempt < 6 && StepProcess.passes(problem) {
+                usleep(pause)
+                pause *= 2
+            } catch let code as Errno {
+                throw StepProcessProblem.system(code)
+            }
+        }
+    }
+
+    /// Whether it was for want of what others of the box may soon end and give back.
+    private static func passes(_ problem: any Error) -> Bool {
+        switch problem {
+        case StepProcessProblem.system(let code), let code as Errno: passes(code)
+        case let problem as StepHostProblem: passes(problem.errno)
+        default: false
+        }
+    }
+
+    package static func passes(_ code: Errno) -> Bool {
+        [.tooManyOpenFiles, .tooManyOpenFilesInSystem, .resourceTemporarilyUnavailable, .noMemory].contains(code)
+    }
+
+    private func begin(_ order: Order) throws -> Begun {
+        let pipe = try outputPipe()
+        do {
+            defer { closeFile(pipe.writing) }
+            let entrances = try order.group?.entrances() ?? []
+            defer { entrances.forEach(closeFile) }
+            let warden = try host.hand(order.launch, files: [pipe.writing] + entrances)
+            let start = ContinuousClock.now
+            launched?()
+            // The warden is woken on this processor: it begins before what is left to do here.
+            sched_yield()
+            let control = WardenControl(socket: warden.socket)
+            return Begun(
+                warden: warden, control: control, pipe: pipe.reading, start: start, deadline: start + order.timeout,
+                handler: order.stop.onStop { _ in control.askToEnd() })
+        } catch {
+            closeFile(pipe.reading)
+            throw error
+        }
+    }
+
+    /// Sees to an attempt until its report has come.
+    private func see(to begun: Begun, _ order: Order) throws -> ProcessEnd {
+        var ownStop: StopRequest?
+        let report: StepReport?
+        do {
+            report = try withOutput(of: begun.pipe, order.output) { reader in
+                try waitForReport(of: begun, order, &reader, &ownStop)
+            }
+        } catch {
+            letGo(begun, order, isServedAgain: false)
+            throw error
+        }
+        return try end(begun, order, report, ownStop)
+    }
+
+    private func waitForReport(
+        of begun: Begun, _ order: Order, _ reader: inout OutputReader, _ ownStop: inout StopRequest?
+    ) throws -> StepReport? {
+        let (control, socket) = (begun.control, begun.warden.socket)
+        let clock = ContinuousClock()
+        var nextWatch = begun.start + .seconds(1)
+        var isHostAsked = false
+        while true {
+            let now = clock.now
+            if ownStop == nil, order.stop.request == nil {
+                if now >= nextWatch {
+                    nextWatch = now + .seconds(1)
+                    ownStop = order.watch()
+                }
+                // What has ended by itself was in time, even if this process was stopped and looks only now.
+                if ownStop == nil, now >= begun.deadline, !reader.hasReport(on: socket) {
+                    ownStop = StopRequest(.timedOut, reason: "it took longer than \(order.timeout.inWords)")
+                }
+                if ownStop != nil { control.askToEnd() }
+            }
+            if let asked = control.askedAt {
+                // The warden ends the tree within the grace; more is only needed when it can't.
+                if !isHostAsked, clock.now > asked + grace + .seconds(5) {
+                    isHostAsked = true
+                    host.kill(begun.warden.id)
+                } else if clock.now > asked + grace + .seconds(30) {
+                    throw StepProcessProblem.lost
+                }
+            }
+            // A stop comes as a byte to the warden, not to us, so its escalation is looked for once a second.
+            let wait = ownStop == nil ? min(begun.deadline - clock.now, .seconds(1)) : .seconds(1)
+            if try reader.waitForReport(on: socket, atMost: wait) {
+                let report = StepReport(readFrom: socket)
+                reader.drain()
+                return report
+            }
+        }
+    }
+
+    private func letGo(_ begun: Begun, _ order: Order, isServedAgain: Bool) {
+        order.stop.removeHandler(begun.handler)
+        closeFile(begun.pipe)
+        // One that was asked to end may find that byte only later.
+        if begun.control.finish(), isServedAgain {
+            host.giveBack(begun.warden)
+        } else {
+            begun.warden.close()
+        }
+    }
+
+    /// - Parameter ownStop: Why it was asked to end, where that was not by the order's signal.
+    private func end(_ begun: Begun, _ order: Order, _ report: StepReport?, _ ownStop: StopRequest?) throws
+        -> ProcessEnd
+    {
+        letGo(begun, order, isServedAgain: report?.isServedAgain ?? false)
+        guard let report else { throw StepProcessProblem.lost }
+        let request = ownStop ?? order.stop.request
+        switch report.kind {
+        case .ended:
+            var end = ProcessEnd(wasKilled: report.wasKilled)
+            let signal = report.value & 0x7f
+            if signal == 0 { end.exitCode = (report.value >> 8) & 0xff } else { end.signal = signal }
+            if report.wasAsked { end.stopped = request }
+            return end
+        case .noCommand: throw StepProcessProblem.command(Errno(rawValue: report.value))
+        case .noFolder: throw StepProcessProblem.folder(Errno(rawValue: report.value))
+        case .noProcess: throw StepProcessProblem.system(Errno(rawValue: report.value))
+        case .noSecret: throw StepProcessProblem.secret(Errno(rawValue: report.value))
+        case .noGroup: throw StepProcessProblem.group(Errno(rawValue: report.value))
+        case .lost:
+            // Asked in vain, it was killed by us.
+            if let request, begun.control.askedAt != nil {
+                return ProcessEnd(signal: SIGKILL, stopped: request, wasKilled: true)
+            }
+            throw StepProcessProblem.lost
+        }
+    }
+
+    private func withOutput<Result>(
+        of pipe: Int32, _ output: (UnsafeRawBufferPointer) -> Void, _ body: (inout OutputReader) throws -> Result
+    ) rethrows -> Result {
+        try withoutActuallyEscaping(output) { output in
+            var reader = OutputReader(pipe: pipe, output: output)
+            defer { reader.free() }
+            return try body(&reader)
+        }
+    }
+}

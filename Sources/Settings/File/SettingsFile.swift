@@ -1,0 +1,65 @@
+import SystemPackage
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// Gets the bytes of a settings file, if it can be trusted.
+enum SettingsFile {
+    /// Far more than any box needs.
+    static let mostBytes = 1 << 20
+
+    /// Reads the file; nil if there is none.
+    ///
+    /// Whoever may write it decides what is run with which rights: only its owner and root may.
+    ///
+    /// - Throws: ``SettingsProblem`` as an error of the code `file`.
+    static func read(_ path: String) throws(SettingsError) -> [UInt8]? {
+        // Without O_NONBLOCK a FIFO would be waited for.
+        let file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        guard file >= 0 else {
+            let error = Errno(rawValue: errno)
+            if error == .noSuchFileOrDirectory { return nil }
+            throw problem(path, "can't be read: \(error).")
+        }
+        defer { close(file) }
+        try check(path, file)
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 64 << 10)
+        while bytes.count <= mostBytes {
+            let count = buffer.withUnsafeMutableBytes { pread(file, $0.baseAddress, $0.count, off_t(bytes.count)) }
+            if count < 0 && errno == EINTR { continue }
+            guard count >= 0 else { throw problem(path, "can't be read: \(Errno(rawValue: errno)).") }
+            guard count > 0 else { break }
+            bytes += buffer[..<count]
+        }
+        guard bytes.count <= mostBytes else { throw tooLarge(path) }
+        return bytes
+    }
+
+    private static func check(_ path: String, _ file: Int32) throws(SettingsError) {
+        var status = stat()
+        guard fstat(file, &status) == 0 else { throw problem(path, "can't be read: \(Errno(rawValue: errno)).") }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            let isFolder = status.st_mode & S_IFMT == S_IFDIR
+            throw problem(path, isFolder ? "is a folder. Name the file in it." : "is not a plain file.")
+        }
+        guard status.st_uid == geteuid() || status.st_uid == 0 else {
+            throw problem(path, "belongs to another user, who could change it. Make it your own: chown.")
+        }
+        guard status.st_mode & (S_IWGRP | S_IWOTH) == 0 else {
+            throw problem(path, "can be changed by other users. Restrict it: chmod go-w \"\(path)\".")
+        }
+        guard status.st_size <= mostBytes else { throw tooLarge(path) }
+    }
+
+    private static func tooLarge(_ path: String) -> SettingsError { problem(path, "is larger than 1 MiB.") }
+
+    static func problem(_ path: String, _ rest: String) -> SettingsError {
+        SettingsError(
+            [SettingsProblem(code: .file, name: "", line: nil, sentence: "The settings file \(path) \(rest)")],
+            file: path)
+    }
+}

@@ -1,0 +1,77 @@
+import Foundation
+import Pipeline
+import Sandbox
+
+/// The plan of a workflow that does not read the context, kept beside its program.
+struct PlanFile {
+    private let path: String
+
+    init(directory: String, workflow: String) {
+        path = "\(directory)/plans/\(FileDigest.of(parts: [workflow]))"
+    }
+
+    private static let plans = DecodedFiles<Plan>()
+
+    /// The kept plan; nil when there is none or a byte of it is wrong.
+    func read() -> Plan? {
+        Self.plans.value(in: path) { data in
+            // 64 digits, a line end, and what they are the digest of.
+            guard data.count > 65, String(decoding: data.prefix(64), as: UTF8.self) == FileDigest.of(data.dropFirst(65))
+            else { return nil }
+            return (try? JSONDecoder().decode(Content.self, from: data.dropFirst(65)))?.plan
+        }
+    }
+
+    /// Best effort: without it the program is only asked again.
+    func write(_ plan: Plan) {
+        guard let json = try? JSONEncoder().encode(Content(plan)) else { return }
+        let folder = path.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" }
+        try? FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        try? (Data("\(FileDigest.of(json))\n".utf8) + json).write(to: URL(fileURLWithPath: path), options: .atomic)
+    }
+
+    /// A plan with what most of its steps say alike written once: reading the same thirty values for each of many steps
+    /// takes longer than all the rest of a load.
+    private struct Content: Codable {
+        struct Step: Codable {
+            var name: String
+            var action: PlannedStep.Action
+            var needs: [String]
+            /// Which of ``kinds`` it is in all other respects.
+            var kind: Int
+        }
+
+        /// Without its steps.
+        var frame: Plan
+        /// Steps without names, actions and needs.
+        var kinds: [PlannedStep]
+        var steps: [Step]
+
+        init(_ plan: Plan) {
+            frame = plan
+            frame.steps = []
+            kinds = []
+            steps = []
+            for step in plan.steps {
+                let kind = step.kind
+                // Of many kinds none is looked for far back.
+                let known = kinds.suffix(8).lastIndex(of: kind)
+                if known == nil { kinds.append(kind) }
+                steps.append(
+                    Step(name: step.name, action: step.action, needs: step.needs, kind: known ?? kinds.count - 1))
+            }
+        }
+
+        /// Nil when a step is of no kind that is there.
+        var plan: Plan? {
+            var plan = frame
+            for step in steps {
+                guard kinds.indices.contains(step.kind) else { return nil }
+                var whole = kinds[step.kind]
+                (whole.name, whole.action, whole.needs) = (step.name, step.action, step.needs)
+                plan.steps.append(whole)
+            }
+            return plan
+        }
+    }
+}

@@ -1,0 +1,59 @@
+public import Foundation
+import Sandbox
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+extension ProgramCache {
+    /// Removes programs that nobody has loaded since `date`, with the libraries that only they used, and what
+    /// builds that were killed left behind.
+    ///
+    /// - Parameter dryRun: Says what would go, and removes nothing.
+    /// - Returns: The paths that are gone.
+    @discardableResult
+    public func removeUnused(since date: Date, dryRun: Bool = false) async throws -> [String] {
+        let files = FileManager.default
+        var removed: [String] = []
+        var usedLibraries: Set<String> = []
+        func remove(_ path: String) {
+            removed.append(path)
+            if !dryRun { try? files.removeItem(atPath: path) }
+        }
+        let names = ((try? files.contentsOfDirectory(atPath: directory)) ?? []).sorted()
+        for name in names where name.count == 64 && !name.contains("-") {
+            let entry = "\(directory)/\(name)"
+            try make(folder: "\(directory)/locks")
+            // A program that is being built, or loaded by another process that waits for the lock, is in use.
+            try await withFileLock("\(directory)/locks/\(name)") {
+                let manifest = "\(entry)/manifest.json"
+                if age(of: FileStamp(path: manifest) == nil ? entry : manifest, before: date) { return remove(entry) }
+                if let data = try? Data(contentsOf: URL(fileURLWithPath: manifest)),
+                    let known = try? JSONDecoder().decode(ProgramManifest.self, from: data)
+                {
+                    usedLibraries.insert("library-\(known.inputs.library)")
+                }
+            }
+        }
+        for name in names {
+            let left = ["building-", "copying-", "broken-"].contains { name.hasPrefix($0) }
+            let unused = name.hasPrefix("library-") && !usedLibraries.contains(name)
+            if left || unused, age(of: "\(directory)/\(name)", before: date) { remove("\(directory)/\(name)") }
+        }
+        if !isUntrusted { removed += try await untrusted.removeUnused(since: date, dryRun: dryRun) }
+        return removed
+    }
+
+    private func age(of path: String, before date: Date) -> Bool {
+        var info = stat()
+        guard lstat(path, &info) == 0 else { return false }
+        #if canImport(Darwin)
+            let time = info.st_mtimespec
+        #else
+            let time = info.st_mtim
+        #endif
+        return Double(time.tv_sec) < date.timeIntervalSince1970
+    }
+}

@@ -1,0 +1,49 @@
+package import Results
+import Engine
+import Foundation
+import Pipeline
+import Sandbox
+
+/// Why a run starts in a fresh workspace, for its report.
+enum ColdReason {
+    /// Why no snapshot can be used: what is different in the newest one of the same workflow and branch.
+    ///
+    /// - Parameter bases: All snapshots, newest first.
+    static func text(_ bases: [Snapshot], for key: SnapshotKey, plan: String?) -> String {
+        guard let base = bases.first(where: { $0.key.isOfSameLine(as: key) }) else {
+            return "there is no warm workspace of \(key.branch) yet"
+        }
+        if base.key.tools != key.tools { return "the compiler or installed packages changed since run \(base.run)" }
+        if !base.serves(key, plan: plan) { return "workflows/ changed since run \(base.run)" }
+        if base.createdAt > Date() { return "the clock was set back since run \(base.run)" }
+        return "the warm workspace of run \(base.run) reached its limit of layers or size"
+    }
+
+    /// Why a run asks for no snapshot at all.
+    static func text(_ request: RunRequest) -> String {
+        if request.runsAtMostOnce || request.event == .tag { return "releases always start fresh" }
+        if request.background == .cleanBuild { return "this clean build is compared with warm runs" }
+        if request.options.isClean { return "--clean was given" }
+        return "its parameters may change the build"
+    }
+}
+
+extension Plan {
+    /// A digest of everything that the steps do: two definitions with the same digest build the same.
+    ///
+    /// Nil if a step is Swift code of `workflows/`, because the plan has only its name.
+    var snapshotDigest: String? {
+        guard !steps.contains(where: { $0.action == .closure }) else { return nil }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys]
+        return (try? encoder.encode(steps)).map { BytesDigest.sha256(Array($0)) }
+    }
+}
+
+extension RunRequest {
+    /// Whether it starts in a fresh workspace even if there is a snapshot: a release, a clean run that is compared with
+    /// warm ones, and a run with parameters, which may change what is built.
+    package var beginsFromNothing: Bool {
+        runsAtMostOnce || event == .tag || background == .cleanBuild || options.isClean || !parameters.isEmpty
+    }
+}

@@ -1,0 +1,207 @@
+import StateFiles
+import SystemCalls
+import Archive
+package import Results
+import Store
+import Foundation
+import Git
+package import Logging
+import Pipeline
+import Sandbox
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// Decides which snapshot a run starts from and which it leaves.
+package struct SnapshotWorkspaces: Sendable {
+    let bases: SnapshotStore
+    /// The compiler and the packages of the machine: a snapshot made with others is not used.
+    package let tools: String
+    /// Whether workspaces can be layered here, and snapshots may use any space.
+    let isPossible: Bool
+    /// Called when a run missed a snapshot, or could not leave one.
+    let missed: @Sendable (MissedSnapshot) -> Void
+    let log: Logger
+
+    package init(
+        bases: SnapshotStore, tools: String, isPossible: Bool, missed: @escaping @Sendable (MissedSnapshot) -> Void,
+        log: Logger
+    ) {
+        self.bases = bases
+        self.tools = tools
+        self.isPossible = isPossible
+        self.missed = missed
+        self.log = log
+    }
+
+    /// Chooses the snapshot with the smallest difference to the tested tree, and decides whether the run leaves one.
+    ///
+    /// - Parameter isWhole: Whether all steps of the plan run, except those that write nothing.
+    func choose(
+        _ prepared: PreparedRun, isWhole: Bool
+    ) async -> SnapshotChoice {
+        let run = prepared.run
+        guard let key = snapshotKey(prepared) else { return .none }
+        var choice = SnapshotChoice(leaves: await leaving(prepared, isWhole: isWhole))
+        guard !run.request.beginsFromNothing else {
+            choice.cold = ColdReason.text(run.request)
+            return choice
+        }
+        await giveUpAbandoned(key, prepared.repository)
+        let (store, tested, plan) = (prepared.repository.store, prepared.tree, prepared.wholePlan.snapshotDigest)
+        choice.use = await bases.take(key, plan: plan, leavesBase: choice.leaves != nil) { tree in
+            try await withRepository(at: store) { try $0.differenceCount(from: tree, to: tested) }
+        }
+        if choice.use == nil { choice.cold = await bases.whyNone(key, plan: plan) }
+        if choice.use == nil, let change = run.request.change, await !bases.has(key) {
+            missed(MissedSnapshot(key: key, commit: change.targetCommit))
+        }
+        return choice
+    }
+
+    /// Gives up snapshots of commits that are no longer on their branch, because it was moved back.
+    private func giveUpAbandoned(_ key: SnapshotKey, _ repository: SourceRepository) async {
+        let commits = Set(await bases.all.filter { $0.key.isOfSameLine(as: key) }.map(\.commit))
+        guard !commits.isEmpty else { return }
+        let abandoned = try? await withRepository(at: repository.gitDirectory) { repository -> Set<String> in
+            let tip = try repository.resolve("refs/heads/\(key.branch)")
+            return commits.filter { commit in
+                guard let id = OID(hex: commit), id != tip else { return false }
+                do throws(GitError) { return try !repository.isAncestor(id, of: tip) } catch {
+                    return error.code == .notFound
+                }
+            }
+        }
+        guard let abandoned, !abandoned.isEmpty else { return }
+        // The snapshots below may belong to commits that are still on the branch, and other runs may start from them.
+        let gone = await bases.remove { $0.key.isOfSameLine(as: key) && abandoned.contains($0.commit) }
+        log.notice(
+            "\(key.branch) was moved back: removed \(gone) warm workspaces of \(key.workflow) for commits that are no longer on it"
+        )
+    }
+
+    /// Which snapshot a run leaves when it passes; nil for none.
+    ///
+    /// Only a whole run of merged code leaves one, and only of a workflow that changes run, too: no other run would use
+    /// it. If this run can't leave it, the daemon repeats the run when it is idle.
+    package func leaving(_ prepared: PreparedRun, isWhole: Bool) async -> SnapshotKey? {
+        let run = prepared.run
+        guard let key = snapshotKey(prepared), prepared.isMerged, run.request.change == nil,
+            !run.request.isPartial, run.request.parameters.isEmpty, prepared.startsForChanges,
+            // A commit that was on the branch in the past is of no use.
+            ![.bisect, .flakeProbe].contains(run.request.background)
+        else { return nil }
+        // A step may have written a secret to a file, and every change could read it there. The daemon's own run of the
+        // workflow leaves out steps with secrets.
+        if isWhole, prepared.plan.steps.allSatisfy(\.secrets.isEmpty) { return key }
+        missed(MissedSnapshot(key: key, commit: prepared.commit.hex))
+        return nil
+    }
+
+    private func snapshotKey(_ prepared: PreparedRun) -> SnapshotKey? {
+        let request = prepared.run.request
+        guard isPossible, let branch = request.branch else { return nil }
+        return SnapshotKey(
+            repository: request.repository, workflow: request.workflow, branch: branch,
+            definition: prepared.definition, tools: tools)
+    }
+
+    /// Makes a snapshot of the workspace of a passed run. If that fails, later runs only start slower.
+    ///
+    /// Only after ``Workspace/close()``.
+    private func leaveSnapshot(
+        _ key: SnapshotKey, _ workspace: Workspace, _ prepared: PreparedRun, over use: SnapshotUse?
+    ) async {
+        let (run, store) = (prepared.run, prepared.repository.store)
+        guard let upper = workspace.upper, let index = workspace.index else { return }
+        do {
+            let place = try bases.makePlace(for: run)
+            do {
+                let sealing = LayerSealing(
+                    layer: upper, lower: workspace.layers, results: prepared.plan.resultGlobs)
+                let tree = prepared.tree
+                let restored = try await withRepository(at: store) { try sealing.seal(tree: tree, in: $0) }
+                let base = try await offThread {
+                    let isClean = !workspace.isOverBase
+                    var base = Snapshot(
+                        key: key, plan: prepared.wholePlan.snapshotDigest,
+                        folder: (place as NSString).lastPathComponent,
+                        run: run.id,
+                        commit: prepared.commit.hex, tree: tree.hex, layers: [], index: "\(place)/index", bytes: 0,
+                        createdAt: Date(), cleanAt: isClean ? Date() : use?.base.cleanAt ?? Date(), isClean: isClean,
+                        boot: Boot.id)
+                    if restored.isEmpty {
+                        try FileManager.default.moveItem(atPath: index, toPath: base.index)
+                    } else {
+                        try Repository.writeIndex(patching: index, with: restored, to: base.index)
+                    }
+                    base.layers = [try moved(upper, to: "\(place)/written")]
+                    // The layers of the snapshot below stay where they are.
+                    base.layers += try workspace.layers.map { layer in
+                        layer.path.hasPrefix(workspace.folder + "/") ? try moved(layer, to: "\(place)/tree") : layer
+                    }
+                    base.bytes = WorkspaceMeter.size(of: place)
+                    guard base.bytes < WorkspaceMeter.uncounted else { throw FolderTooDeep() }
+                    return base
+                }
+                try await bases.add(base)
+                log.debug(
+                    "run \(run.id) left a warm workspace of \(base.layers.count) layers, \(base.bytes >> 20) MiB, for \(key.workflow) on \(key.branch)"
+                )
+            } catch {
+                if DiskSpace.isExhausted(error) {
+                    let taken = try? await offThread { [place, workspace.folder].map(WorkspaceMeter.size) }
+                    if let taken, taken.allSatisfy({ $0 < WorkspaceMeter.uncounted }) {
+                        await bases.noteLoss(run.id, needing: 2 * taken.reduce(0, +))
+                    }
+                }
+                try? await offThread { try FolderRemoval.remove(place) }
+                throw error
+            }
+        } catch {
+            log.notice(
+                "run \(run.id) left no warm workspace; the next runs start from an older or a fresh one: \(error)")
+        }
+    }
+
+    /// Leaves the snapshot that was decided on, and gives back the one below. The verdict is recorded before that, so
+    /// nobody waits for it.
+    ///
+    /// No process of the run may be alive.
+    package func release(_ finished: FinishedWorkspace) async {
+        let choice = finished.choice
+        if let key = choice.leaves, finished.hasPassed {
+            await leaveSnapshot(key, finished.workspace, finished.prepared, over: choice.use)
+        }
+        await bases.giveBack(choice.use)
+    }
+
+    /// Removes a snapshot that no workspace could be layered over, because every later run would fail on it, too. The
+    /// run leaves no snapshot either.
+    package func giveUp(_ choice: SnapshotChoice, _ run: RunID) async {
+        guard let base = choice.use?.base else { return }
+        await bases.remove { $0.folder == base.folder }
+        await bases.noteLoss(run)
+    }
+}
+
+private func moved(_ layer: Layer, to path: String) throws -> Layer {
+    guard rename(layer.path, path) == 0 else { throw SystemFailure("rename") }
+    return Layer(path: path, owner: layer.owner, group: layer.group)
+}
+
+extension Plan {
+    /// The files that its steps leave for the report.
+    fileprivate var resultGlobs: [Glob] {
+        let results = steps.flatMap(\.testResults).compactMap { source in
+            switch source {
+            case .junit(let pattern), .swiftTestingEvents(let pattern), .file(let pattern): pattern
+            case .swiftPMConsole: nil
+            }
+        }
+        return (results + steps.flatMap(\.artifacts)).compactMap { try? Glob($0) }
+    }
+}

@@ -1,0 +1,39 @@
+import Workspaces
+import BuildBox
+import Client
+import Dispatch
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// Child processes of the daemon: libgit2 calls that a deadline must be able to end.
+enum DaemonChild {
+    /// Answers `fetch-mirror MIRROR URL` and `check-out REQUEST`; nil when neither was asked.
+    static func run(_ arguments: [String]) -> Int32? {
+        switch (arguments.count, arguments.dropFirst().first) {
+        case (4, Mirror.command): work { try Mirror.fetch(into: arguments[2], from: arguments[3]) }
+        case (3, CheckoutProcess.command): work { try CheckoutProcess.perform(arguments[2]) }
+        default: nil
+        }
+    }
+
+    /// Ends with its parent: what waits for a silent host, or writes much, would outlive a killed daemon.
+    private static func work(_ body: () throws -> Void) -> Int32 {
+        let parent = getppid()
+        let watch = DispatchSource.makeTimerSource()
+        watch.schedule(deadline: .now(), repeating: .milliseconds(200))
+        watch.setEventHandler { if getppid() != parent { _exit(1) } }
+        watch.resume()
+        defer { watch.cancel() }
+        do {
+            try body()
+            return 0
+        } catch {
+            Terminal.say("\(error)")
+            return CheckoutProcess.exitCode(for: error)
+        }
+    }
+}

@@ -1,0 +1,32 @@
+import ArgumentParser
+import BuildBox
+import Client
+import Foundation
+import StateFiles
+import Store
+
+struct ArchiveRestore: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "restore",
+        abstract: "Restores the index from the daemon's daily copy, and adds newer runs from archive.git.",
+        discussion: """
+            Stop the daemon first. The current index is kept under another name. The next look at each repository starts \
+            nothing. Check unfinished releases by hand before you run them again.
+            """)
+    @OptionGroup var state: StateOptions
+
+    func run() async throws {
+        let folder = try state.folder()
+        try folder.create()
+        let lock = try StateLock.acquire(folder, purpose: "archive restore")
+        defer { lock.release() }
+        let restored = try await IndexRestore.run(folder)
+        if let kept = restored.kept { Terminal.say("the old index was kept as \(kept)") }
+        Terminal.print(
+            "restored the copy of \(restored.date.formatted(.iso8601)); added \(Count.text(restored.added, "run")) from archive.git and ended \(restored.finished)"
+        )
+        Terminal.say(
+            "the next look at each repository starts nothing; `pipectl watch --since \(restored.date.formatted(.iso8601)) …` also tests changes pushed since then"
+        )
+    }
+}

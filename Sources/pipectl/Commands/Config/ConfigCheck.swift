@@ -1,0 +1,32 @@
+import Client
+import ArgumentParser
+import BuildBox
+import Settings
+
+struct ConfigCheck: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check", abstract: "Checks the settings file and the environment, as each start does.",
+        discussion: "Prints everything that is wrong, and exits with 2; changes nothing.")
+
+    @OptionGroup var state: StateOptions
+    @Option(
+        help: ArgumentHelp(
+            "The file with settings. Default: $PIPECTL_CONFIG, else config.json in the state folder.", valueName: "file"
+        ))
+    var config: String?
+
+    func run() async throws {
+        let settings = try BoxSettings.resolve(in: state.folder(), config: config, flags: [])
+        _ = try settings.configuration(isDaemon: true)
+        let count = settings.records.count { $0.source.kind != .standard }
+        Terminal.print("the settings are correct; \(count) differ from their defaults or are a repository's own")
+    }
+}
+
+/// The table of docs/settings.md, for those who add a setting.
+struct ConfigTable: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "table", abstract: "Prints the table of docs/settings.md.", shouldDisplay: false)
+
+    func run() async throws { Terminal.put(SettingsReference.markdown) }
+}

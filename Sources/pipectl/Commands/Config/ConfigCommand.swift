@@ -1,0 +1,7 @@
+import ArgumentParser
+
+struct ConfigCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "config", abstract: "Shows and checks the settings of the box.",
+        subcommands: [ConfigShow.self, ConfigCheck.self, ConfigTable.self])
+}

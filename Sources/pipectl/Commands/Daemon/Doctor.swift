@@ -1,0 +1,25 @@
+import ArgumentParser
+import Client
+import Reports
+
+struct Doctor: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "doctor",
+        abstract: "Checks what pipectl needs on this machine, and how to fix what is missing.")
+
+    @OptionGroup var state: StateOptions
+    @Flag(help: "Print JSON.") var json = false
+
+    func run() async throws {
+        let checks = await HealthChecks { [state] in try state.folder() }.run()
+        if json {
+            try JSONOutput.print(checks)
+        } else {
+            for check in checks {
+                Terminal.print("\(Wording.symbol(ofGood: check.isGood)) \(check.name): \(check.found)")
+            }
+        }
+        let bad = checks.count { !$0.isGood }
+        if bad > 0 { throw CommandEnd(code: 3, message: "\(bad) of \(checks.count) checks failed") }
+    }
+}

@@ -1,0 +1,154 @@
+import ArgumentParser
+import BuildBox
+import Client
+import Engine
+import Foundation
+import Logging
+import Results
+import Settings
+import ServiceLifecycle
+import StateFiles
+import TerminalText
+import TestReports
+import UnixSignals
+
+struct Watch: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "watch", abstract: "Watches repositories: tests every change, releases on merge.",
+        discussion: """
+            The first look at a repository starts no runs. SIGTERM or Ctrl-C lets running runs end and then stops; a \
+            second one cancels them; a third ends at once. SIGHUP checks the repositories at once.
+
+            Settings of the box can stand in config.json, too; `pipectl config show` prints them with their defaults.
+            """)
+
+    @OptionGroup var state: StateOptions
+    @OptionGroup(title: HelpText.daemon) var box: BoxOptionGroup
+    @OptionGroup(title: HelpText.daemon) var daemon: WatchOptionGroup
+    @Argument(help: "Paths or URLs of repositories. Default: those of the settings file.")
+    var repositories: [String] = []
+    @Option(BoxSettings.changes, "glob") var changes: [GivenFlag] = []
+    @Option(BoxSettings.target, "branch") var target: GivenFlag?
+    @Option(BoxSettings.since, "when") var since: GivenFlag?
+    @Flag(help: "Look once, run what is due, and exit with the worst verdict.")
+    var once = false
+    @Flag(BoxSettings.verbose) var verbose = false
+
+    /// The flags that were given.
+    var given: [GivenFlag] {
+        box.given + daemon.given + changes + [target, since].compactMap { $0 }
+            + (verbose ? [GivenFlag(BoxSettings.verbose.setting, isOn: true)] : [])
+    }
+
+    func run() async throws {
+        let folder = try state.folder()
+        let settings = try BoxSettings.resolve(in: folder, config: box.config, flags: given)
+        let watched = try settings.watched(repositories)
+        let configuration = try settings.configuration(isDaemon: true)
+        var options = configuration.options
+        let logger = Log.daemon(configuration.isVerbose ? .debug : .info)
+        let shutdown = ShutdownNotice {
+            logger.notice("the steps got the signal, too: their runs start again at the next start")
+            Foundation.exit(0)
+        }
+        if !once {
+            ShutdownNotice.heedScope()
+            options.shutdown = shutdown
+        }
+        let opened = options
+        let daemon = try await StateTurn(folder: folder, say: Terminal.say).take {
+            try await Daemon(
+                state: folder, purpose: once ? "watch --once" : StateTurn.daemon, options: opened, log: logger)
+        }
+        do {
+            try await daemon.prepareToWatch(watched)
+            if once { try await lookOnce(daemon, folder) } else { try await serve(daemon, shutdown, logger) }
+        } catch {
+            await daemon.close()
+            throw error
+        }
+        await daemon.close()
+    }
+
+    private func lookOnce(_ daemon: Daemon, _ folder: StateFolder) async throws {
+        let look = try await daemon.lookOnce()
+        let reports = look.reports
+        for report in reports.sorted(by: { $0.id < $1.id }) {
+            Terminal.print(
+                "run \(report.id)  \(report.workflow)  \(report.verdict.title)  \(TerminalText.name(report.reason))")
+        }
+        if let first = look.waiting.first {
+            let others =
+                look.waiting.count > 1 ? " and \(Count.text(look.waiting.count - 1, "more run")) waiting" : " waits"
+            Terminal.say("run \(first)\(others)" + (look.obstacle.map { ": \($0)" } ?? ""))
+        } else if reports.isEmpty {
+            Terminal.say("nothing to run")
+        }
+        guard let worst = reports.map(\.verdict).max(by: { $0.severity < $1.severity }), worst.exitCode != 0 else {
+            if look.waiting.isEmpty { return }
+            throw CommandEnd(code: 8, message: "runs are waiting; start `pipectl watch` to run them")
+        }
+        let first = reports.first { $0.verdict == worst }
+        throw CommandEnd(code: worst.exitCode, message: first.map { "\(worst.title): see `pipectl report \($0.id)`" })
+    }
+
+    private func serve(_ daemon: Daemon, _ shutdown: ShutdownNotice, _ logger: Logger) async throws {
+        let service = DaemonService(daemon: daemon, log: logger)
+        let signals = SignalService(daemon: daemon, shutdown: shutdown, log: logger)
+        let group = ServiceGroup(
+            configuration: ServiceGroupConfiguration(
+                services: [
+                    .init(service: service, successTerminationBehavior: .gracefullyShutdownGroup),
+                    .init(service: signals, successTerminationBehavior: .ignore),
+                ],
+                logger: logger))
+        try await group.run()
+    }
+}
+
+/// The daemon as a service: ends when it has drained.
+struct DaemonService: Service {
+    let daemon: Daemon
+    let log: Logger
+
+    func run() async throws {
+        try await daemon.serve { log.notice("pipectl \(Version.text) is watching; `pipectl status` asks it") }
+    }
+}
+
+/// SIGTERM and SIGINT: drain, then cancel, then end; SIGHUP: look; the stop of the daemon's scope: drain.
+struct SignalService: Service {
+    let daemon: Daemon
+    let shutdown: ShutdownNotice
+    let log: Logger
+
+    func run() async throws {
+        var count = 0
+        let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint, .sighup, .sigusr2)
+        for await signal in signals.cancelOnGracefulShutdown() {
+            if signal == .sighup {
+                daemon.lookAtAll()
+                continue
+            }
+            shutdown.tell()
+            // The machine stops the scope, and may send SIGTERM beside it: only what people repeat cancels runs.
+            if signal == .sigusr2 {
+                await drain()
+                continue
+            }
+            count += 1
+            switch count {
+            case 1: await drain()
+            case 2:
+                log.notice("cancelling what runs; a third signal ends at once")
+                await daemon.cancelAll("the daemon was shut down")
+            default: Foundation.exit(130)
+            }
+        }
+    }
+
+    private func drain() async {
+        log.notice("shutting down: running runs end first; a second signal cancels them")
+        await daemon.drain()
+    }
+}

@@ -1,0 +1,24 @@
+import ArgumentParser
+import Settings
+
+/// Durations of options that are no settings. A number without a unit has the unit that the option had first.
+enum DurationOption {
+    @Sendable static func seconds(_ text: String) throws -> Duration { try read(text, .seconds) }
+    @Sendable static func days(_ text: String) throws -> Duration { try read(text, .days) }
+
+    private static func read(_ text: String, _ bare: DurationText.Unit) throws -> Duration {
+        do throws(QuantityProblem) { return try DurationText.read(text, bare: bare) } catch {
+            throw ValidationError(error.description)
+        }
+    }
+}
+
+/// Sizes of options that are no settings.
+enum SizeOption {
+    /// Bytes.
+    @Sendable static func mebibytes(_ text: String) throws -> Int {
+        do throws(QuantityProblem) { return try SizeText.read(text, bare: .mebibytes) } catch {
+            throw ValidationError(error.description)
+        }
+    }
+}

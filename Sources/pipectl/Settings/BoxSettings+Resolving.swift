@@ -1,0 +1,89 @@
+import BuildBox
+import Foundation
+import Settings
+import StateFiles
+
+extension BoxSettings {
+    /// The file's path if none is named.
+    static func standardFile(in folder: StateFolder) -> String { "\(folder.path)/config.json" }
+
+    /// Decides the value of every setting.
+    ///
+    /// - Parameters:
+    ///   - config: The file's path; nil for `$PIPECTL_CONFIG`, else the one in the state folder, which may be missing.
+    ///   - flags: What was given on the command line.
+    /// - Throws: `SettingsError` with everything that is wrong.
+    static func resolve(
+        in folder: StateFolder, config: String?, flags: [GivenFlag],
+        environment: [String: String] = ProcessInfo.processInfo.environment
+    ) throws -> ResolvedSettings {
+        let named = config ?? environment["PIPECTL_CONFIG"].flatMap { $0.isEmpty ? nil : $0 }
+        let path = named.map { URL(fileURLWithPath: $0).standardizedFileURL.path } ?? standardFile(in: folder)
+        let document = try SettingsDocument.read(path, table: table)
+        if named != nil, document == nil {
+            throw CommandEnd(code: 2, message: "there is no settings file \(path); create it, or leave --config out")
+        }
+        return try SettingsResolver(table: table, document: document, environment: environment, flags: flags).resolve()
+    }
+}
+
+extension BoxSettings {
+    /// The options of a box that a command without flags for it opens.
+    static func options(in folder: StateFolder) throws -> BoxOptions {
+        try resolve(in: folder, config: nil, flags: []).configuration(isDaemon: false).options
+    }
+}
+
+extension ResolvedSettings {
+    /// The options of the box.
+    ///
+    /// - Parameter isDaemon: Whether the settings that only a daemon has count, too.
+    func configuration(isDaemon: Bool) throws -> BoxConfiguration {
+        var box = BoxConfiguration()
+        for row in BoxSettings.all where isDaemon || !row.isOfDaemon {
+            guard let value = self[row.setting.key] ?? (isDaemon ? row.setting.standard : nil) else { continue }
+            row.apply(value, &box)
+        }
+        box.options.settings = records
+        return try box.finished()
+    }
+
+    /// How the repository is watched: as all are, but for what it has values of its own for.
+    func watching(_ repository: Repository) throws -> WatchOptions {
+        var box = try configuration(isDaemon: true)
+        for row in BoxSettings.all where row.setting.isPerRepository {
+            if let value = repository[row.setting.key] { row.apply(value, &box) }
+        }
+        return box.watching
+    }
+
+    /// What `watch` looks at: the repositories that are named, else those of the file.
+    ///
+    /// - Parameter locations: Paths and URLs; one that the file has, too, keeps its values.
+    /// - Throws: ``CommandEnd`` with code 2 if there are none.
+    func watched(_ locations: [String]) throws -> [WatchRequest] {
+        let known = try repositories.map {
+            WatchRequest(location: Self.place($0.location), name: $0.name, options: try watching($0))
+        }
+        guard locations.isEmpty else {
+            let general = try configuration(isDaemon: true).watching
+            return locations.map { location in
+                known.first { $0.location == Self.place(location) }
+                    ?? WatchRequest(location: location, name: nil, options: general)
+            }
+        }
+        guard !known.isEmpty else {
+            throw CommandEnd(
+                code: 2,
+                message: "name at least one repository, as in `pipectl watch .`, or add \"repositories\" to config.json"
+            )
+        }
+        return known
+    }
+
+    /// A location that can be compared: a path without `~` and `..`.
+    private static func place(_ location: String) -> String {
+        guard !WatchedRepository.isRemote(location) else { return location }
+        return URL(fileURLWithPath: (location as NSString).expandingTildeInPath).standardizedFileURL.path
+    }
+}

@@ -1,0 +1,155 @@
+import Concurrency
+import Foundation
+import Pipeline
+import Synchronization
+import SystemPackage
+import Testing
+
+@testable import Sandbox
+import TestSupport
+
+@Suite(.runFolder, .timeLimit(.minutes(1))) struct StepProcessTests {
+    private func process(grace: Duration = .seconds(5)) -> StepProcess {
+        StepProcess(host: StepHost(command: [RunFolder.stepInit.string]), grace: grace)
+    }
+
+    private func command(_ words: [String]) -> StepCommand {
+        StepCommand(
+            arguments: words, workingDirectory: FilePath(RunFolder.current.workspace),
+            environment: ["PATH": "/usr/bin:/bin"])
+    }
+
+    /// Runs a shell line and gives its end and its output.
+    private func run(
+        _ line: String, timeout: Duration = .seconds(60), stop: StopSignal = StopSignal(),
+        on process: StepProcess? = nil
+    ) async throws -> (end: ProcessEnd, output: [UInt8]) {
+        let process = process ?? self.process()
+        defer { _ = process.host.close() }
+        let bytes = ByteList()
+        let end = try await process.run(command(["/bin/sh", "-c", line]), timeout: timeout, stop: stop) {
+            bytes.add($0)
+        }
+        return (end, bytes.bytes)
+    }
+
+    @Test(arguments: [0, 1, 7, 126, 127, 255]) func exitCodesComeThrough(code: Int32) async throws {
+        #expect(try await run("exit \(code)").end == ProcessEnd(exitCode: code))
+    }
+
+    @Test(arguments: [SIGKILL, SIGTERM, SIGSEGV, SIGABRT]) func signalsComeThrough(signal: Int32) async throws {
+        #expect(try await run("kill -\(signal) $$").end == ProcessEnd(signal: signal))
+    }
+
+    @Test func bothStreamsKeepTheirOrder() async throws {
+        let output = try await run(
+            "i=0; while [ $i -lt 300 ]; do echo o$i; echo e$i >&2; i=$((i+1)); done"
+        ).output
+        let expected = (0..<300).map { "o\($0)\ne\($0)\n" }.joined()
+        #expect(String(decoding: output, as: UTF8.self) == expected)
+    }
+
+    @Test func bytesComeAsTheyAre() async throws {
+        let all = (0..<4_096).map { UInt8(truncatingIfNeeded: $0 &* 167 &+ $0 >> 8) }
+        try Data(all).write(to: URL(fileURLWithPath: RunFolder.current.workspace + "/bytes"))
+        #expect(try await run("cat bytes").output == all)
+    }
+
+    @Test(arguments: [1, 65_536, 65_537, 1 << 20, 5_000_001])
+    func theLastByteComesEvenIfTheCommandEndsAtOnce(count: Int) async throws {
+        #expect(try await run("head -c \(count) /dev/zero").output.count == count)
+    }
+
+    @Test func whatAnOrphanWouldStillPrintIsNotWaitedFor() async throws {
+        let start = ContinuousClock().now
+        let (end, output) = try await run("echo before; (sleep 60; echo after) & exit 4")
+        #expect(end == ProcessEnd(exitCode: 4))
+        #expect(output == Array("before\n".utf8))
+        #expect(ContinuousClock().now - start < .seconds(30))
+    }
+
+    @Test func aClosedOutputDoesNotEndTheStep() async throws {
+        let (end, output) = try await run("exec >&- 2>&-; sleep 0.1; exit 5")
+        #expect(end == ProcessEnd(exitCode: 5))
+        #expect(output.isEmpty)
+    }
+
+    @Test func standardInputIsEmpty() async throws {
+        #expect(try await run("cat; echo done").output == Array("done\n".utf8))
+    }
+
+    @Test func aStopBeforeTheStartStartsNothing() async throws {
+        let stop = StopSignal()
+        stop.stop(StopRequest(.cancelled, reason: "no"))
+        let end = try await run("touch started", stop: stop).end
+        #expect(end == ProcessEnd(stopped: StopRequest(.cancelled, reason: "no")))
+        #expect(RunFolder.current.text("started") == nil)
+    }
+
+    @Test func aCommandMayCleanUpWithinTheGrace() async throws {
+        let stop = StopSignal()
+        let line = "trap 'echo cleaned > cleaned; exit 3' TERM; touch up; while :; do sleep 0.01; done"
+        async let ended = run(line, stop: stop)
+        try await eventually { RunFolder.current.text("up") != nil }
+        stop.stop(StopRequest(.cancelled, reason: "no"))
+        let end = try await ended.end
+        #expect(end.exitCode == 3)
+        #expect(end.stopped?.kind == .cancelled)
+        #expect(!end.wasKilled)
+        #expect(RunFolder.current.text("cleaned") == "cleaned\n")
+    }
+
+    @Test func aTimeOutHasAReason() async throws {
+        let end = try await run("sleep 60", timeout: .milliseconds(100)).end
+        let request = StopRequest(.timedOut, reason: "it took longer than 100 ms")
+        #expect(end == ProcessEnd(signal: SIGTERM, stopped: request))
+    }
+
+    @Test func aSlowReaderHoldsTheCommandUp() async throws {
+        let process = process()
+        defer { _ = process.host.close() }
+        let gate = DispatchSemaphore(value: 0)
+        let isOpen = Mutex(false)
+        async let end = process.run(
+            command(["/bin/sh", "-c", "head -c 3000000 /dev/zero; touch written"]), timeout: .seconds(60),
+            stop: StopSignal()
+        ) { _ in
+            if !isOpen.withLock({ $0 }) { gate.wait() }
+        }
+        // The pipe and one read is all that can be taken before the reader goes on; this only gives a chance to err.
+        try await Task.sleep(for: .milliseconds(200))
+        #expect(RunFolder.current.text("written") == nil)
+        isOpen.withLock { $0 = true }
+        gate.signal()
+        #expect(try await end == ProcessEnd(exitCode: 0))
+        #expect(RunFolder.current.text("written") != nil)
+    }
+
+    @Test func aHostThatAStepKilledIsStartedAgain() async throws {
+        let process = process()
+        defer { _ = process.host.close() }
+        // The step's warden's parent is the host itself.
+        let end = try await process.run(
+            command(["/bin/sh", "-c", "kill -9 $(cut -d' ' -f4 /proc/$PPID/stat); sleep 0.05; exit 6"]),
+            timeout: .seconds(60), stop: StopSignal()
+        ) { _ in }
+        #expect(end == ProcessEnd(exitCode: 6))
+        let next = try await process.run(command(["/bin/true"]), timeout: .seconds(60), stop: StopSignal()) { _ in }
+        #expect(next == ProcessEnd(exitCode: 0))
+    }
+
+    @Test func aKilledWardenIsSaidAndItsTreeIsEnded() async throws {
+        let marker = Marker()
+        await #expect(throws: StepProcessProblem.lost) {
+            _ = try await run("(setsid sleep \(marker.seconds) &); kill -9 $PPID; exec sleep \(marker.seconds)")
+        }
+        #expect(marker.survivors == [])
+    }
+}
+
+/// Output of a step, put together.
+final class ByteList: Sendable {
+    private let list = Mutex<[UInt8]>([])
+    var bytes: [UInt8] { list.withLock { $0 } }
+    func add(_ buffer: UnsafeRawBufferPointer) { list.withLock { $0.append(contentsOf: buffer) } }
+}

@@ -1,0 +1,26 @@
+import Sandbox
+import Testing
+
+/// The users that runs are handed where the box is root.
+struct StepUsersTests {
+    /// systemd's range for users that exist only while they are needed.
+    static let all = Set<UInt32>(61_184...65_519)
+
+    @Test(.enabled(if: StepUsers.isPossible, "only root can become others"))
+    func whenAllAreTakenNobodyRunsAsRootInstead() throws {
+        let users = StepUsers(seed: "a box")
+        var taken: [StepUser] = []
+        for _ in Self.all { taken.append(try #require(try users.take())) }
+        #expect(Set(taken.map(\.user)) == Self.all, "each once, never 0")
+        #expect(taken.allSatisfy { $0.user == $0.group })
+        let problem = #expect(throws: SandboxProblem.self) { try users.take() }
+        #expect(problem?.description == "all 4336 users for steps are in use; wait for runs to end")
+        users.giveBack(taken[7])
+        #expect(try users.take()?.user == taken[7].user)
+        #expect(throws: SandboxProblem.self) { try users.take() }
+    }
+
+    @Test(.enabled(if: !StepUsers.isPossible)) func anOrdinaryUserIsEverybody() throws {
+        #expect(try StepUsers().take() == nil)
+    }
+}

@@ -1,0 +1,77 @@
+import TestSupport
+import Foundation
+import Testing
+
+@testable import StateFiles
+
+@Suite("State lock") struct StateLockTests {
+    private func withFolder(_ body: (StateFolder) async throws -> Void) async throws {
+        try await withScratchFolder { scratch in
+            let folder = try StateFolder(environment: ["PIPECTL_HOME": scratch + "/state"])
+            try folder.create()
+            try await body(folder)
+        }
+    }
+
+    @Test func oneAtATime() async throws {
+        try await withFolder { folder in
+            let first = try StateLock.acquire(folder, purpose: "watch")
+            let error = #expect(throws: StateError.self) { try StateLock.acquire(folder, purpose: "run") }
+            #expect(error?.code == .locked)
+            #expect(error?.message.contains("(pid \(getpid()), `watch`) owns \"\(folder.path)\"") == true)
+            first.release()
+            // All of it was done while the file was open.
+            #expect(try Data(contentsOf: URL(fileURLWithPath: folder.lock)).isEmpty)
+            let second = try StateLock.acquire(folder, purpose: "run")
+            first.release()
+            #expect(throws: StateError.self) { try StateLock.acquire(folder, purpose: "watch") }
+            second.release()
+        }
+    }
+
+    @Test func endsWithItsLastUser() async throws {
+        try await withFolder { folder in
+            do { _ = try StateLock.acquire(folder, purpose: "watch") }
+            _ = try StateLock.acquire(folder, purpose: "watch")
+        }
+    }
+
+    #if os(Linux)
+        @Test func isNotInherited() async throws {
+            try await withFolder { folder in
+                let lock = try StateLock.acquire(folder, purpose: "watch")
+                let numbers = descriptors(about: folder.lock)
+                #expect(numbers.count == 1)
+                for number in numbers { #expect(fcntl(number, F_GETFD) & FD_CLOEXEC != 0) }
+                lock.release()
+                #expect(descriptors(about: folder.lock).isEmpty)
+            }
+        }
+    #endif
+
+    /// A process that dies by SIGKILL takes its lock along, whatever its file still says.
+    @Test(.timeLimit(.minutes(1))) func aDeadOwnersLockIsTakenOver() async throws {
+        try await withFolder { folder in
+            let holder = Process()
+            let output = Pipe()
+            holder.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+            holder.arguments = [
+                "perl", "-e",
+                """
+                use Fcntl ':flock'; $| = 1; open(F, '>', $ARGV[0]) or die; flock(F, LOCK_EX) or die;
+                syswrite(F, "$$ watch\\n"); print "held\\n"; sleep 60;
+                """, folder.lock,
+            ]
+            holder.standardOutput = output
+            let ended = Happening()
+            holder.terminationHandler = { _ in ended.happens() }
+            try holder.run()
+            #expect(String(decoding: output.fileHandleForReading.availableData, as: UTF8.self) == "held\n")
+            let error = #expect(throws: StateError.self) { try StateLock.acquire(folder, purpose: "run") }
+            #expect(error?.message.contains("pid \(holder.processIdentifier), `watch`") == true)
+            kill(holder.processIdentifier, SIGKILL)
+            try await ended.wait()
+            _ = try StateLock.acquire(folder, purpose: "run")
+        }
+    }
+}

@@ -1,0 +1,51 @@
+import Foundation
+package import SystemPackage
+
+/// A test's own folder with a workspace in it; gone when the test ends.
+package struct RunFolder: Sendable {
+    @TaskLocal package static var current = RunFolder(root: "/nonexistent")
+
+    package let root: String
+
+    package init(root: String) { self.root = root }
+
+    /// Runs `body` with a new folder as ``current``, and removes the folder.
+    package static func provide(_ body: @concurrent @Sendable () async throws -> Void) async throws {
+        let root = NSTemporaryDirectory() + "pipectl-run-\(UInt64.random(in: .min ... .max))"
+        try FileManager.default.createDirectory(atPath: root, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: root) }
+        try await $current.withValue(RunFolder(root: root)) { try await body() }
+    }
+
+    /// A folder below the root, made if need be.
+    package func path(_ name: String) -> String {
+        let path = root + "/" + name
+        try? FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        return path
+    }
+
+    package var workspace: String { path("workspace") }
+
+    /// The text of a file in the workspace.
+    package func text(_ name: String) -> String? {
+        try? String(contentsOfFile: workspace + "/" + name, encoding: .utf8)
+    }
+
+    package func write(_ text: String, to name: String) throws {
+        let target = URL(fileURLWithPath: workspace + "/" + name)
+        try FileManager.default.createDirectory(
+            at: target.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try text.write(to: target, atomically: false, encoding: .utf8)
+    }
+
+    /// Built beside the tests.
+    package static var stepInit: FilePath {
+        let tests = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
+        return FilePath(URL(fileURLWithPath: tests).deletingLastPathComponent().appendingPathComponent("stepinit").path)
+    }
+}
+
+/// Waits until `isTrue`, in small steps; the test's time limit bounds it.
+package func eventually(_ isTrue: () throws -> Bool) async throws {
+    while try !isTrue() { try await Task.sleep(for: .milliseconds(2)) }
+}

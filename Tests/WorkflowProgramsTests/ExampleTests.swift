@@ -1,0 +1,56 @@
+import Foundation
+@testable import WorkflowPrograms
+import Pipeline
+import Testing
+
+/// The workflows of the guide and of the reference: people copy them.
+@Suite(.programRoom, .timeLimit(.minutes(3))) struct ExampleTests {
+    private static let docs = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().appendingPathComponent("docs")
+
+    /// The pages that have Swift in them, as paths relative to docs/.
+    static var pages: [String] {
+        get throws {
+            let files = try FileManager.default.subpathsOfDirectory(atPath: docs.appendingPathComponent("guide").path)
+            let guide = files.filter { $0.hasSuffix(".md") }.map { "guide/\($0)" }.sorted()
+            let catalog = "../Sources/Pipeline/Documentation.docc"
+            let reference = try FileManager.default
+                .contentsOfDirectory(atPath: docs.appendingPathComponent(catalog).path).filter { $0.hasSuffix(".md") }
+                .map { "\(catalog)/\($0)" }.sorted()
+            return try (["fix.md", "integrity.md", "review.md"] + guide + reference).filter {
+                try text(of: $0).contains("```swift\n")
+            }
+        }
+    }
+
+    private static func text(of page: String) throws -> String {
+        try String(contentsOf: docs.appendingPathComponent(page), encoding: .utf8)
+    }
+
+    @Test func everyLanguageHasAPage() throws {
+        let pages = try Self.pages
+        for language in ["swift", "xcode", "python", "javascript", "c-and-cpp", "rust", "go"] {
+            #expect(pages.contains("guide/languages/\(language).md"))
+        }
+    }
+
+    @Test(arguments: try pages) func theWorkflowsOfAPageCompileAndCanBePlanned(page: String) async throws {
+        let blocks = try Self.text(of: page).components(separatedBy: "```swift\n").dropFirst()
+            .map { $0.components(separatedBy: "```")[0] }
+        // The page that explains `@main` shows it; here all workflows of a page are in one set.
+        let text = blocks.joined(separator: "\n").replacing(/(?m)^@main .*$/, with: "")
+        let names = text.matches(of: /(?m)^let (\w+) = Workflow/).map { String($0.1) }
+        try #require(!names.isEmpty)
+        let program = try await ProgramRoom.current.cache().program(
+            for: .files([
+                "workflows/w.swift":
+                    "import Pipeline\n\(text)\n@main struct W: WorkflowSet { static let workflows = [\(names.joined(separator: ", "))] }"
+            ]))
+        #expect(program.names.count == names.count)
+        for name in program.names {
+            // Plans are only given out when validation has found nothing.
+            let plan = try await program.plan(workflow: name, context: .example)
+            #expect(!plan.steps.isEmpty, "\(name)")
+        }
+    }
+}

@@ -1,0 +1,141 @@
+import StateFiles
+import TestSupport
+import Engine
+import Foundation
+import Git
+import Testing
+
+import Sandbox
+import WorkflowPrograms
+@testable import Workspaces
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// A repository, and a place for workspaces over layers; steps run in them as they would in a run.
+struct LayerGround: Sendable {
+    let folder: String
+    let sandbox: Sandbox
+    let users: StepUsers
+    let layering: Layering
+
+    /// A name that lists of layers must not trip over.
+    private static let spaces = "/spaces a:b,c\\\nd"
+
+    func space(_ name: String) -> String { "\(folder)\(LayerGround.spaces)/\(name)" }
+
+    var store: String { "\(folder)/store.git" }
+
+    /// Whether this machine can lay workspaces over others; elsewhere they are plain checkouts, which others test.
+    static let isPossible: Bool = {
+        #if os(Linux)
+            let trial = Process()
+            trial.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+            trial.arguments = ["unshare", geteuid() == 0 ? "-m" : "-Um", "true"]
+            trial.standardError = FileHandle.nullDevice
+            guard (try? trial.run()) != nil else { return false }
+            trial.waitUntilExit()
+            return trial.terminationStatus == 0
+        #else
+            return false
+        #endif
+    }()
+
+    static func with(_ body: (LayerGround) async throws -> Void) async throws {
+        // On a disk: what is in memory has other rules.
+        let folder = FileManager.default.temporaryDirectory.path + "/layers-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: folder + spaces, withIntermediateDirectories: true)
+        let stepInit = try Installation.stepInit()
+        let sandbox = try await Sandbox.find(stepInit: stepInit, toolchain: try await Toolchain.find().swiftc)
+        let users = StepUsers(seed: folder)
+        let layering = try await Layering.find(
+            stepInit: stepInit, sandbox: sandbox, users: users, in: folder + spaces)
+        let ground = LayerGround(folder: folder, sandbox: sandbox, users: users, layering: layering)
+        try await runCommand("git", "init", "-q", "--bare", "-b", "main", ground.store)
+        do {
+            try await body(ground)
+        } catch {
+            try? await Workspace.remove(folder)
+            throw error
+        }
+        try await Workspace.remove(folder)
+    }
+
+    /// Commits lines for git-fast-import(1) on top of `main`.
+    func commit(_ content: String, to branch: String = "main") async throws -> OID {
+        let script = "\(folder)/script"
+        let from = (try? await id(branch)) == nil ? "" : "from refs/heads/\(branch)^0\n"
+        try
+            ("commit refs/heads/\(branch)\ncommitter A <a@example.com> 1700000000 +0000\ndata 1\nx\n"
+            + "\(from)\(content)\n").write(toFile: script, atomically: true, encoding: .utf8)
+        try await runCommand("sh", "-ec", "git -C \"$0\" fast-import --quiet < \"$1\"", store, script)
+        return try await id(branch)
+    }
+
+    private func id(_ branch: String) async throws -> OID {
+        try await withRepository(at: store) { try $0.resolve("refs/heads/\(branch)") }
+    }
+
+    /// A workspace for a run of its own.
+    func workspace(
+        _ commit: OID, over base: WorkspaceSource? = nil, user: StepUser? = nil, keepsLayers: Bool = true
+    ) async throws -> Workspace {
+        try await Workspace.make(
+            at: space(UUID().uuidString), commit: commit, store: store, base: base, user: user,
+            keepsLayers: keepsLayers, layering: layering)
+    }
+
+    /// What a workspace has become, for others to begin from; nothing may be alive in it.
+    func seal(_ workspace: Workspace) async throws -> WorkspaceSource {
+        await workspace.close()
+        let upper = try #require(workspace.upper)
+        try await Workspace.remove("\(upper.path)/.git")
+        return WorkspaceSource(
+            layers: [upper] + workspace.layers, tree: try #require(workspace.tree),
+            index: try #require(workspace.index))
+    }
+
+    /// Runs a shell command as a step of a run would be; what it prints.
+    func step(
+        _ script: String, in workspace: Workspace, as user: StepUser?, fails: Bool = false,
+        location: SourceLocation = #_sourceLocation
+    ) async throws -> String {
+        let inside = sandbox.command(
+            SandboxPolicy(),
+            mounts: [SandboxMount(workspace.path, at: Sandbox.Place.workspace, .write), SandboxMount(store)],
+            user: user, lifetime: .withParent, directory: Sandbox.Place.workspace, ["/bin/sh", "-ec", script])
+        let words = workspace.enter + inside
+        let result = try await ExternalCommand(
+            words[0], Array(words.dropFirst()), in: "/",
+            environment: Sandbox.linkerPath.merging(["PATH": "/usr/bin:/bin", "HOME": "/sandbox/home"]) { $1 },
+            deadline: .seconds(60)
+        ).run()
+        #expect(result.succeeded != fails, "\(result.text)", sourceLocation: location)
+        return result.text
+    }
+
+    /// Everything that can be seen of a folder from outside: names, kinds, modes, owners, times, sizes, contents.
+    func fingerprint(_ folder: String) async throws -> String {
+        let result = try await ExternalCommand(
+            "/bin/sh",
+            [
+                "-ec",
+                """
+                find . -printf '%y %m %U %G %n %s %T@ %p -> %l\\n' | LC_ALL=C sort
+                find . -type f -print0 | LC_ALL=C sort -z | xargs -0 -r sha1sum
+                """,
+            ], in: folder, outputLimit: 16 << 20
+        ).run()
+        #expect(result.succeeded, "\(result.text)")
+        return result.text
+    }
+
+    /// The same of what a step sees, without what an overlay makes its own: owners, link counts, sizes of folders.
+    static let listing = """
+        find . -mindepth 1 -path ./.git -prune -o -printf '%y %m %P -> %l\\n' | LC_ALL=C sort
+        find . -path ./.git -prune -o -type f -print0 | LC_ALL=C sort -z | xargs -0 -r sha1sum
+        """
+}

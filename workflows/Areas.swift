@@ -1,0 +1,153 @@
+// `script/rooms --areas workflows/Areas.swift` writes this file, and `script/rooms` checks it.
+
+/// The areas of the tests, each with the files that decide its result besides Package.swift.
+let areas = [
+    Area(
+        "archive", "Sources/Archive", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
+        "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText", "Sources/Git", "Sources/Masking",
+        "Sources/Pipeline", "Sources/Reports", "Sources/Results", "Sources/Sandbox", "Sources/Store",
+        "Sources/TerminalText", "Sources/TestReports", "Tests/ArchiveTests", "Tests/Support"
+    ),
+    Area(
+        "build-box", "Sources/Archive", "Sources/BuildBox", "Sources/CAllocator", "Sources/CGit", "Sources/CLinux",
+        "Sources/CLooseObjects", "Sources/Concurrency", "Sources/Control", "Sources/Diagnostics", "Sources/Engine",
+        "Sources/ForeignText", "Sources/Git", "Sources/Masking", "Sources/Pipeline", "Sources/RefHints",
+        "Sources/Reports", "Sources/Results", "Sources/Sandbox", "Sources/Secrets", "Sources/Settings",
+        "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity",
+        "Sources/TestReports", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit",
+        "Sources/swift-reader", "Tests/BuildBoxTests", "Tests/Support", "Tests/TestBasics"
+    ),
+    Area(
+        "control", "Sources/CGit", "Sources/CLooseObjects", "Sources/Concurrency", "Sources/Control", "Sources/Git",
+        "Sources/Pipeline", "Sources/Reports", "Sources/Results", "Sources/Settings", "Sources/Store",
+        "Sources/SystemCalls", "Sources/TerminalText", "Tests/ControlTests", "Tests/Support", "Tests/TestBasics"
+    ),
+    Area(
+        "diagnostics", "Sources/CLinux", "Sources/Diagnostics", "Sources/ForeignText", "Sources/Pipeline",
+        "Sources/Results", "Sources/TerminalText", "Sources/TestReports", "Tests/DiagnosticsTests"
+    ),
+    Area(
+        "end-to-end", "Sources/AgentTools", "Sources/Archive", "Sources/BuildBox", "Sources/CAllocator",
+        "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Client", "Sources/Concurrency",
+        "Sources/Control", "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText", "Sources/Git",
+        "Sources/MCP", "Sources/Masking", "Sources/Pipeline", "Sources/ProjectSetup", "Sources/RefHints",
+        "Sources/Reports", "Sources/Results", "Sources/Sandbox", "Sources/Secrets", "Sources/Settings",
+        "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity",
+        "Sources/TestReports", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl", "Sources/stepinit",
+        "Sources/swift-reader", "Tests/EndToEndTests", "Tests/Support", "script", "workflows"
+    ),
+    Area(
+        "engine", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
+        "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText", "Sources/Git", "Sources/Masking",
+        "Sources/Pipeline", "Sources/ProjectSetup", "Sources/Reports", "Sources/Results", "Sources/Sandbox",
+        "Sources/Store", "Sources/TerminalText", "Sources/TestReports", "Sources/WorkflowPrograms", "Sources/stepinit",
+        "Tests/EngineTests", "Tests/Support", "Tests/TestBasics"
+    ),
+    Area(
+        "fault", "Sources/AgentTools", "Sources/Archive", "Sources/BuildBox", "Sources/CAllocator", "Sources/CGit",
+        "Sources/CLinux", "Sources/CLooseObjects", "Sources/Client", "Sources/Concurrency", "Sources/Control",
+        "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText", "Sources/Git", "Sources/MCP",
+        "Sources/Masking", "Sources/Pipeline", "Sources/ProjectSetup", "Sources/RefHints", "Sources/Reports",
+        "Sources/Results", "Sources/Sandbox", "Sources/Secrets", "Sources/Settings", "Sources/StateFiles",
+        "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
+        "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl", "Sources/stepinit", "Tests/FaultTests",
+        "Tests/Support", "Tests/TestBasics"
+    ),
+    Area(
+        "fuzz", "Sources/AgentTools", "Sources/Archive", "Sources/BuildBox", "Sources/CAllocator", "Sources/CGit",
+        "Sources/CLinux", "Sources/CLooseObjects", "Sources/Client", "Sources/Concurrency", "Sources/Control",
+        "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText", "Sources/Git", "Sources/MCP",
+        "Sources/Masking", "Sources/Pipeline", "Sources/ProjectSetup", "Sources/RefHints", "Sources/Reports",
+        "Sources/Results", "Sources/Sandbox", "Sources/Secrets", "Sources/Settings", "Sources/StateFiles",
+        "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
+        "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl", "Sources/stepinit",
+        "Sources/swift-reader", "Tests/DiagnosticsTests", "Tests/FuzzTests", "Tests/MCPTests", "Tests/PipelineTests",
+        "Tests/Support", "Tests/TestBasics", "Tests/TestIntegrityTests", "Tests/TestReportsTests"
+    ),
+    Area(
+        "git", "Sources/CGit", "Sources/CLooseObjects", "Sources/Concurrency", "Sources/Git", "Tests/GitTests",
+        "Tests/TestBasics"
+    ),
+    Area("masking", "Sources/Masking", "Tests/MaskingTests", "Tests/TestBasics"),
+    Area("mcp", "Sources/MCP", "Tests/MCPTests"),
+    Area(
+        "pipectl", "Sources/AgentTools", "Sources/Archive", "Sources/BuildBox", "Sources/CAllocator", "Sources/CGit",
+        "Sources/CLinux", "Sources/CLooseObjects", "Sources/Client", "Sources/Concurrency", "Sources/Control",
+        "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText", "Sources/Git", "Sources/MCP",
+        "Sources/Masking", "Sources/Pipeline", "Sources/ProjectSetup", "Sources/RefHints", "Sources/Reports",
+        "Sources/Results", "Sources/Sandbox", "Sources/Secrets", "Sources/Settings", "Sources/StateFiles",
+        "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
+        "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl", "Tests/Support", "Tests/pipectlTests",
+        "docs"
+    ),
+    Area("pipeline", "Sources/Pipeline", "Tests/PipelineTests", "Tests/TestBasics"),
+    Area(
+        "project-setup", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
+        "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText", "Sources/Git", "Sources/Masking",
+        "Sources/Pipeline", "Sources/ProjectSetup", "Sources/Reports", "Sources/Results", "Sources/Sandbox",
+        "Sources/Store", "Sources/TerminalText", "Sources/TestReports", "Sources/WorkflowPrograms",
+        "Tests/ProjectSetupTests", "Tests/Support"
+    ),
+    Area(
+        "ref-hints", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency", "Sources/Git",
+        "Sources/Pipeline", "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Store",
+        "Sources/SystemCalls", "Sources/TerminalText", "Tests/RefHintsTests", "Tests/Support"
+    ),
+    Area(
+        "reports", "Sources/CGit", "Sources/CLooseObjects", "Sources/Concurrency", "Sources/Git", "Sources/Pipeline",
+        "Sources/Reports", "Sources/Results", "Sources/Store", "Sources/TerminalText", "Tests/ReportsTests",
+        "Tests/Support", "docs"
+    ),
+    Area("results", "Sources/Pipeline", "Sources/Results", "Tests/ResultsTests"),
+    Area(
+        "sandbox", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency", "Sources/Git",
+        "Sources/Pipeline", "Sources/Reports", "Sources/Results", "Sources/Sandbox", "Sources/Store",
+        "Sources/TerminalText", "Sources/stepinit", "Tests/SandboxTests", "Tests/Support"
+    ),
+    Area(
+        "secrets", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
+        "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText", "Sources/Git", "Sources/Masking",
+        "Sources/Pipeline", "Sources/Reports", "Sources/Results", "Sources/Sandbox", "Sources/Secrets",
+        "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestReports",
+        "Tests/SecretsTests", "Tests/Support"
+    ),
+    Area(
+        "settings", "Sources/CGit", "Sources/CLooseObjects", "Sources/Concurrency", "Sources/Git", "Sources/Pipeline",
+        "Sources/Reports", "Sources/Results", "Sources/Settings", "Sources/Store", "Sources/TerminalText",
+        "Tests/SettingsTests", "Tests/Support"
+    ),
+    Area(
+        "state-files", "Sources/CGit", "Sources/CLooseObjects", "Sources/Concurrency", "Sources/Control",
+        "Sources/Git", "Sources/Pipeline", "Sources/Reports", "Sources/Results", "Sources/Settings",
+        "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Tests/StateFilesTests",
+        "Tests/Support"
+    ),
+    Area(
+        "store", "Sources/CGit", "Sources/CLooseObjects", "Sources/Concurrency", "Sources/Git", "Sources/Pipeline",
+        "Sources/Reports", "Sources/Results", "Sources/Store", "Sources/TerminalText", "Tests/StoreTests",
+        "Tests/Support"
+    ),
+    Area("terminal-text", "Sources/TerminalText", "Tests/TerminalTextTests", "Tests/TestBasics"),
+    Area(
+        "test-integrity", "Sources/Pipeline", "Sources/TestIntegrity", "Sources/swift-reader",
+        "Tests/TestIntegrityTests", "docs"
+    ),
+    Area(
+        "test-reports", "Sources/CLinux", "Sources/Diagnostics", "Sources/ForeignText", "Sources/Pipeline",
+        "Sources/Results", "Sources/TerminalText", "Sources/TestReports", "Tests/TestReportsTests"
+    ),
+    Area(
+        "workflow-programs", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
+        "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText", "Sources/Git", "Sources/Masking",
+        "Sources/Pipeline", "Sources/ProjectSetup", "Sources/Results", "Sources/Sandbox", "Sources/TerminalText",
+        "Sources/TestReports", "Sources/WorkflowPrograms", "Tests/WorkflowProgramsTests", "docs", "workflows"
+    ),
+    Area(
+        "workspaces", "Sources/Archive", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects",
+        "Sources/Concurrency", "Sources/Control", "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText",
+        "Sources/Git", "Sources/Masking", "Sources/Pipeline", "Sources/Reports", "Sources/Results", "Sources/Sandbox",
+        "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText",
+        "Sources/TestReports", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit", "Tests/Support",
+        "Tests/WorkspacesTests"
+    ),
+]
