@@ -2,6 +2,9 @@ import Workspaces
 import StateFiles
 import Control
 import Archive
+import Forges
+import Synchronization
+import SystemPackage
 import Foundation
 import Git
 import Logging
@@ -86,6 +89,18 @@ extension Daemon {
                 target: NotifyTarget(options: options.notify, folder: state.folder.live), news: board.news, log: log)
             services.append(UntilShutdown { await notifier.run() })
         }
+        let facts = ForgeFacts(board: board, bundles: work.execution.pipelines.bundles)
+        let forges = ForgeLinks(
+            index: state.index, credentials: ForgeCredentialStore(folder: FilePath(state.folder.forges)), log: log,
+            news: { [news = board.news] in
+                let seen = Mutex(news.mark(of: []))
+                return ForgeNews {
+                    await news.wait(since: seen.withLock { $0 })
+                    seen.withLock { $0 = news.mark(of: []) }
+                }
+            },
+            facts: { try await facts.facts($0) })
+        services.append(UntilShutdown { await forges.run() })
         return services
     }
 

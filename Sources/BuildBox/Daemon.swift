@@ -159,6 +159,7 @@ extension RequestHandler {
             proofs: proofs,
             clones: CloneCleanup(
                 index: index, kept: pipelines.workspaces.kept, stores: CloneStores(mirrors: repositories.mirrors)),
+            forges: ForgeRequests(index: index, news: queue.board.news),
             log: log)
         queries = QueryHandler(
             index: index, store: store, repositories: repositories, requests: maker,

@@ -100,6 +100,8 @@ public struct StateFolder: Sendable, Hashable {
     package var reserve: String { path + "/ballast" }
     /// The secrets that `pipectl secrets set` keeps; made with the first one.
     public var secrets: String { path + "/secrets" }
+    /// The credentials that `pipectl forge connect` keeps, apart from the secrets of steps; made with the first one.
+    public var forges: String { path + "/forges" }
     /// The file that ``StateLock`` locks.
     public var lock: String { path + "/lock" }
 

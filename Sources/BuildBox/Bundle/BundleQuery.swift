@@ -47,7 +47,7 @@ struct BundleQuery: Sendable {
     }
 
     /// A finished run with its tests, and the logs of what failed.
-    private func archivedDocument(_ id: RunID) async throws -> ReportDocument {
+    func archivedDocument(_ id: RunID) async throws -> ReportDocument {
         let report = try await store.report(id)
         let tests = try await store.tests(id)
         var logs: [String: ReportLog] = [:]

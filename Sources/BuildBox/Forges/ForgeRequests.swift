@@ -4,10 +4,13 @@ import Store
 /// Answers what commands ask about connections to forges.
 struct ForgeRequests: Sendable {
     let index: Store.Index
+    /// Told of connections that came or went.
+    let news: NewsDesk
 
     /// Connects the repository `name`, or replaces its connection.
     func connect(_ name: String, location: String, address: String) async throws {
         try await index.connectForge(name, address: address, location: location)
+        news.tellAll()
     }
 
     /// - Throws: ``RequestError`` where the repository has no connection.
@@ -17,6 +20,7 @@ struct ForgeRequests: Sendable {
                 .unknownRepository,
                 "\"\(name)\" is not connected to a forge; `pipectl forge status` lists those that are")
         }
+        news.tellAll()
     }
 
     func status() async throws -> [ForgeStatus] {

@@ -1,3 +1,4 @@
+import CoreFoundation
 import Workspaces
 import StateFiles
 import SystemCalls

@@ -15,6 +15,7 @@ struct CommandHandler: Sendable {
     let fixes: FixRequests
     let proofs: ProofQueries
     let clones: CloneCleanup
+    let forges: ForgeRequests
     let log: Logger
 
     /// The reply to a request that has one; nil for other requests.
@@ -38,6 +39,13 @@ struct CommandHandler: Sendable {
             try await store.export(from: index)
             let count = try await store.push(to: remote)
             return .completed(.pushed(refs: count, remote: remote))
+        case .connectForge(let wanted):
+            let facts = try await repositories.facts(of: wanted.repository)
+            try await forges.connect(facts.name, location: facts.location, address: wanted.address)
+            return .completed(.connectedForge(repository: facts.name, isConnected: true))
+        case .disconnectForge(let name):
+            try await forges.disconnect(name)
+            return .completed(.connectedForge(repository: name, isConnected: false))
         default: return nil
         }
     }

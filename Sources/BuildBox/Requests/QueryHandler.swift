@@ -31,6 +31,7 @@ struct QueryHandler: Sendable {
         case .parameters(let start): .parameters(try await requests.parameters(of: start))
         case .why(let start): .reasons(try await proofs.why(start))
         case .proofs: .proofs(try await proofs.status())
+        case .forges: .forges(try await ForgeRequests(index: index, news: runs.board.news).status())
         default: try await replyAboutTests(request)
         }
     }

@@ -13,6 +13,8 @@ public enum CompletedAction: Sendable, Equatable, Codable {
     case pushed(refs: Int, remote: String)
     /// The branch is the protected branch of the repository now.
     case protected(branch: String, repository: String)
+    /// Verdicts of the repository are shown at its forge, or (`isConnected` is false) no longer.
+    case connectedForge(repository: String, isConnected: Bool)
 
     /// What a request to cancel a run led to.
     public enum CancelResult: String, Sendable, Codable {
@@ -40,6 +42,8 @@ extension CompletedAction {
             return "\(subject): \(approval.decision == .rejected ? "rejected" : "approved")"
         case .trusted(let step): return "results of \"\(step)\" count as proofs again, starting with its next run"
         case .pushed(let refs, let remote): return "pushed \(refs) refs to \(remote)"
+        case .connectedForge(let repository, let isConnected):
+            return "\(repository) is \(isConnected ? "connected" : "disconnected")"
         case .protected(let branch, let repository): return "\(repository): \(branch) is the protected branch now"
         }
     }

@@ -30,6 +30,7 @@ public enum DaemonReply: Sendable, Codable {
     case parameters([ParameterDeclaration])
     case reasons([StepReasoning])
     case proofs(ProofStatus)
+    case forges([ForgeStatus])
     case bisect(BisectProgress)
     case fix(FixProgress)
     /// The request can't be carried out; `code` is a ``RequestError/Code``. An older daemon sends no origin.

@@ -49,6 +49,12 @@ public enum DaemonRequest: Sendable, Codable {
     /// Trust the proofs of a step again, in one repository or in all.
     case trustProofs(step: String, repository: String?)
     case pushArchive(remote: String)
+    /// Show verdicts of a repository at a forge.
+    case connectForge(ForgeConnectRequest)
+    /// Stop showing verdicts of the repository with this name.
+    case disconnectForge(String)
+    /// The connections to forges, as ``DaemonReply/forges(_:)``.
+    case forges
     /// Find the commit that broke a test. Replies are ``DaemonReply/bisect(_:)``; the last one is the answer.
     case bisect(BisectRequest)
     /// Try to fix a failed run. Replies are ``DaemonReply/fix(_:)``; the last one is the result.

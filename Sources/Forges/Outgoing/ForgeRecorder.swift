@@ -48,9 +48,9 @@ struct ForgeRecorder: Sendable {
 
     /// Whether the forge knows the run's commit and somebody wants to see it there.
     private func isShown(_ run: IndexedRun) -> Bool {
-        run.request.upkeep == nil && run.request.fix == nil && run.request.onlySteps == nil
+        run.request.background == nil && run.request.fix == nil && run.request.onlySteps == nil
             && run.request.onlyTests == nil && run.request.source == nil
-            && run.request.isForeground != true
+            && !run.request.options.isForeground
     }
 
     private func comment(of summary: RunSummary) async throws -> CommentState? {
