@@ -134,8 +134,8 @@ let package = Package(
         .target(
             name: "Workspaces",
             dependencies: [
-                "Archive", "CLinux", "Control", "Engine", "Git", "Pipeline", "Results", "Sandbox", "StateFiles",
-                "Store", "SystemCalls", "TerminalText", "WorkflowPrograms",
+                "Archive", "CLinux", "Concurrency", "Control", "Engine", "Git", "Pipeline", "Results", "Sandbox",
+                "StateFiles", "Store", "SystemCalls", "TerminalText", "WorkflowPrograms",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
@@ -259,8 +259,8 @@ let package = Package(
         .testTarget(
             name: "EngineTests",
             dependencies: [
-                "Concurrency", "Engine", "Masking", "Pipeline", "ProjectSetup", "Results", "Sandbox", "stepinit",
-                "TestBasics", "TestReports", "TestSupport",
+                "Concurrency", "Engine", "Masking", "Pipeline", "Results", "Sandbox", "stepinit", "TestBasics",
+                "TestSupport",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),
@@ -273,7 +273,7 @@ let package = Package(
         .testTarget(
             name: "ArchiveTests",
             dependencies: [
-                "Archive", "Engine", "Git", "Pipeline", "Results", "Sandbox", "Store", "TestSupport",
+                "Archive", "Git", "Pipeline", "Results", "Store", "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: settings),

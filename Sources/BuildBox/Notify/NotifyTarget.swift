@@ -1,3 +1,4 @@
+import Concurrency
 import Control
 import SystemCalls
 import Results

@@ -1,5 +1,5 @@
+import Concurrency
 import Workspaces
-import SystemCalls
 import Control
 import Engine
 import Foundation

@@ -1,6 +1,5 @@
 import Workspaces
 import StateFiles
-import SystemCalls
 import Control
 import Results
 import Store

@@ -1,7 +1,7 @@
 import Workspaces
-import SystemCalls
 import Control
 import Archive
+import Concurrency
 import Reports
 import Results
 import Store

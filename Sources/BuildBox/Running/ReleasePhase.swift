@@ -1,9 +1,9 @@
 import Workspaces
 import StateFiles
-import SystemCalls
 import Results
 import Store
 import Archive
+import Concurrency
 import Git
 import Logging
 import Sandbox

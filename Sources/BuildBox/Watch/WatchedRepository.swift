@@ -1,5 +1,5 @@
+import Concurrency
 import Workspaces
-import SystemCalls
 import Engine
 import Foundation
 import Git
