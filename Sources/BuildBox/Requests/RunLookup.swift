@@ -95,10 +95,3 @@ struct RunLookup: Sendable {
                 + list.joined(separator: "\n"))
     }
 }
-
-extension RequestError {
-    /// The same sentence for everybody who asks for a run that is not there.
-    static func unknownRun(_ id: RunID) -> RequestError {
-        RequestError(.unknownRun, ArchiveError.unknownRun(id).description)
-    }
-}

@@ -101,13 +101,9 @@ import Concurrency
         }
     }
 
-    private func scene() async throws -> (Store.Index, Scheduler, Host, BackgroundWork) {
+    private func scene() async throws -> (Store.Index, Scheduler, Host, MissedSnapshots) {
         let index = try await RunSample.index()
-        let log = PhaseBench.log
-        let background = BackgroundWork(
-            index: index, bases: SnapshotStore(folder: "/none", limit: 0, log: log), log: log, freeBytes: { .max }
-        ) { try await index.enqueue($0) }
-        return (index, Scheduler(index: index, limit: 2), Host(index), background)
+        return (index, Scheduler(index: index, limit: 2), Host(index), MissedSnapshots())
     }
 
     private func accept(_ count: Int, _ index: Store.Index) async throws -> [RunID] {
@@ -121,9 +117,9 @@ import Concurrency
     }
 
     @Test func `everything that waits is run once, within the limit`() async throws {
-        let (index, scheduler, host, background) = try await scene()
+        let (index, scheduler, host, missed) = try await scene()
         let ids = try await accept(6, index)
-        let reports = try await scheduler.work(untilIdle: true, host, background)
+        let reports = try await scheduler.work(untilIdle: true, host, missed)
         #expect(reports.map(\.id).sorted() == ids)
         #expect(await host.executed.sorted() == ids)
         #expect(await host.ended.sorted() == ids)
@@ -131,24 +127,24 @@ import Concurrency
     }
 
     @Test func `only named runs start where runs are named`() async throws {
-        let (index, scheduler, host, background) = try await scene()
+        let (index, scheduler, host, missed) = try await scene()
         let ids = try await accept(3, index)
         await scheduler.startOnly([ids[1]])
-        let reports = try await scheduler.work(untilIdle: true, host, background)
+        let reports = try await scheduler.work(untilIdle: true, host, missed)
         #expect(reports.map(\.id) == [ids[1]])
         #expect(await scheduler.report(of: ids[1])?.verdict == .passed)
         #expect(await !scheduler.isMine(ids[0]))
     }
 
     @Test func `nothing starts on a full disk or while it drains`() async throws {
-        let (index, scheduler, host, background) = try await scene()
+        let (index, scheduler, host, missed) = try await scene()
         _ = try await accept(2, index)
         await host.fill()
-        #expect(try await scheduler.work(untilIdle: true, host, background).isEmpty)
-        let (other, draining, free, work) = try await scene()
+        #expect(try await scheduler.work(untilIdle: true, host, missed).isEmpty)
+        let (other, draining, free, unused) = try await scene()
         _ = try await accept(2, other)
         await draining.drain()
-        #expect(try await draining.work(untilIdle: false, free, work).isEmpty)
+        #expect(try await draining.work(untilIdle: false, free, unused).isEmpty)
         #expect(await free.executed.isEmpty)
     }
 
@@ -179,11 +175,11 @@ import Concurrency
                 return report
             }
         }
-        let (index, scheduler, host, background) = try await scene()
+        let (index, scheduler, host, missed) = try await scene()
         _ = try await accept(1, index)
         let telling = Telling(host, scheduler.events)
         let reports = try await scheduler.events.deliver(to: [FollowUp(index: index)]) {
-            try await scheduler.work(untilIdle: true, telling, background)
+            try await scheduler.work(untilIdle: true, telling, missed)
         }
         #expect(reports.count == 2)
     }

@@ -9,10 +9,8 @@ import Pipeline
 /// What a fixer left in its workspace, made into a commit by the box: of the workspace only names, stamps and the bytes of
 /// regular files are read, and of its `.git` nothing.
 struct FixHarvest: Sendable {
-    /// What is taken of one fix at most.
-    static let mostFiles = 500
+    /// Bytes of one file of a fix, at most.
     static let mostFileBytes = 16 << 20
-    static let mostBytes = 64 << 20
 
     /// The commit that the workspace began as, and the change's own, on top of which the fix is put.
     let tested: OID
@@ -114,10 +112,10 @@ struct FixHarvest: Sendable {
                 continue
             }
             guard new.kind == .file else { return refused(path, "it is not a regular file") }
-            guard new.bytes <= Self.mostFileBytes, bytes + new.bytes <= Self.mostBytes else {
+            guard new.bytes <= Self.mostFileBytes, bytes + new.bytes <= FixLimits.bytes else {
                 return refused(
                     path,
-                    "a fix may have at most \(Self.mostFileBytes >> 20) MiB in a file and \(Self.mostBytes >> 20) MiB in total"
+                    "a fix may have at most \(Self.mostFileBytes >> 20) MiB in a file and \(FixLimits.bytes >> 20) MiB in total"
                 )
             }
             bytes += new.bytes
@@ -131,14 +129,14 @@ struct FixHarvest: Sendable {
             let blob = try store.createBlob(fromFile: copy)
             if let old, old.id == blob, (old.kind == .executable) == new.isExecutable { continue }
             files.append((name, .blob(blob, executable: new.isExecutable)))
-            guard files.count <= Self.mostFiles else {
+            guard files.count <= FixLimits.files else {
                 return Result(
-                    outcome: .refused, reason: "the fix was refused: it changes more than \(Self.mostFiles) files")
+                    outcome: .refused, reason: "the fix was refused: it changes more than \(FixLimits.files) files")
             }
         }
-        guard files.count <= Self.mostFiles else {
+        guard files.count <= FixLimits.files else {
             return Result(
-                outcome: .refused, reason: "the fix was refused: it removes more than \(Self.mostFiles) files")
+                outcome: .refused, reason: "the fix was refused: it removes more than \(FixLimits.files) files")
         }
         guard !files.isEmpty else {
             let aside = leftOut > 0 ? " (except \(leftOut) untracked files)" : ""

@@ -26,7 +26,7 @@ struct RunPlanner: Sendable {
             Approval(
                 why: "", head: request.head, definition: "", binding: binding, askedAt: Date(), decision: .approved)
         }
-        try await withRepository(at: repository.store) { try $0.letGo(of: RunPreparation.pin(run.id)) }
+        try await withRepository(at: repository.store) { try $0.letGo(of: RunPin.ref(of: run.id)) }
         return prepared
     }
 

@@ -91,11 +91,4 @@ struct KnownRepositories: Sendable {
         }
         return rules
     }
-
-    /// The run that a reference means.
-    func run(_ question: RunQuestion) async throws -> RunID {
-        let known = try await directory()
-        let here = known.find(at: question.locations, watchedOnly: true) ?? known.find(at: question.locations)
-        return try await RunLookup(index: index, repository: here?.name).find(question.reference)
-    }
 }

@@ -300,7 +300,7 @@ actor RepositoryWatcher {
             }
             guard let (tip, tree) = found, let tree, tree != scheduledTree else { return true }
             scheduledTree = tree
-            let program = try await RunPreparation.program(at: tip, tree: tree, repository, host.programs())
+            let program = try await CommitWorkflows.program(at: tip, tree: tree, repository, host.programs())
             schedules = program.description.workflows.flatMap { declaration in
                 declaration.triggers.compactMap { trigger in
                     guard let text = trigger.cron, let cron = try? CronSchedule(text) else { return nil }
@@ -414,7 +414,7 @@ actor RepositoryWatcher {
         for tree in Set(sighting.definitions.values) where byTree[tree] == nil {
             do {
                 let programs = try await host.programs()
-                let sources = try await RunPreparation.sources(tree: tree, gitDirectory: repository.gitDirectory)
+                let sources = try await CommitWorkflows.sources(tree: tree, gitDirectory: repository.gitDirectory)
                 let program = try await programs.program(for: sources)
                 byTree[tree] = .workflows(program.description.workflows)
             } catch let error as DefinitionError {

@@ -62,7 +62,7 @@ public struct WatchedRepository: Sendable, Equatable {
             let watched = try Repository(opening: path)
             // Opening also renews the alternates, should the repository have moved.
             let own = try Repository.create(bareAt: store, borrowing: watched.gitDirectory)
-            own.forgetTorn(under: RunPreparation.pins)
+            own.forgetTorn(under: RunPin.prefix)
             MergeScratch.clear(ChangeMerger.scratchFolder(store))
             return watched.gitDirectory
         }
@@ -84,7 +84,7 @@ public struct WatchedRepository: Sendable, Equatable {
         joined.clone = try await offThread { () throws in
             let clone = try Repository(opening: path)
             let own = try Repository.create(bareAt: store, borrowing: [clone.commonDirectory, watched])
-            own.forgetTorn(under: RunPreparation.pins)
+            own.forgetTorn(under: RunPin.prefix)
             MergeScratch.clear(ChangeMerger.scratchFolder(store))
             return clone.commonDirectory
         }

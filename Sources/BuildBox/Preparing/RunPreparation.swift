@@ -30,26 +30,7 @@ struct RunPreparation: Sendable {
     var notes: [Finding]
 }
 
-/// A run that has its verdict before any step.
-struct EarlyVerdict: Error, Sendable, CustomStringConvertible {
-    var verdict: Verdict
-    var reason: String
-    var conflicts: [Report.Conflict] = []
-    var findings: [Finding] = []
-    var tested: OID?
-    /// What a person is asked, for ``Verdict/needsApproval``, and how far the code is trusted.
-    var question: Approval?
-    var trust: Trust?
-
-    /// The reason, and under it what the compiler or the validation says.
-    var description: String { ([reason] + findings.map(\.message)).joined(separator: "\n") }
-}
-
 extension RunPreparation {
-    /// Where run merges are pinned in our own store, so that no `git gc` takes them away.
-    static func pin(_ id: RunID) -> String { "\(pins)/\(id)" }
-    static let pins = "refs/pipectl/runs"
-
     /// Merges, compiles and plans.
     ///
     /// - Parameters:
@@ -67,7 +48,8 @@ extension RunPreparation {
         do { facts = try await self.facts(run, repository, rules) } catch let error as GitError
             where error.code == .tooLarge
         { throw EarlyVerdict(tooLarge: error) }
-        let program = try await program(at: facts.definitionCommit, tree: facts.definitionTree, repository, programs)
+        let program = try await CommitWorkflows.program(
+            at: facts.definitionCommit, tree: facts.definitionTree, repository, programs)
         var context = PlanContext(
             repository: request.repository, event: request.event, commit: facts.tested.hex, ref: request.ref,
             branch: request.branch,
@@ -141,38 +123,6 @@ extension RunPreparation {
         return nil
     }
 
-    /// The compiled workflows of a commit.
-    static func program(
-        at commit: OID, tree: OID, _ repository: WatchedRepository, _ programs: ProgramCache
-    ) async throws -> WorkflowProgram {
-        do {
-            if let kept = try programs.program(keptFor: tree.hex) { return kept }
-            let sources = try await sources(tree: tree, gitDirectory: repository.store)
-            return try await programs.program(for: sources)
-        } catch let error as DefinitionError {
-            throw EarlyVerdict(error, tested: nil)
-        }
-    }
-
-    /// What `workflows/` may come to: all of it is held in memory.
-    private static let sourceLimits = TreeLimits(entries: 10_000, bytes: 64 << 20, fileBytes: 16 << 20)
-
-    /// The files of `workflows/` as the compiler gets them.
-    static func sources(tree: OID, gitDirectory: String) async throws -> WorkflowSources {
-        let files = try await withRepository(at: gitDirectory) { repository in
-            do { _ = try repository.measure(tree: tree, limits: sourceLimits) } catch let excess as TreeExcess {
-                throw DefinitionError(.invalid, "workflows/ is too large to be compiled: \(excess)")
-            }
-            return try repository.entries(ofTree: tree, recursive: true).compactMap { entry -> WorkflowFile? in
-                guard entry.kind == .blob || entry.kind == .executable else { return nil }
-                return WorkflowFile(
-                    path: "workflows/\(entry.path)", bytes: try repository.blob(entry.id),
-                    isExecutable: entry.kind == .executable)
-            }
-        }
-        return WorkflowSources(tree: tree.hex, files: files)
-    }
-
     static func parameters(
         of declaration: WorkflowDeclaration, given: [String: String]
     ) throws -> [String: String] {
@@ -193,31 +143,6 @@ extension RunPreparation {
             throw EarlyVerdict(verdict: .definitionError, reason: problems.joined(separator: "; "))
         }
         return values
-    }
-}
-
-extension EarlyVerdict {
-    /// A definition that can't be used, with the compiler's own words as a finding.
-    init(_ error: DefinitionError, tested: OID?) {
-        var findings = error.findings.map {
-            Finding(
-                rule: $0.rule, severity: .error, message: $0.description, file: nil, line: nil, column: nil,
-                suggestion: nil)
-        }
-        // Each error where it is, and the whole as the compiler has it.
-        findings += DiagnosticScanner().findings(in: Array(error.output.utf8)).filter { $0.severity == .error }
-            .prefix(20).map { finding in
-                var finding = finding
-                (finding.rule, finding.suggestion) = ("workflow-error", "fix it and run `pipectl validate`")
-                return finding
-            }
-        if !error.output.isEmpty {
-            findings.append(
-                Finding(
-                    rule: "workflow-compiler", severity: .error, message: error.output, file: nil, line: nil,
-                    column: nil, suggestion: "fix it and run `pipectl validate`"))
-        }
-        self.init(verdict: .definitionError, reason: error.message, findings: findings, tested: tested)
     }
 }
 

@@ -15,7 +15,7 @@ struct WorkflowDefinitions: Sendable {
 
     /// The compiled workflows of a commit.
     func program(at commit: OID, tree: OID, _ repository: WatchedRepository) async throws -> WorkflowProgram {
-        try await RunPreparation.program(at: commit, tree: tree, repository, tools.programs())
+        try await CommitWorkflows.program(at: commit, tree: tree, repository, tools.programs())
     }
 
     /// The workflow of a run by hand, from the commit that defines it.

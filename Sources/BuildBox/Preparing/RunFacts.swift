@@ -4,14 +4,6 @@ import Foundation
 import Git
 import Pipeline
 
-/// Which refs of a repository are changes, which branches are protected, and what a person is asked about.
-struct TrustRules: Sendable {
-    var policy = TrustPolicy.standard
-    var changeRefs = ChangeRefs.standard
-    /// The branch that changes want into.
-    var target = TargetRule()
-}
-
 /// What the repositories say about a run, read once before it is planned.
 struct RunFacts: Sendable {
     var tested: OID
@@ -63,7 +55,7 @@ extension RunPreparation {
             let tested = merged?.commit ?? head
             // What is theirs, a ref of ours would not keep.
             if try tested != head || !lendRepository(at: watched, { $0.contains(head) }) {
-                try store.keep(tested, as: pin(run.id))
+                try store.keep(tested, as: RunPin.ref(of: run.id))
             }
             // The watched repository itself, now: our own store also holds what nobody merged.
             let (protected, mergedInto, isProtected) = try lendRepository(at: watched) { origin in

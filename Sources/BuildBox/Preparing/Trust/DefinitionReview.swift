@@ -35,7 +35,7 @@ struct DefinitionReview: Sendable {
 
     private func finding(of tree: OID) async throws -> Finding {
         let workflow = run.plan.workflow
-        let sources = try await RunPreparation.sources(tree: tree, gitDirectory: repository.store)
+        let sources = try await CommitWorkflows.sources(tree: tree, gitDirectory: repository.store)
         let program = try await programs.untrusted.program(for: sources)
         guard program.names.contains(workflow) else {
             return finding(

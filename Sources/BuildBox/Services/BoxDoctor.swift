@@ -2,7 +2,6 @@ import Workspaces
 public import StateFiles
 import Control
 import Engine
-import Store
 import Foundation
 import Sandbox
 import WorkflowPrograms

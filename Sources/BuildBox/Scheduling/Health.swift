@@ -13,6 +13,7 @@ final class Health: Sendable {
     }
 
     private let folder: String
+    private let freeBytes: @Sendable () -> Int?
     /// Bytes that have to be free for a run to start.
     private let wantedBytes: Int
     let reserve: ReservedDiskSpace
@@ -23,12 +24,14 @@ final class Health: Sendable {
     /// - Parameters:
     ///   - folder: The state folder, whose disk must have room.
     ///   - wantedBytes: Bytes that have to be free for a run to start.
+    ///   - freeBytes: What is free on that disk; nil where that can't be found out.
     ///   - onRoom: Called when a full disk has room again; must not block.
     init(
         folder: String, wantedBytes: Int, reserve: ReservedDiskSpace, log: Logger,
-        onRoom: @escaping @Sendable () -> Void
+        freeBytes: (@Sendable () -> Int?)? = nil, onRoom: @escaping @Sendable () -> Void
     ) {
         self.folder = folder
+        self.freeBytes = freeBytes ?? { DiskSpace.free(at: folder) }
         self.wantedBytes = wantedBytes
         self.reserve = reserve
         self.log = log
@@ -36,11 +39,11 @@ final class Health: Sendable {
     }
 
     /// Bytes that are free beyond those that a run needs to start; negative where the disk is too full.
-    var spareBytes: Int { (DiskSpace.free(at: folder) ?? .max) - wantedBytes }
+    var spareBytes: Int { (freeBytes() ?? .max) - wantedBytes }
 
     /// Whether the state folder's disk has room for another run; says so once when it has not, and when it has again.
     func hasSpace() -> Bool {
-        let free = DiskSpace.free(at: folder)
+        let free = freeBytes()
         let isFull = free.map { $0 < wantedBytes } ?? false
         let wasFull = state.withLock { state in
             defer { state.isFull = isFull }

@@ -23,7 +23,7 @@ struct RunWork: Sendable {
         // What a crash left between a run's end and what follows from it.
         await fixes.settle()
         let reports = try await scheduler.events.deliver(to: listeners()) {
-            try await scheduler.work(untilIdle: untilIdle, execution, background)
+            try await scheduler.work(untilIdle: untilIdle, execution, background.missed)
         }
         await execution.pipelines.workspaces.reaper?.close()
         return reports
