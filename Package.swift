@@ -76,7 +76,7 @@ let package = Package(
         .executableTarget(
             name: "stepinit", cSettings: [.treatAllWarnings(as: .error)],
             // It is C: with the Swift runtime, which a linker of Swift adds, starting it takes three times as long, and
-            // it is started for every run, and each of its wardens is a fork of it.
+            // it is started for every run, and each of its supervisors is a fork of it.
             linkerSettings: [
                 .unsafeFlags(["-nostartfiles", "-static-executable"], .when(platforms: [.linux]))
             ]),

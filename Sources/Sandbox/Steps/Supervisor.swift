@@ -7,7 +7,7 @@ import Synchronization
 #endif
 
 /// Our end of a process of ``StepHost`` that runs attempts, one at a time.
-struct Warden: Sendable {
+struct Supervisor: Sendable {
     /// What ``StepHost/kill(_:)`` names it by.
     let id: UInt32
     let socket: Int32
@@ -32,8 +32,8 @@ struct Warden: Sendable {
     func close() { closeFile(socket) }
 }
 
-/// What is said to an attempt's warden, by whoever stops it.
-final class WardenControl: Sendable {
+/// What is said to an attempt's supervisor, by whoever stops it.
+final class SupervisorControl: Sendable {
     private struct State {
         var socket: Int32
         var askedAt: ContinuousClock.Instant?
@@ -45,7 +45,7 @@ final class WardenControl: Sendable {
 
     var askedAt: ContinuousClock.Instant? { state.withLock { $0.askedAt } }
 
-    /// Tells the warden, once, to end what it watches over.
+    /// Tells the supervisor, once, to end what it watches over.
     func askToEnd() {
         state.withLock { state in
             guard state.socket >= 0, state.askedAt == nil else { return }

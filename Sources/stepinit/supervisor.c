@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "warden.h"
+#include "supervisor.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -49,7 +49,7 @@ static volatile int32_t problem[2];
 static int problem_pipe[2] = {-1, -1};
 #endif
 
-// Runs between vfork and exec, in the warden's memory: system calls only.
+// Runs between vfork and exec, in the supervisor's memory: system calls only.
 static void become_command(const struct command *command) {
     problem[0] = enter(&command->setting);
     if (problem[0] == 0) {
@@ -144,7 +144,7 @@ static int copy_terminal(int terminal, int output) {
     return count > 0;
 }
 
-// Reads what is to be started into memory that serves all attempts of this warden; 0 when pipectl is gone.
+// Reads what is to be started into memory that serves all attempts of this supervisor; 0 when pipectl is gone.
 static int receive_command(struct command *command) {
     static char *text;
     static char **words;
@@ -268,7 +268,7 @@ static int attend(void) {
         return 0;
     }
     for (int i = 0; i < command.setting.group_count; i++) close(command.setting.groups[i]);
-    // What the command started holds the pipe that ends the log; the warden writes what a terminal shows, if anything.
+    // What the command started holds the pipe that ends the log; the supervisor writes what a terminal shows, if anything.
     if (terminal < 0) close(command.setting.output);
 
     int status = 0, ended = 0, asked = 0, none_left = 0;
