@@ -33,13 +33,13 @@ struct Decision: Sendable, Equatable {
     ///   - paths: The changed paths from one commit to another; asked only where a trigger filters by path. Nil where they
     ///     can't be told: then each filter lets it through.
     static func make(
-        repository: String, sighting: Sighting, known: [ChangeRecord], refreshes: Bool = false,
+        repository: String, observation: RefObservation, known: [ChangeRecord], refreshes: Bool = false,
         definition: (OID) -> Definition, paths: (_ from: OID?, _ to: OID) -> [String]?
     ) -> Decision {
         var decision = Decision()
         let byName = Dictionary(known.map { ($0.name, $0) }, uniquingKeysWith: { $1 })
 
-        for change in sighting.changes {
+        for change in observation.changes {
             var record = ChangeRecord(
                 name: change.name, target: change.target, head: change.head.hex,
                 targetCommit: change.targetCommit.hex, state: change.isLanded ? .landed : .open, title: change.title,
@@ -58,21 +58,21 @@ struct Decision: Sendable, Equatable {
             }
             decision.changes.append(record)
         }
-        for name in sighting.closed {
+        for name in observation.closed {
             guard var record = byName[name], record.state != .landed else { continue }
             record.state = .closed
             decision.changes.append(record)
         }
-        for var branch in sighting.branches {
+        for var branch in observation.branches {
             // A change is also contained in its own source branch; only its target can take it in.
             branch.landings.removeAll { landing in
                 let name = landing.change
-                return (sighting.targets[name] ?? byName[name]?.target ?? sighting.defaultTarget) != branch.name
+                return (observation.targets[name] ?? byName[name]?.target ?? observation.defaultTarget) != branch.name
             }
-            decision.note(branch, sighting, byName, repository, definition, paths)
+            decision.note(branch, observation, byName, repository, definition, paths)
             let source = branch.definition ?? branch.new
             for declaration in declarations(definition(source)) {
-                let isTarget = branch.name == sighting.defaultTarget || known.contains { $0.target == branch.name }
+                let isTarget = branch.name == observation.defaultTarget || known.contains { $0.target == branch.name }
                 if refreshes, isTarget, branch.old != nil, declaration.needsRefresh(on: branch.name) {
                     decision.requests.append(
                         .warmUp(
@@ -100,7 +100,7 @@ struct Decision: Sendable, Equatable {
                         definition: source, previous: branch.old, landings: []))
             }
         }
-        for tag in sighting.tags {
+        for tag in observation.tags {
             let source = tag.definition ?? tag.commit
             for declaration in declarations(definition(source))
             where declaration.triggers.contains(where: { $0.event == .tag && $0.matches(branch: tag.name) }) {
@@ -115,10 +115,11 @@ struct Decision: Sendable, Equatable {
 
     /// Updates the changes that a moved branch concerns: those that landed in it, those it made stale.
     private mutating func note(
-        _ branch: Sighting.MovedBranch, _ sighting: Sighting, _ known: [String: ChangeRecord], _ repository: String,
+        _ branch: RefObservation.MovedBranch, _ observation: RefObservation, _ known: [String: ChangeRecord],
+        _ repository: String,
         _ definition: (OID) -> Definition, _ paths: (OID?, OID) -> [String]?
     ) {
-        let moved = Set(sighting.changes.map(\.name))
+        let moved = Set(observation.changes.map(\.name))
         var landed: Set<String> = []
         for landing in branch.landings where landed.insert(landing.change).inserted {
             changes.removeAll { $0.name == landing.change }
@@ -137,9 +138,10 @@ struct Decision: Sendable, Equatable {
         where record.target == branch.name && [.open, .stale, .conflict].contains(record.state)
             && !landed.contains(name) && !moved.contains(name) && record.targetCommit != branch.new.hex
         {
-            guard let head = sighting.heads[name], head.hex == record.head else { continue }
-            let change = Sighting.MovedChange(
-                name: name, ref: sighting.refs[name] ?? "", head: head, target: branch.name, targetCommit: branch.new,
+            guard let head = observation.heads[name], head.hex == record.head else { continue }
+            let change = RefObservation.MovedChange(
+                name: name, ref: observation.refs[name] ?? "", head: head, target: branch.name,
+                targetCommit: branch.new,
                 title: record.title, author: record.author, isLanded: false)
             let retests = Decision.requests(
                 testing: change, repository: repository, nonce: "onto \(branch.new.hex)", definition: definition,
@@ -158,7 +160,7 @@ struct Decision: Sendable, Equatable {
     }
 
     private static func requests(
-        testing change: Sighting.MovedChange, repository: String, nonce: String,
+        testing change: RefObservation.MovedChange, repository: String, nonce: String,
         definition: (OID) -> Definition, paths: (OID?, OID) -> [String]?,
         where condition: (WorkflowDeclaration) -> Bool
     ) -> [RunRequest] {

@@ -345,18 +345,18 @@ actor RepositoryWatcher {
         let programs = try? await host.programs()
         let file = repository.knownCommits
         let (gathered, kept) = try await withRepository(at: repository.gitDirectory) { repository in
-            let sighting = try Sighting.gather(
+            let observation = try RefObservation.gather(
                 repository, snapshot: snapshot, refChanges: news.moves, rules: trust, keeping: file)
-            return (sighting, programs.map { Self.kept(sighting, $0) } ?? [:])
+            return (observation, programs.map { Self.kept(observation, $0) } ?? [:])
         }
-        let sighting = try await gathered.recognised(in: repository)
-        say(sighting.unreadable)
-        let definitions = try await definitions(sighting, kept)
+        let observation = try await gathered.recognised(in: repository)
+        say(observation.unreadable)
+        let definitions = try await definitions(observation, kept)
         let name = repository.name
         let refreshes = host.makesSnapshots
         @Sendable func decision(_ paths: (_ from: OID?, _ to: OID) -> [String]?) -> Decision {
             Decision.make(
-                repository: name, sighting: sighting, known: news.known, refreshes: refreshes,
+                repository: name, observation: observation, known: news.known, refreshes: refreshes,
                 definition: { commit in definitions[commit] ?? .none }, paths: paths)
         }
         let made: Decision
@@ -375,7 +375,7 @@ actor RepositoryWatcher {
             made = decision { _, _ in [] }
         }
         let outcome = try await index.recordLook(
-            repository: name, moved: sighting.moved, requests: made.requests, changes: made.changes)
+            repository: name, moved: observation.moved, requests: made.requests, changes: made.changes)
         await host.carryOut(outcome.superseded, outcome.toCancel)
         for run in outcome.queued {
             log.info("\(name): run \(run.id) \(run.request.workflow), \(run.request.subjectInWords)")
@@ -384,7 +384,7 @@ actor RepositoryWatcher {
     }
 
     /// One line for each ref that can't be read, up to a number that a log can bear.
-    private func say(_ unreadable: [Sighting.UnreadableRef]) {
+    private func say(_ unreadable: [RefObservation.UnreadableRef]) {
         for one in unreadable.prefix(20) {
             log.warning("\(repository.name): \(one.ref) (\(one.id.short)) can't be read: \(one.reason)")
         }
@@ -394,9 +394,9 @@ actor RepositoryWatcher {
     }
 
     /// What the cache has of the workflows that are wanted, by their trees.
-    private static func kept(_ sighting: Sighting, _ programs: ProgramCache) -> [OID: Decision.Definition] {
+    private static func kept(_ observation: RefObservation, _ programs: ProgramCache) -> [OID: Decision.Definition] {
         var kept: [OID: Decision.Definition] = [:]
-        for tree in Set(sighting.definitions.values) {
+        for tree in Set(observation.definitions.values) {
             // What is wrong with one is said where it would be compiled.
             guard let program = try? programs.program(keptFor: tree.hex) else { continue }
             kept[tree] = .workflows(program.description.workflows)
@@ -408,10 +408,10 @@ actor RepositoryWatcher {
     ///
     /// - Parameter kept: Of the trees that are compiled already.
     private func definitions(
-        _ sighting: Sighting, _ kept: [OID: Decision.Definition]
+        _ observation: RefObservation, _ kept: [OID: Decision.Definition]
     ) async throws -> [OID: Decision.Definition] {
         var byTree = kept
-        for tree in Set(sighting.definitions.values) where byTree[tree] == nil {
+        for tree in Set(observation.definitions.values) where byTree[tree] == nil {
             do {
                 let programs = try await host.programs()
                 let sources = try await CommitWorkflows.sources(tree: tree, gitDirectory: repository.gitDirectory)
@@ -422,13 +422,14 @@ actor RepositoryWatcher {
                 byTree[tree] = error.code == .noWorkflows ? Decision.Definition.none : .broken
             }
         }
-        if sighting.definitions.isEmpty && !(sighting.changes.isEmpty && sighting.branches.isEmpty) && !saidNoWorkflows
+        if observation.definitions.isEmpty && !(observation.changes.isEmpty && observation.branches.isEmpty)
+            && !saidNoWorkflows
         {
             saidNoWorkflows = true
             log.warning(
                 "\(repository.name) has no workflows/ on the branches that moved, so nothing is tested: run `pipectl init` in a clone, commit and push"
             )
         }
-        return sighting.definitions.compactMapValues { byTree[$0] }
+        return observation.definitions.compactMapValues { byTree[$0] }
     }
 }

@@ -17,7 +17,7 @@ struct Notifier: Sendable {
     let index: Store.Index
     let options: NotifyOptions
     let target: NotifyTarget
-    let news: NewsDesk
+    let news: ChangeNotifier
     let log: Logger
 
     /// Goes on until the task is cancelled.

@@ -86,7 +86,7 @@ struct VerdictWait {
     private var isAbsenceOver: Bool { absentSince.map { $0 + Self.absenceGrace <= .now } ?? false }
 
     /// Waits for news; after a look that failed not for ever, so that it is tried again.
-    private mutating func wait(since mark: NewsDesk.Mark) async {
+    private mutating func wait(since mark: ChangeNotifier.Mark) async {
         let pause: Duration
         if lookFailed {
             pause = .seconds(5)

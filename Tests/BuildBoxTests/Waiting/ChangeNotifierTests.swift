@@ -2,10 +2,10 @@ import Testing
 
 @testable import BuildBox
 
-struct NewsDeskTests {
+struct ChangeNotifierTests {
     @Test(.timeLimit(.minutes(1)))
     func newsBetweenTheLookAndTheWaitIsNotMissed() async {
-        let desk = NewsDesk()
+        let desk = ChangeNotifier()
         let mark = desk.mark(of: [1])
         desk.tell(1)
         await desk.wait(since: mark)
@@ -16,7 +16,7 @@ struct NewsDeskTests {
 
     @Test(.timeLimit(.minutes(1)))
     func newsOfOtherRunsWakesNobody() async {
-        let desk = NewsDesk()
+        let desk = ChangeNotifier()
         let mark = desk.mark(of: [1])
         desk.tell(2)
         await withTaskGroup(of: Bool.self) { group in
@@ -39,7 +39,7 @@ struct NewsDeskTests {
 
     @Test(.timeLimit(.minutes(1)))
     func everyoneIsWokenWhenAnyRunBeginsOrEnds() async {
-        let desk = NewsDesk()
+        let desk = ChangeNotifier()
         let marks = (1...100).map { desk.mark(of: [$0]) }
         await withTaskGroup(of: Void.self) { group in
             for mark in marks { group.addTask { await desk.wait(since: mark) } }

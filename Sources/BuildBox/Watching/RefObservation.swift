@@ -4,7 +4,7 @@ import Git
 import Pipeline
 
 /// What one look saw: plain facts, gathered with the repository in hand, from which ``Decision`` is made.
-struct Sighting: Sendable {
+struct RefObservation: Sendable {
     /// A change whose head is new.
     struct MovedChange: Sendable, Equatable {
         var name: String
@@ -73,18 +73,18 @@ struct Sighting: Sendable {
     var unreadable: [UnreadableRef] = []
 
     /// Finds out which changes landed in the branches that moved.
-    func recognised(in repository: WatchedRepository) async throws -> Sighting {
+    func recognised(in repository: WatchedRepository) async throws -> RefObservation {
         guard !drafts.isEmpty else { return self }
-        var sighting = self
+        var observation = self
         let merger = try await ChangeMerger.find()
         for (index, draft) in drafts {
             let confirmed = try await merger.confirmed(
                 draft.questions, objects: repository.gitDirectory,
                 scratch: ChangeMerger.scratchFolder(repository.store))
-            sighting.branches[index].landings = draft.landings(confirmed: confirmed)
+            observation.branches[index].landings = draft.landings(confirmed: confirmed)
         }
-        sighting.drafts = [:]
-        return sighting
+        observation.drafts = [:]
+        return observation
     }
 
     /// The target of each change that moved.

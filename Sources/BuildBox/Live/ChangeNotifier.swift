@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// News of a run are its steps' beginnings and ends, not their output. That a run is accepted, begins or ends is news
 /// for everybody: places in the queue move.
-final class NewsDesk: Sendable {
+final class ChangeNotifier: Sendable {
     /// How much had happened when somebody looked.
     struct Mark: Sendable, Equatable {
         fileprivate var all: Int

@@ -3,7 +3,7 @@ import Foundation
 import Git
 import Pipeline
 
-extension Sighting {
+extension RefObservation {
     /// Reads everything that a decision about `refChanges` needs.
     ///
     /// Whoever may push can push a ref that leads to no commit, or to a commit that can't be read. Each is noted in
@@ -13,30 +13,30 @@ extension Sighting {
     static func gather(
         _ repository: Repository, snapshot: RefSnapshot, refChanges: [RefChange], rules: TrustRules,
         keeping file: String
-    ) throws -> Sighting {
-        var gathering = SightingGathering(repository: repository, snapshot: snapshot, rules: rules)
+    ) throws -> RefObservation {
+        var gathering = RefObservationGathering(repository: repository, snapshot: snapshot, rules: rules)
         gathering.readTips(refChanges)
         for change in refChanges { gathering.read(change) }
         gathering.recogniseLandings(refChanges, keeping: file)
         gathering.readDefinitions()
-        return gathering.sighting
+        return gathering.observation
     }
 }
 
 /// One look's facts while they are read.
-private struct SightingGathering {
+private struct RefObservationGathering {
     let repository: Repository
     let snapshot: RefSnapshot
     let rules: TrustRules
     let protected: ProtectedBranches
-    var sighting = Sighting()
+    var observation = RefObservation()
 
     init(repository: Repository, snapshot: RefSnapshot, rules: TrustRules) {
         self.repository = repository
         self.snapshot = snapshot
         self.rules = rules
         protected = ProtectedBranches.read(snapshot, rules)
-        sighting.defaultTarget = protected.target?.branch
+        observation.defaultTarget = protected.target?.branch
     }
 
     /// Fills the tips of branches, and the heads of changes.
@@ -48,25 +48,25 @@ private struct SightingGathering {
         let relevant = movesBranch ? snapshot.refs[...] : snapshot.refs.entries(under: "refs/heads/")
         for (ref, commit) in relevant {
             switch rules.changeRefs.kind(of: ref) {
-            case .branch(let name): sighting.tips[name] = commit
+            case .branch(let name): observation.tips[name] = commit
             case .change(let name):
-                sighting.heads[name] = commit
-                sighting.refs[name] = ref
+                observation.heads[name] = commit
+                observation.refs[name] = ref
             case .tag, .other: continue
             }
         }
     }
 
     mutating func read(_ change: RefChange) {
-        sighting.moved.append(RefMove(ref: change.name, old: change.old?.hex, new: change.new?.hex))
+        observation.moved.append(RefMove(ref: change.name, old: change.old?.hex, new: change.new?.hex))
         let kind = rules.changeRefs.kind(of: change.name)
         guard let new = change.new else {
-            if case .change(let name) = kind { sighting.closed.append(name) }
+            if case .change(let name) = kind { observation.closed.append(name) }
             return
         }
-        guard change.name.utf8.count <= Sighting.longestRef else {
+        guard change.name.utf8.count <= RefObservation.longestRef else {
             let start = change.name.prefix(100)
-            note(change.name, new, "its name is longer than \(Sighting.longestRef) bytes: \(start)…")
+            note(change.name, new, "its name is longer than \(RefObservation.longestRef) bytes: \(start)…")
             return
         }
         do {
@@ -74,13 +74,13 @@ private struct SightingGathering {
             case .change(let name): readChange(name, change.name, new)
             case .branch(let name):
                 let definition = try definition(of: new)
-                sighting.branches.append(
-                    Sighting.MovedBranch(
+                observation.branches.append(
+                    RefObservation.MovedBranch(
                         name: name, ref: change.name, old: change.old, new: new, landings: [], definition: definition))
             case .tag(let name):
                 let definition = try definition(of: new)
-                sighting.tags.append(
-                    Sighting.MovedTag(name: name, ref: change.name, commit: new, definition: definition))
+                observation.tags.append(
+                    RefObservation.MovedTag(name: name, ref: change.name, commit: new, definition: definition))
             case .other: return
             }
         } catch {
@@ -89,8 +89,8 @@ private struct SightingGathering {
     }
 
     private mutating func readChange(_ name: String, _ ref: String, _ head: OID) {
-        guard let target = sighting.defaultTarget, let tip = sighting.tips[target] else { return }
-        var change = Sighting.MovedChange(
+        guard let target = observation.defaultTarget, let tip = observation.tips[target] else { return }
+        var change = RefObservation.MovedChange(
             name: name, ref: ref, head: head, target: target, targetCommit: tip, title: "", author: "",
             isLanded: false)
         do {
@@ -102,7 +102,7 @@ private struct SightingGathering {
             change.problem = "\(error)"
             note(ref, head, "\(error)")
         }
-        sighting.changes.append(change)
+        observation.changes.append(change)
     }
 
     /// The commit that defines what runs for `commit`; nil: itself.
@@ -117,7 +117,7 @@ private struct SightingGathering {
     }
 
     mutating func recogniseLandings(_ refChanges: [RefChange], keeping file: String) {
-        var candidates = sighting.heads.map { ChangeHead(name: $0.key, head: $0.value) }
+        var candidates = observation.heads.map { ChangeHead(name: $0.key, head: $0.value) }
         // A branch that is deleted with its merge has landed all the same.
         for change in refChanges where change.new == nil {
             guard case .change(let name) = rules.changeRefs.kind(of: change.name), let head = change.old else {
@@ -125,13 +125,13 @@ private struct SightingGathering {
             }
             if repository.contains(head) { candidates.append(ChangeHead(name: name, head: head)) }
         }
-        for index in sighting.branches.indices where !candidates.isEmpty {
-            let branch = sighting.branches[index]
+        for index in observation.branches.indices where !candidates.isEmpty {
+            let branch = observation.branches[index]
             guard let old = branch.old, repository.contains(old) else { continue }
             do {
                 // Of one branch: another's history would take its place in the file.
-                let isTarget = branch.name == sighting.defaultTarget
-                sighting.drafts[index] = try Landings.draft(
+                let isTarget = branch.name == observation.defaultTarget
+                observation.drafts[index] = try Landings.draft(
                     candidates, in: repository, from: old, to: branch.new, keeping: isTarget ? file : nil)
             } catch {
                 note(branch.ref, branch.new, "its changes can't be determined: \(error)")
@@ -141,22 +141,23 @@ private struct SightingGathering {
 
     mutating func readDefinitions() {
         let definers =
-            sighting.changes.map(\.targetCommit) + sighting.branches.map { $0.definition ?? $0.new }
-            + sighting.tags.map { $0.definition ?? $0.commit }
-            + sighting.branches.compactMap { sighting.tips[$0.name] }
+            observation.changes.map(\.targetCommit) + observation.branches.map { $0.definition ?? $0.new }
+            + observation.tags.map { $0.definition ?? $0.commit }
+            + observation.branches.compactMap { observation.tips[$0.name] }
         for commit in Set(definers) {
             do {
                 guard let tree = try repository.treeID(of: commit, path: "workflows") else { continue }
-                sighting.definitions[commit] = tree
+                observation.definitions[commit] = tree
             } catch {
-                let ref = sighting.branches.first { $0.new == commit }?.ref ?? sighting.defaultTarget ?? commit.hex
+                let ref =
+                    observation.branches.first { $0.new == commit }?.ref ?? observation.defaultTarget ?? commit.hex
                 note(ref, commit, "its workflows/ can't be read: \(error)")
             }
         }
     }
 
     private mutating func note(_ ref: String, _ id: OID, _ reason: String) {
-        let isKnown = sighting.unreadable.contains { $0.ref == ref }
-        if !isKnown { sighting.unreadable.append(Sighting.UnreadableRef(ref: ref, id: id, reason: reason)) }
+        let isKnown = observation.unreadable.contains { $0.ref == ref }
+        if !isKnown { observation.unreadable.append(RefObservation.UnreadableRef(ref: ref, id: id, reason: reason)) }
     }
 }
