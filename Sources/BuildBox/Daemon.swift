@@ -23,7 +23,6 @@ public final class Daemon: Sendable {
     /// Brings ended runs into `archive.git`.
     let archive: ArchiveService
     let requests: RequestHandler
-    let redTests: AsyncStream<BisectRequest>
     let log: Logger
 
     /// Opens the state folder for this process alone and settles what an earlier one left.
@@ -59,16 +58,13 @@ public final class Daemon: Sendable {
             pool: SlotPool(slots: options.slots, capacities: options.capacities), workspaces: workspaces,
             monitor: RunMonitor(live: board, events: scheduler.events, scheduler: scheduler),
             waiters: ApprovalWaiters(), bundle: { try await bundles.bundle($0) }, log: log)
-        let redTests: AsyncStream<BisectRequest>.Continuation
-        // More than anybody would read the answers of; the newest are asked about again when they are still red.
-        (self.redTests, redTests) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(100))
         work = RunWork(
             scheduler: scheduler,
             execution: RunExecution(pipelines: pipelines, repositories: repositories, health: health, log: log),
             background: BackgroundWork(
                 index: state.index, bases: workspaces.bases, log: log, freeBytes: { [health] in health.spareBytes },
                 accept: { try await queue.accept($0) }),
-            fixes: fixes, redTests: redTests, writesNotes: options.writesNotes, log: log)
+            fixes: fixes, redTests: RedTestQueue(), writesNotes: options.writesNotes, log: log)
         requests = RequestHandler(pipelines, queue, fixes, repositories, bundles, health)
         archive = ArchiveService(store: state.archive, index: state.index, log: log)
         (self.state, self.options, self.log) = (state, options, log)

@@ -10,8 +10,7 @@ struct RunWork: Sendable {
     let execution: RunExecution
     let background: BackgroundWork
     let fixes: FixCoordinator
-    /// Told of tests that turned red.
-    let redTests: AsyncStream<BisectRequest>.Continuation
+    let redTests: RedTestQueue
     let writesNotes: Bool
     let log: Logger
 
@@ -34,7 +33,7 @@ struct RunWork: Sendable {
         let index = execution.pipelines.state.index
         var listeners: [any RunListener] = [
             ChangeStateListener(index: index, log: log),
-            CauseListener(index: index, log: log) { [redTests] in redTests.yield($0) },
+            CauseListener(index: index, log: log) { [redTests] in redTests.add($0) },
             background,
             FixListener { [fixes] in await fixes.settle() },
         ]
