@@ -80,7 +80,7 @@ let package = Package(
         .executableTarget(
             name: "stepinit", cSettings: [.treatAllWarnings(as: .error)],
             // It is C: with the Swift runtime, which a linker of Swift adds, starting it takes three times as long, and
-            // it is started for every run, and each of its wardens is a fork of it.
+            // it is started for every run, and each of its supervisors is a fork of it.
             linkerSettings: [
                 .unsafeFlags(["-nostartfiles", "-static-executable"], .when(platforms: [.linux]))
             ]),
@@ -138,8 +138,8 @@ let package = Package(
         .target(
             name: "Workspaces",
             dependencies: [
-                "Archive", "CLinux", "Control", "Engine", "Git", "Pipeline", "Results", "Sandbox", "StateFiles",
-                "Store", "SystemCalls", "TerminalText", "WorkflowPrograms",
+                "Archive", "CLinux", "Concurrency", "Control", "Engine", "Git", "Pipeline", "Results", "Sandbox",
+                "StateFiles", "Store", "SystemCalls", "TerminalText", "WorkflowPrograms",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
@@ -289,8 +289,8 @@ let package = Package(
         .testTarget(
             name: "EngineTests",
             dependencies: [
-                "Concurrency", "Engine", "Masking", "Pipeline", "ProjectSetup", "Results", "Sandbox", "stepinit",
-                "TestBasics", "TestReports", "TestSupport",
+                "Concurrency", "Engine", "Masking", "Pipeline", "Results", "Sandbox", "stepinit", "TestBasics",
+                "TestSupport",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),
@@ -303,7 +303,7 @@ let package = Package(
         .testTarget(
             name: "ArchiveTests",
             dependencies: [
-                "Archive", "Engine", "Git", "Pipeline", "Results", "Sandbox", "Store", "TestSupport",
+                "Archive", "Git", "Pipeline", "Results", "Store", "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: settings),

@@ -3,10 +3,9 @@
 /// The areas of the tests, each with the files that decide its result besides Package.swift.
 let areas = [
     Area(
-        "archive", "Sources/Archive", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
-        "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText", "Sources/Git", "Sources/Masking",
-        "Sources/Pipeline", "Sources/Reports", "Sources/Results", "Sources/Sandbox", "Sources/Store",
-        "Sources/TerminalText", "Sources/TestReports", "Tests/ArchiveTests", "Tests/Support"
+        "archive", "Sources/Archive", "Sources/CGit", "Sources/CLooseObjects", "Sources/Concurrency", "Sources/Git",
+        "Sources/Pipeline", "Sources/Reports", "Sources/Results", "Sources/Store", "Sources/TerminalText",
+        "Tests/ArchiveTests", "Tests/Support"
     ),
     Area(
         "build-box", "Sources/Archive", "Sources/BuildBox", "Sources/CAllocator", "Sources/CGit", "Sources/CLinux",
@@ -39,9 +38,9 @@ let areas = [
     Area(
         "engine", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
         "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText", "Sources/Git", "Sources/Masking",
-        "Sources/Pipeline", "Sources/ProjectSetup", "Sources/Reports", "Sources/Results", "Sources/Sandbox",
-        "Sources/Store", "Sources/TerminalText", "Sources/TestReports", "Sources/WorkflowPrograms", "Sources/stepinit",
-        "Tests/EngineTests", "Tests/Support", "Tests/TestBasics"
+        "Sources/Pipeline", "Sources/Reports", "Sources/Results", "Sources/Sandbox", "Sources/Store",
+        "Sources/TerminalText", "Sources/TestReports", "Sources/stepinit", "Tests/EngineTests", "Tests/Support",
+        "Tests/TestBasics"
     ),
     Area(
         "fault", "Sources/AgentTools", "Sources/Archive", "Sources/BuildBox", "Sources/CAllocator", "Sources/CGit",

@@ -81,7 +81,7 @@ extension Daemon {
         var services: [any Service] = watchers.map { watcher in UntilShutdown { await watcher.run() } }
         services.append(UntilShutdown { await ScheduleClock(watchers: watchers).run() })
         guard !watchers.isEmpty else { return services }
-        let (bisect, redTests) = (requests.commands.bisect, redTests)
+        let (bisect, redTests) = (requests.commands.bisect, work.redTests.requests)
         services.append(UntilShutdown { await bisect.run(redTests) })
         if options.notify.isWanted {
             let notifier = Notifier(

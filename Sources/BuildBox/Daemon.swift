@@ -23,7 +23,6 @@ public final class Daemon: Sendable {
     /// Brings ended runs into `archive.git`.
     let archive: ArchiveService
     let requests: RequestHandler
-    let redTests: AsyncStream<BisectRequest>
     let log: Logger
 
     /// Opens the state folder for this process alone and settles what an earlier one left.
@@ -53,23 +52,20 @@ public final class Daemon: Sendable {
             index: state.index, store: state.archive, queue: queue, repositories: repositories, health: health,
             log: log)
         let tests = TestQueries(index: state.index, store: state.archive, repositories: repositories)
+        let bundles = BundleQuery(index: state.index, store: state.archive, board: board, tests: tests)
         let pipelines = RunPipelines(
             state: state, options: options, tools: tools,
             pool: SlotPool(slots: options.slots, capacities: options.capacities), workspaces: workspaces,
             monitor: RunMonitor(live: board, events: scheduler.events, scheduler: scheduler),
-            waiters: ApprovalWaiters(),
-            bundles: BundleQuery(index: state.index, store: state.archive, board: board, tests: tests), log: log)
-        let redTests: AsyncStream<BisectRequest>.Continuation
-        // More than anybody would read the answers of; the newest are asked about again when they are still red.
-        (self.redTests, redTests) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(100))
+            waiters: ApprovalWaiters(), bundle: { try await bundles.bundle($0) }, log: log)
         work = RunWork(
             scheduler: scheduler,
             execution: RunExecution(pipelines: pipelines, repositories: repositories, health: health, log: log),
             background: BackgroundWork(
                 index: state.index, bases: workspaces.bases, log: log, freeBytes: { [health] in health.spareBytes },
                 accept: { try await queue.accept($0) }),
-            fixes: fixes, redTests: redTests, writesNotes: options.writesNotes, log: log)
-        requests = RequestHandler(pipelines, queue, fixes, repositories, tests, health)
+            fixes: fixes, redTests: RedTestQueue(), writesNotes: options.writesNotes, log: log)
+        requests = RequestHandler(pipelines, queue, fixes, repositories, bundles, health)
         archive = ArchiveService(store: state.archive, index: state.index, log: log)
         (self.state, self.options, self.log) = (state, options, log)
         try await settle()
@@ -134,10 +130,11 @@ extension RequestHandler {
     /// Puts the answers to requests together.
     init(
         _ pipelines: RunPipelines, _ queue: RunQueue, _ fixes: FixCoordinator, _ repositories: KnownRepositories,
-        _ tests: TestQueries, _ health: Health
+        _ bundles: BundleQuery, _ health: Health
     ) {
         let (state, options, log) = (pipelines.state, pipelines.options, pipelines.log)
         let (index, store, tools) = (state.index, state.archive, pipelines.tools)
+        let tests = bundles.tests
         let definitions = WorkflowDefinitions(repositories: repositories, tools: tools)
         let maker = RunRequestMaker(index: index, repositories: repositories, definitions: definitions, tests: tests)
         let planner = RunPlanner(index: index, repositories: repositories, tools: tools, log: log)
@@ -163,7 +160,7 @@ extension RequestHandler {
             log: log)
         queries = QueryHandler(
             index: index, store: store, repositories: repositories, requests: maker,
-            runs: RunQueries(index: index, board: queue.board), tests: tests, bundles: pipelines.bundles,
+            runs: RunQueries(index: index, board: queue.board), tests: tests, bundles: bundles,
             proofs: proofs,
             status: StatusQuery(
                 index: index, board: queue.board, watchers: repositories.watchers, approvals: approvals, tools: tools,

@@ -1,4 +1,4 @@
-// What the warden's child does between vfork and exec to become the command of an attempt.
+// What the supervisor's child does between vfork and exec to become the command of an attempt.
 
 #include <errno.h>
 #include <fcntl.h>

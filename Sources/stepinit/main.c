@@ -1,13 +1,13 @@
 // stepinit: starts the steps of a run and leaves nothing of them alive.
 //
-// pipectl starts one stepinit for each run, with a socket as its standard input, and asks it for as many wardens as
-// attempts of steps go on at a time (see requests.h). A warden starts the command of an attempt in a session of its own
-// and adopts every orphan below it (PR_SET_CHILD_SUBREAPER, Linux). When the command ends, the warden kills what is left
+// pipectl starts one stepinit for each run, with a socket as its standard input, and asks it for as many supervisors as
+// attempts of steps go on at a time (see requests.h). A supervisor starts the command of an attempt in a session of its own
+// and adopts every orphan below it (PR_SET_CHILD_SUBREAPER, Linux). When the command ends, the supervisor kills what is left
 // of it, whatever session or group it moved to, and only then says how it ended. Asked to end, it passes SIGTERM on to all
-// of them and kills what is alive after the grace. When its socket closes because pipectl died, it kills at once. A warden
+// of them and kills what is alive after the grace. When its socket closes because pipectl died, it kills at once. A supervisor
 // whose command ended by itself and left nothing has the next attempt; any other one ends.
 //
-// One process for a run, not one for each attempt: a sandbox has to be set up only once, and forking a warden costs more
+// One process for a run, not one for each attempt: a sandbox has to be set up only once, and forking a supervisor costs more
 // than all the rest of an attempt but its command. In a sandbox it is the first process of its namespace: nothing in there can
 // signal or trace it, and with its end the kernel ends everything else.
 //
@@ -37,46 +37,46 @@
 #include "messages.h"
 #include "processes.h"
 #include "requests.h"
-#include "warden.h"
+#include "supervisor.h"
 
 #ifdef __linux__
 #include <sys/prctl.h>
 #endif
 
-struct warden {
+struct supervisor {
     uint32_t id;
     pid_t pid;  // 0 once it has ended
     int status;
     int control;
 };
 
-static struct warden *wardens;
-static size_t warden_count, warden_room;
+static struct supervisor *supervisors;
+static size_t supervisor_count, supervisor_room;
 
 static void noted(int number) { (void)number; }
 
 static int strays;
 
 static void kill_stray(pid_t pid, int signal_number, int depth) {
-    for (size_t i = 0; i < warden_count; i++)
-        if (wardens[i].pid == pid) return;
+    for (size_t i = 0; i < supervisor_count; i++)
+        if (supervisors[i].pid == pid) return;
     strays++;
     signal_tree(pid, signal_number, depth);
 }
 
-// Notes which wardens have ended, and buries orphans.
+// Notes which supervisors have ended, and reaps orphans.
 static void collect(void) {
     int status;
     for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
-        for (size_t i = 0; i < warden_count; i++) {
-            if (wardens[i].pid != pid) continue;
-            wardens[i].pid = 0;
-            wardens[i].status = status;
+        for (size_t i = 0; i < supervisor_count; i++) {
+            if (supervisors[i].pid != pid) continue;
+            supervisors[i].pid = 0;
+            supervisors[i].status = status;
         }
     }
 }
 
-// A step may have killed its warden: what it watched over is ours now. Bounded, since what hangs in the kernel can't
+// A step may have killed its supervisor: what it watched over is ours now. Bounded, since what hangs in the kernel can't
 // be killed and others wait.
 static void kill_strays(void) {
     for (long long end = now_ms() + 10000; now_ms() < end; nap()) {
@@ -87,38 +87,38 @@ static void kill_strays(void) {
     }
 }
 
-static void reap_wardens(void) {
+static void reap_supervisors(void) {
     collect();
-    for (size_t i = 0; i < warden_count;) {
-        if (wardens[i].pid != 0) {
+    for (size_t i = 0; i < supervisor_count;) {
+        if (supervisors[i].pid != 0) {
             i++;
             continue;
         }
-        int status = wardens[i].status;
+        int status = supervisors[i].status;
         if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
             kill_strays();
-            say(wardens[i].control, report_lost, status, 0);
+            say(supervisors[i].control, report_lost, status, 0);
         }
-        close(wardens[i].control);
-        wardens[i] = wardens[--warden_count];
+        close(supervisors[i].control);
+        supervisors[i] = supervisors[--supervisor_count];
     }
 }
 
-static void start_warden(uint32_t id, int control) {
-    if (warden_count == warden_room) {
-        size_t room = warden_room ? 2 * warden_room : 16;
-        struct warden *larger = realloc(wardens, room * sizeof *larger);
+static void start_supervisor(uint32_t id, int control) {
+    if (supervisor_count == supervisor_room) {
+        size_t room = supervisor_room ? 2 * supervisor_room : 16;
+        struct supervisor *larger = realloc(supervisors, room * sizeof *larger);
         if (!larger) {
             say(control, report_no_process, ENOMEM, 0);
             close(control);
             return;
         }
-        wardens = larger;
-        warden_room = room;
+        supervisors = larger;
+        supervisor_room = room;
     }
     pid_t pid = fork();
     if (pid == 0) {
-        for (size_t i = 0; i < warden_count; i++) close(wardens[i].control);
+        for (size_t i = 0; i < supervisor_count; i++) close(supervisors[i].control);
         dup2(null_fd, 0);
         if (control != control_fd) {
             dup2(control, control_fd);
@@ -132,7 +132,7 @@ static void start_warden(uint32_t id, int control) {
         close(control);
         return;
     }
-    wardens[warden_count++] = (struct warden){.id = id, .pid = pid, .control = control};
+    supervisors[supervisor_count++] = (struct supervisor){.id = id, .pid = pid, .control = control};
 }
 
 // Returns 0 when pipectl is gone.
@@ -143,17 +143,17 @@ static int serve_request(void) {
     if (count < 0) return errno == EINTR || errno == EAGAIN;
     if (count != sizeof request) return 0;
     if (request.kind == request_kill) {
-        for (size_t i = 0; i < warden_count; i++)
-            if (wardens[i].id == request.id && wardens[i].pid != 0) kill(wardens[i].pid, SIGKILL);
+        for (size_t i = 0; i < supervisor_count; i++)
+            if (supervisors[i].id == request.id && supervisors[i].pid != 0) kill(supervisors[i].pid, SIGKILL);
     }
     // With a full table of descriptors there is nobody to answer: pipectl finds the socket's other end closed.
     if (number < 1) return 1;
-    // Above those that a warden gives its own places to.
+    // Above those that a supervisor gives its own places to.
     int control = request.kind == request_start ? fcntl(socket, F_DUPFD_CLOEXEC, 10) : -1;
     if (request.kind == request_start && control < 0) say(socket, report_no_process, errno, 0);
     // What is not used is closed: whoever has the other end waits for its end.
     close(socket);
-    if (control >= 0) start_warden(request.id, control);
+    if (control >= 0) start_supervisor(request.id, control);
     return 1;
 }
 
@@ -165,7 +165,7 @@ static void pass_on(int number) {
     if (only_child > 0) kill(only_child, number);
 }
 
-// Starts one command and ends as it does; as the first process of a namespace it also buries orphans.
+// Starts one command and ends as it does; as the first process of a namespace it also reaps orphans.
 static int run_one(char **words) {
     static const int passed[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT};
     struct sigaction action = {.sa_handler = pass_on};
@@ -279,7 +279,7 @@ int main(int count, char **arguments) {
         (void)written;
         close(score);
     }
-    // Nothing that a step starts may look into this process or the wardens, which hold its secrets for a moment.
+    // Nothing that a step starts may look into this process or the supervisors, which hold its secrets for a moment.
     prctl(PR_SET_DUMPABLE, 0);
 #endif
     char **command = confine(arguments);
@@ -302,7 +302,7 @@ int main(int count, char **arguments) {
         return write(STDERR_FILENO, help, sizeof help - 1) > 0 ? 2 : 3;
     }
     setsid();
-    // Numbers 0 to 3 are taken in every warden, so none of ours may be among them by chance.
+    // Numbers 0 to 3 are taken in every supervisor, so none of ours may be among them by chance.
     int null = open("/dev/null", O_RDWR);
     if (null < 0) return 3;
     null_fd = fcntl(null, F_DUPFD_CLOEXEC, 10);
@@ -334,10 +334,10 @@ int main(int count, char **arguments) {
 
     int connected = 1;
     for (;;) {
-        reap_wardens();
-        // Without pipectl the wardens end what they watch over; this stays for those that can't. With the first process
+        reap_supervisors();
+        // Without pipectl the supervisors end what they watch over; this stays for those that can't. With the first process
         // of a namespace the kernel ends all others.
-        if (!connected && (warden_count == 0 || getpid() == 1)) return 0;
+        if (!connected && (supervisor_count == 0 || getpid() == 1)) return 0;
         fd_set readable;
         FD_ZERO(&readable);
         if (connected) FD_SET(STDIN_FILENO, &readable);

@@ -1,10 +1,10 @@
 // What pipectl and stepinit say to each other. `StepHost.swift` writes the same by hand: change both.
 //
 // All numbers are in the machine's own order. A start request carries a descriptor (SCM_RIGHTS): the control socket of a
-// new warden. Over that socket goes one `launch` for each attempt, with descriptors of its own: the pipe for its output,
+// new supervisor. Over that socket goes one `launch` for each attempt, with descriptors of its own: the pipe for its output,
 // and the entrances (`tasks` or `cgroup.procs`) of the control groups that the command is to be in, if any. The wish that
 // it ends is any byte after that. The answer is one `report`; by then no process of the attempt is left. With
-// `report_flag_again` the warden waits for the next launch, without it it has ended.
+// `report_flag_again` the supervisor waits for the next launch, without it it has ended.
 
 #pragma once
 
@@ -46,7 +46,7 @@ enum {
     report_no_command = 2,  // value: errno of exec
     report_no_folder = 3,   // value: errno of chdir
     report_no_process = 4,  // value: errno of fork and the like
-    report_lost = 5,        // the warden itself was killed
+    report_lost = 5,        // the supervisor itself was killed
     report_no_secret = 6,   // value: errno of writing a secret's file
     report_no_group = 7,    // value: errno of entering a control group
 };
@@ -54,7 +54,7 @@ enum {
 enum {
     report_flag_asked = 1,   // it was asked to end before it had ended
     report_flag_killed = 2,  // something was still alive after the grace
-    report_flag_again = 4,   // it ended by itself and left nothing behind: its warden can have another attempt
+    report_flag_again = 4,   // it ended by itself and left nothing behind: its supervisor can have another attempt
 };
 
 struct report {

@@ -17,7 +17,7 @@ struct DecisionTests {
 
     struct Row: Sendable, CustomTestStringConvertible {
         var testDescription: String
-        var sighting: Sighting
+        var observation: RefObservation
         var known: [ChangeRecord] = []
         var declarations: [WorkflowDeclaration]
         var paths: [String] = []
@@ -35,11 +35,11 @@ struct DecisionTests {
     static let all = [test, release, push, tag]
 
     @Test func aMovedTargetIsRunForTheBaseOfWhatComesNext() {
-        var sighting = DecisionTests.branch()
-        sighting.defaultTarget = "main"
+        var observation = DecisionTests.branch()
+        observation.defaultTarget = "main"
         func requests(_ declarations: [WorkflowDeclaration], refreshes: Bool = true) -> [RunRequest] {
             Decision.make(
-                repository: "repo", sighting: sighting, known: [], refreshes: refreshes,
+                repository: "repo", observation: observation, known: [], refreshes: refreshes,
                 definition: { _ in .workflows(declarations) }, paths: { _, _ in [] }
             ).requests.filter { $0.background != nil }
         }
@@ -50,7 +50,7 @@ struct DecisionTests {
         #expect(requests(DecisionTests.all, refreshes: false).isEmpty)
         let both = WorkflowDeclaration(name: "test", triggers: [.pullRequest(into: "main"), .merge(into: "main")])
         #expect(requests([both]).isEmpty, "its own run on the branch leaves the base")
-        sighting.defaultTarget = "other"
+        observation.defaultTarget = "other"
         #expect(requests(DecisionTests.all).isEmpty, "no change wants into it")
     }
 
@@ -62,43 +62,43 @@ struct DecisionTests {
         return id
     }
 
-    static func change(_ name: String = "7", isLanded: Bool = false) -> Sighting.MovedChange {
-        Sighting.MovedChange(
+    static func change(_ name: String = "7", isLanded: Bool = false) -> RefObservation.MovedChange {
+        RefObservation.MovedChange(
             name: name, ref: "refs/pull/\(name)/head", head: head, target: "main", targetCommit: target,
             title: "Title", author: "Ada", isLanded: isLanded)
     }
 
-    static func moved(change: Sighting.MovedChange) -> Sighting {
-        var sighting = Sighting()
-        sighting.changes = [change]
-        sighting.heads = [change.name: change.head]
-        sighting.refs = [change.name: change.ref]
-        return sighting
+    static func moved(change: RefObservation.MovedChange) -> RefObservation {
+        var observation = RefObservation()
+        observation.changes = [change]
+        observation.heads = [change.name: change.head]
+        observation.refs = [change.name: change.ref]
+        return observation
     }
 
     static func branch(
         _ name: String = "main", old: OID? = target, new: OID = newTarget, landings: [Landing] = [],
         heads: [String: OID] = [:]
-    ) -> Sighting {
-        var sighting = Sighting()
-        sighting.branches = [
-            Sighting.MovedBranch(name: name, ref: "refs/heads/\(name)", old: old, new: new, landings: landings)
+    ) -> RefObservation {
+        var observation = RefObservation()
+        observation.branches = [
+            RefObservation.MovedBranch(name: name, ref: "refs/heads/\(name)", old: old, new: new, landings: landings)
         ]
-        sighting.heads = heads
-        sighting.refs = heads.reduce(into: [:]) { $0[$1.key] = "refs/pull/\($1.key)/head" }
-        return sighting
+        observation.heads = heads
+        observation.refs = heads.reduce(into: [:]) { $0[$1.key] = "refs/pull/\($1.key)/head" }
+        return observation
     }
 
-    static func tagged(_ name: String) -> Sighting {
-        var sighting = Sighting()
-        sighting.tags = [Sighting.MovedTag(name: name, ref: "refs/tags/\(name)", commit: head)]
-        return sighting
+    static func tagged(_ name: String) -> RefObservation {
+        var observation = RefObservation()
+        observation.tags = [RefObservation.MovedTag(name: name, ref: "refs/tags/\(name)", commit: head)]
+        return observation
     }
 
-    static func closing(_ name: String) -> Sighting {
-        var sighting = Sighting()
-        sighting.closed = [name]
-        return sighting
+    static func closing(_ name: String) -> RefObservation {
+        var observation = RefObservation()
+        observation.closed = [name]
+        return observation
     }
 
     static func known(_ state: ChangeRecord.State, _ name: String = "7") -> ChangeRecord {
@@ -127,76 +127,76 @@ struct DecisionTests {
     static let rows: [Row] = [
         Row(
             testDescription: "a new change is tested with the definition of its target",
-            sighting: moved(change: change()), declarations: all, requests: [tested], changes: ["7": .open]),
+            observation: moved(change: change()), declarations: all, requests: [tested], changes: ["7": .open]),
         Row(
             testDescription: "a change that is in the target already starts nothing",
-            sighting: moved(change: change(isLanded: true)), declarations: all, changes: ["7": .landed]),
+            observation: moved(change: change(isLanded: true)), declarations: all, changes: ["7": .landed]),
         Row(
             testDescription: "a change into a branch that no workflow names starts nothing",
-            sighting: moved(change: change()),
+            observation: moved(change: change()),
             declarations: [WorkflowDeclaration(name: "test", triggers: [.pullRequest(into: "release/*")])],
             changes: ["7": .open]),
         Row(
-            testDescription: "a change that touches a filtered path is tested", sighting: moved(change: change()),
+            testDescription: "a change that touches a filtered path is tested", observation: moved(change: change()),
             declarations: filtered(paths: ["Sources/**"]), paths: ["Sources/a.swift", "README.md"],
             requests: [tested], changes: ["7": .open]),
         Row(
-            testDescription: "a change that touches no filtered path is not", sighting: moved(change: change()),
+            testDescription: "a change that touches no filtered path is not", observation: moved(change: change()),
             declarations: filtered(paths: ["Sources/**"]), paths: ["README.md"], changes: ["7": .open]),
         Row(
-            testDescription: "a change of ignored paths only is not tested", sighting: moved(change: change()),
+            testDescription: "a change of ignored paths only is not tested", observation: moved(change: change()),
             declarations: filtered(ignoring: ["docs/**"]), paths: ["docs/a.md"], changes: ["7": .open]),
         Row(
-            testDescription: "a change of an ignored path and another is", sighting: moved(change: change()),
+            testDescription: "a change of an ignored path and another is", observation: moved(change: change()),
             declarations: filtered(ignoring: ["docs/**"]), paths: ["docs/a.md", "a.swift"], requests: [tested],
             changes: ["7": .open]),
         Row(
-            testDescription: "a change whose ref is gone is closed", sighting: closing("7"), known: [known(.open)],
+            testDescription: "a change whose ref is gone is closed", observation: closing("7"), known: [known(.open)],
             declarations: all, changes: ["7": .closed]),
         Row(
-            testDescription: "a landed change stays landed when its ref goes", sighting: closing("7"),
+            testDescription: "a landed change stays landed when its ref goes", observation: closing("7"),
             known: [known(.landed)], declarations: all),
         Row(
-            testDescription: "an unknown change that goes leaves no record", sighting: closing("7"),
+            testDescription: "an unknown change that goes leaves no record", observation: closing("7"),
             declarations: all),
         Row(
             testDescription: "a merge starts the merge and the push workflow, and lands the change",
-            sighting: branch(
+            observation: branch(
                 landings: [Landing(change: "7", head: head, commit: newTarget, how: .squash)], heads: ["7": head]),
             known: [known(.open)], declarations: all, requests: [released, pushed], changes: ["7": .landed]),
         Row(
-            testDescription: "commits without a change are a merge too", sighting: branch(), declarations: [release],
+            testDescription: "commits without a change are a merge too", observation: branch(), declarations: [release],
             requests: [released]),
         Row(
-            testDescription: "a new branch starts push workflows only", sighting: branch(old: nil),
+            testDescription: "a new branch starts push workflows only", observation: branch(old: nil),
             declarations: all, requests: [pushed]),
         Row(
-            testDescription: "a branch that no workflow names starts nothing", sighting: branch("other"),
+            testDescription: "a branch that no workflow names starts nothing", observation: branch("other"),
             declarations: all),
         Row(
-            testDescription: "a tag starts what wants its name", sighting: tagged("v1.0"), declarations: all,
+            testDescription: "a tag starts what wants its name", observation: tagged("v1.0"), declarations: all,
             requests: [Wanted(workflow: "tag", event: .tag, head: head, definition: head)]),
-        Row(testDescription: "another tag starts nothing", sighting: tagged("nightly"), declarations: all),
+        Row(testDescription: "another tag starts nothing", observation: tagged("nightly"), declarations: all),
         Row(
-            testDescription: "an open change is stale when its target moves", sighting: branch(heads: ["7": head]),
+            testDescription: "an open change is stale when its target moves", observation: branch(heads: ["7": head]),
             known: [known(.open)], declarations: [test], changes: ["7": .stale]),
         Row(
-            testDescription: "a workflow may want stale changes tested again", sighting: branch(heads: ["7": head]),
+            testDescription: "a workflow may want stale changes tested again", observation: branch(heads: ["7": head]),
             known: [known(.open)], declarations: retesting,
             requests: [Wanted(workflow: "test", event: .pullRequest, head: head, definition: newTarget)],
             changes: ["7": .open]),
         Row(
-            testDescription: "a closed change does not become stale", sighting: branch(heads: ["7": head]),
+            testDescription: "a closed change does not become stale", observation: branch(heads: ["7": head]),
             known: [known(.closed)], declarations: retesting),
         Row(
-            testDescription: "another branch makes no change stale", sighting: branch("other", heads: ["7": head]),
+            testDescription: "another branch makes no change stale", observation: branch("other", heads: ["7": head]),
             known: [known(.open)], declarations: retesting),
     ]
 
     @Test(arguments: rows)
     func decides(_ row: Row) {
         let decision = Decision.make(
-            repository: "r", sighting: row.sighting, known: row.known,
+            repository: "r", observation: row.observation, known: row.known,
             definition: { _ in .workflows(row.declarations) }, paths: { _, _ in row.paths })
         let requests = decision.requests.map {
             Wanted(
@@ -229,9 +229,9 @@ struct DecisionTests {
             Landing(change: "7", head: Self.head, commit: Self.newTarget, how: .rebase),
             Landing(change: "9", head: Self.oid(9), commit: Self.newTarget, how: .merge),
         ]
-        var sighting = Self.branch(landings: landings)
-        sighting.defaultTarget = "main"
-        let decision = make(sighting, declarations: [Self.release])
+        var observation = Self.branch(landings: landings)
+        observation.defaultTarget = "main"
+        let decision = make(observation, declarations: [Self.release])
         let request = try #require(decision.requests.first)
         #expect(request.mergedChanges.map(\.name) == ["7", "9"])
         #expect(request.mergedChanges.map(\.recognition) == [.rebase, .merge])
@@ -243,9 +243,9 @@ struct DecisionTests {
 
     @Test func aChangeHasNotLandedInItsOwnSourceBranch() throws {
         let landings = [Landing(change: "7", head: Self.head, commit: Self.head, how: .fastForward)]
-        var sighting = Self.branch(landings: landings)
-        sighting.defaultTarget = "develop"
-        let decision = make(sighting, declarations: [Self.release])
+        var observation = Self.branch(landings: landings)
+        observation.defaultTarget = "develop"
+        let decision = make(observation, declarations: [Self.release])
         #expect(decision.changes.isEmpty)
         #expect(decision.requests.first?.mergedChanges.isEmpty == true)
     }
@@ -263,51 +263,52 @@ struct DecisionTests {
     }
 
     @Test func aChangeThatMovedWithItsTargetIsTestedOnce() {
-        var sighting = Self.moved(change: Self.change())
-        sighting.branches = Self.branch().branches
-        let decision = make(sighting, known: [Self.known(.open)], declarations: Self.retesting)
+        var observation = Self.moved(change: Self.change())
+        observation.branches = Self.branch().branches
+        let decision = make(observation, known: [Self.known(.open)], declarations: Self.retesting)
         #expect(decision.requests.map(\.event) == [.pullRequest])
     }
 
     @Test func aChangeThatLandsInTheSameLookIsNotTested() {
-        var sighting = Self.moved(change: Self.change())
-        sighting.branches =
+        var observation = Self.moved(change: Self.change())
+        observation.branches =
             Self.branch(landings: [Landing(change: "7", head: Self.head, commit: Self.newTarget, how: .merge)])
             .branches
-        let decision = make(sighting, declarations: Self.all)
+        let decision = make(observation, declarations: Self.all)
         #expect(decision.requests.map(\.event) == [.merge, .push])
         #expect(decision.changes.map(\.state) == [.landed])
     }
 
     @Test func aBrokenDefinitionIsReportedOnceUnderItsOwnName() {
-        for sighting in [Self.moved(change: Self.change()), Self.branch()] {
+        for observation in [Self.moved(change: Self.change()), Self.branch()] {
             let decision = Decision.make(
-                repository: "r", sighting: sighting, known: [], definition: { _ in .broken }, paths: { _, _ in [] })
+                repository: "r", observation: observation, known: [], definition: { _ in .broken },
+                paths: { _, _ in [] })
             #expect(decision.requests.map(\.workflow) == ["workflows"])
         }
     }
 
     @Test func aBrokenDefinitionOnATargetDoesNotRetestItsChanges() {
         let decision = Decision.make(
-            repository: "r", sighting: Self.branch(heads: ["7": Self.head]), known: [Self.known(.open)],
+            repository: "r", observation: Self.branch(heads: ["7": Self.head]), known: [Self.known(.open)],
             definition: { _ in .broken }, paths: { _, _ in [] })
         #expect(decision.requests.map(\.event) == [.push])
         #expect(decision.changes.map(\.state) == [.stale])
     }
 
     @Test func withoutWorkflowsNothingStarts() {
-        var sighting = Self.moved(change: Self.change())
-        sighting.branches = Self.branch().branches
-        sighting.tags = Self.tagged("v1").tags
+        var observation = Self.moved(change: Self.change())
+        observation.branches = Self.branch().branches
+        observation.tags = Self.tagged("v1").tags
         let decision = Decision.make(
-            repository: "r", sighting: sighting, known: [], definition: { _ in .none }, paths: { _, _ in [] })
+            repository: "r", observation: observation, known: [], definition: { _ in .none }, paths: { _, _ in [] })
         #expect(decision.requests.isEmpty)
         #expect(decision.changes.map(\.state) == [.open])
     }
 
     @Test func changedPathsAreAskedForOnlyWhereATriggerFilters() {
         let decision = Decision.make(
-            repository: "r", sighting: Self.moved(change: Self.change()), known: [],
+            repository: "r", observation: Self.moved(change: Self.change()), known: [],
             definition: { _ in .workflows([Self.test]) },
             paths: { _, _ in
                 Issue.record("nothing filters by path")
@@ -317,10 +318,10 @@ struct DecisionTests {
     }
 
     private func make(
-        _ sighting: Sighting, known: [ChangeRecord] = [], declarations: [WorkflowDeclaration]
+        _ observation: RefObservation, known: [ChangeRecord] = [], declarations: [WorkflowDeclaration]
     ) -> Decision {
         Decision.make(
-            repository: "r", sighting: sighting, known: known, definition: { _ in .workflows(declarations) },
+            repository: "r", observation: observation, known: known, definition: { _ in .workflows(declarations) },
             paths: { _, _ in [] })
     }
 }

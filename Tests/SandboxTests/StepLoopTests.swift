@@ -139,7 +139,7 @@ import TestSupport
         #expect(marker.survivors == [])
     }
 
-    @Test func aWardenThatIsCleanHasTheNextCommandAndOnlyThat() async throws {
+    @Test func aSupervisorThatIsCleanHasTheNextCommandAndOnlyThat() async throws {
         let marker = Marker()
         try await withLoop { lines in
             let first = try await lines.run("echo $PPID")
@@ -152,12 +152,12 @@ import TestSupport
         }
     }
 
-    @Test func aWardenThatWasKilledBetweenTwoCommandsIsReplaced() async throws {
+    @Test func aSupervisorThatWasKilledBetweenTwoCommandsIsReplaced() async throws {
         try await withLoop { lines in
             let first = try await lines.run("echo $PPID").text
             let pid = try #require(pid_t(first.trimmingCharacters(in: .newlines)))
             kill(pid, SIGKILL)
-            // The host says so on the warden's socket once it has buried it.
+            // The host says so on the supervisor's socket once it has buried it.
             try await eventually { kill(pid, 0) != 0 }
             let second = try await lines.run("echo $PPID; exit 5")
             #expect(second.end == ProcessEnd(exitCode: 5))
@@ -180,7 +180,7 @@ import TestSupport
         }
     }
 
-    @Test func variablesOfOneCommandAreNotLeftInTheWarden() async throws {
+    @Test func variablesOfOneCommandAreNotLeftInTheSupervisor() async throws {
         try await withLoop { lines in
             var secret = lines.make("echo $PPID")
             secret.environment["TOKEN"] = "x-" + "\(UInt64.random(in: .min ... .max))"

@@ -128,7 +128,7 @@ import TestSupport
     @Test func aHostThatAStepKilledIsStartedAgain() async throws {
         let process = process()
         defer { _ = process.host.close() }
-        // The step's warden's parent is the host itself.
+        // The step's supervisor's parent is the host itself.
         let end = try await process.run(
             command(["/bin/sh", "-c", "kill -9 $(cut -d' ' -f4 /proc/$PPID/stat); sleep 0.05; exit 6"]),
             timeout: .seconds(60), stop: StopSignal()
@@ -138,7 +138,7 @@ import TestSupport
         #expect(next == ProcessEnd(exitCode: 0))
     }
 
-    @Test func aKilledWardenIsSaidAndItsTreeIsEnded() async throws {
+    @Test func aKilledSupervisorIsSaidAndItsTreeIsEnded() async throws {
         let marker = Marker()
         await #expect(throws: StepProcessProblem.lost) {
             _ = try await run("(setsid sleep \(marker.seconds) &); kill -9 $PPID; exec sleep \(marker.seconds)")

@@ -1,3 +1,4 @@
+import Workspaces
 import Engine
 import Foundation
 import Git

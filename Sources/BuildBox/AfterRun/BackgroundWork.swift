@@ -26,7 +26,7 @@ actor BackgroundWork: RunListener {
     private let log: Logger
     private let accept: @Sendable (RunRequest) async throws -> EnqueueOutcome
     private let freeBytes: @Sendable () -> Int
-    private nonisolated let state = Mutex((settings: Settings(), mayMiss: true))
+    private nonisolated let state = Mutex(Settings())
 
     /// - Parameters:
     ///   - accept: Takes a run into the queue.
@@ -43,15 +43,12 @@ actor BackgroundWork: RunListener {
     }
 
     nonisolated var settings: Settings {
-        get { state.withLock { $0.settings } }
-        set { state.withLock { $0.settings = newValue } }
+        get { state.withLock { $0 } }
+        set { state.withLock { $0 = newValue } }
     }
 
-    /// Whether a run may wait that makes a snapshot which runs of changes miss; the queue is asked for such runs first.
-    nonisolated var mayMissSnapshots: Bool {
-        get { state.withLock { $0.mayMiss } }
-        set { state.withLock { $0.mayMiss = newValue } }
-    }
+    /// Whether a run may wait that makes a snapshot which runs of changes miss.
+    nonisolated let missed = MissedSnapshots()
 
     nonisolated func wants(_ event: DaemonEvent) -> Bool {
         switch event {
@@ -90,7 +87,7 @@ actor BackgroundWork: RunListener {
         var request = RunRequest.warmUp(wanted.key, commit: wanted.commit)
         let isMissed = await !bases.has(wanted.key)
         request.kind = .warmUp(isMissed: isMissed)
-        if isMissed { mayMissSnapshots = true }
+        if isMissed { missed.mayWait = true }
         while let earlier = await enqueue(request) {
             guard let summary = try? await index.run(earlier)?.summary else { return }
             if isMissed, summary.state == .queued { try? await index.setMissed(earlier) }

@@ -70,7 +70,7 @@ struct FixMaterial: Sendable {
             when you exit with code 0 become one commit, and the workflow runs on it.
 
             - Fix the cause. A fix that removes, skips or weakens a test, or adds waiting to one, is discarded.
-            - Nothing below workflows/ may change; no links, no submodules; at most \(FixHarvest.mostFiles) files. What \
+            - Nothing below workflows/ may change; no links, no submodules; at most \(FixLimits.files) files. What \
             .gitignore names is ignored.
             - If you can't fix it, change nothing.
 

@@ -48,7 +48,7 @@ final class LiveBoard: Sendable {
     }
 
     private let state = Mutex(State())
-    let news = NewsDesk()
+    let news = ChangeNotifier()
 
     /// Counts all changes of all runs, so that one between a question and a wait is not missed.
     var changes: Int { state.withLock { $0.changes } }

@@ -22,7 +22,7 @@ struct QueryHandler: Sendable {
         case .settings: .settings(status.options.settings)
         case .runs(let query): .runs(try await index.runs(repositories.filter(query)).map(runs.board.withQuestion))
         case .run(let id): .run(try await runs.detail(id))
-        case .find(let question): .found(try await repositories.run(question))
+        case .find(let question): .found(try await run(question))
         case .bundle(let wanted): .bundle(try await bundles.bundle(wanted))
         case .compare(let run, let other): .comparison(try await tests.compare(run, with: other))
         case .verifyArchive: .problems(try await store.verify(index).map { "\($0)" })
@@ -34,6 +34,13 @@ struct QueryHandler: Sendable {
         case .forges: .forges(try await ForgeRequests(index: index, news: runs.board.news).status())
         default: try await replyAboutTests(request)
         }
+    }
+
+    /// The run that a reference means.
+    private func run(_ question: RunQuestion) async throws -> RunID {
+        let known = try await repositories.directory()
+        let here = known.find(at: question.locations, watchedOnly: true) ?? known.find(at: question.locations)
+        return try await RunLookup(index: index, repository: here?.name).find(question.reference)
     }
 
     private func replyAboutTests(_ request: DaemonRequest) async throws -> DaemonReply? {

@@ -1,7 +1,7 @@
 import Workspaces
-import SystemCalls
 import Control
 import Archive
+import Concurrency
 import Reports
 import Results
 import Store
@@ -165,7 +165,7 @@ struct FixerWorkspace: Sendable {
             [
                 "-C", repository.store, "format-patch", "--stdout", "--binary", "--no-signature", "--no-ext-diff",
                 "--no-textconv", "--no-renames", "-1", commit.hex,
-            ], environment: environment, deadline: .seconds(120), outputLimit: 4 * FixHarvest.mostBytes
+            ], environment: environment, deadline: .seconds(120), outputLimit: 4 * FixLimits.bytes
         ).run()
         guard made.succeeded, made.droppedBytes == 0 else {
             throw RequestError(.missingTool, "git format-patch: \(TerminalText.name(made.text, limit: 300))")

@@ -1,7 +1,7 @@
+import Concurrency
 import Secrets
 import Workspaces
 import StateFiles
-import SystemCalls
 import Masking
 import Results
 import Store

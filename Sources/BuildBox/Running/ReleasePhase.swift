@@ -1,9 +1,9 @@
 import Workspaces
 import StateFiles
-import SystemCalls
 import Results
 import Store
 import Archive
+import Concurrency
 import Git
 import Logging
 import Sandbox
@@ -54,7 +54,7 @@ struct ReleasePhase: Sendable {
     private func unpinMerge(of task: RunTask) async {
         let store = task.repository.store
         do {
-            try await withRepository(at: store) { try $0.letGo(of: RunPreparation.pin(task.id)) }
+            try await withRepository(at: store) { try $0.letGo(of: RunPin.ref(of: task.id)) }
         } catch {
             log.warning("the merge of run \(task.id) stays in \(store): \(error)")
         }

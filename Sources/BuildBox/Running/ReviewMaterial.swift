@@ -1,5 +1,5 @@
-import SystemCalls
 import Archive
+import Concurrency
 import Reports
 import Results
 import Store

@@ -1,4 +1,5 @@
 import Workspaces
+import Control
 import StateFiles
 import WorkflowPrograms
 import Archive
@@ -17,7 +18,8 @@ struct RunPipelines: Sendable {
     let workspaces: WorkspaceStores
     let monitor: RunMonitor
     let waiters: ApprovalWaiters
-    let bundles: BundleQuery
+    /// Makes the document of what must change, which a fixer reads.
+    let bundle: @Sendable (BundleRequest) async throws -> String
     let log: Logger
 
     func pipeline() async throws -> RunPipeline {
@@ -38,7 +40,7 @@ struct RunPipelines: Sendable {
                 sandbox: SandboxSource(sandboxing: sandboxing, state: state.folder, options: options),
                 workspaces: provider, reviews: ReviewMaterial(index: state.index, reports: state.archive),
                 fixer: FixerWorkspace(
-                    index: state.index, store: state.archive, bundle: { [bundles] in try await bundles.bundle($0) },
+                    index: state.index, store: state.archive, bundle: bundle,
                     reader: reader),
                 log: log),
             execute: ExecutePhase(

@@ -85,9 +85,9 @@ actor Scheduler {
 
     /// Starts runs as they come until the scheduler drains; with `untilIdle`, until nothing waits, runs or follows.
     ///
-    /// - Parameter background: Knows whether runs that make missed snapshots may wait.
+    /// - Parameter missed: Whether runs that make missed snapshots may wait.
     /// - Returns: The reports of the runs that ended meanwhile, for `untilIdle` and named runs.
-    func work(untilIdle: Bool, _ host: some SchedulerHost, _ background: BackgroundWork) async throws -> [Report] {
+    func work(untilIdle: Bool, _ host: some SchedulerHost, _ missed: MissedSnapshots) async throws -> [Report] {
         try await withThrowingTaskGroup(of: Report?.self) { group in
             // One child turns wake-ups into a task that ends, so that a single `next()` waits for both.
             let wakes = self.wakes
@@ -102,7 +102,7 @@ actor Scheduler {
                 // Looked at first: a run that a listener queues after this wakes the scheduler.
                 let isQuiet = events.isIdle
                 while !isDraining, live.withLock({ $0.mayStartAnother(of: limit) }),
-                    let (run, stop) = try await next(host, background, isPatient: !untilIdle)
+                    let (run, stop) = try await next(host, missed, isPatient: !untilIdle)
                 {
                     group.addTask { await host.execute(run, stop) }
                 }
@@ -145,11 +145,11 @@ actor Scheduler {
     ///
     /// - Parameter isPatient: Whether it is nil also when it can't be found out now: the daemon asks again.
     private func next(
-        _ host: some SchedulerHost, _ background: BackgroundWork, isPatient: Bool
+        _ host: some SchedulerHost, _ missed: MissedSnapshots, isPatient: Bool
     ) async throws -> (QueuedRun, StopSignal)? {
         do {
             // At once: whoever cancels the run finds it.
-            let begun = try await claim(host, background).map { ($0, begin($0)) }
+            let begun = try await claim(host, missed).map { ($0, begin($0)) }
             await host.noteClaim(nil)
             return begun
         } catch {
@@ -159,7 +159,7 @@ actor Scheduler {
         }
     }
 
-    private func claim(_ host: some SchedulerHost, _ background: BackgroundWork) async throws -> QueuedRun? {
+    private func claim(_ host: some SchedulerHost, _ missed: MissedSnapshots) async throws -> QueuedRun? {
         guard await host.hasRoom() else { return nil }
         let running = live.withLock { $0.ids }
         if let mayStart {
@@ -172,8 +172,8 @@ actor Scheduler {
         }
         // A run that was just put back, and approved already, must have left its folders before it starts again.
         let run = try await index.claimNext(
-            excluding: running, isIdle: live.withLock { $0.isIdle }, prefersMissed: background.mayMissSnapshots)
-        if run?.request.kind != .warmUp(isMissed: true) { background.mayMissSnapshots = false }
+            excluding: running, isIdle: live.withLock { $0.isIdle }, prefersMissed: missed.mayWait)
+        if run?.request.kind != .warmUp(isMissed: true) { missed.mayWait = false }
         return run
     }
 }

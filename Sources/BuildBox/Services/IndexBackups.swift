@@ -1,4 +1,4 @@
-import SystemCalls
+import Concurrency
 import StateFiles
 import Foundation
 import Logging

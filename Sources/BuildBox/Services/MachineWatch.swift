@@ -1,5 +1,5 @@
+import Concurrency
 import StateFiles
-import SystemCalls
 import Foundation
 import Git
 import Logging

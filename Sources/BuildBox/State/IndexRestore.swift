@@ -1,8 +1,8 @@
 import Workspaces
 public import StateFiles
-import SystemCalls
 import Store
 import Archive
+import Concurrency
 public import Foundation
 
 /// Brings the daemon's copy of the index back: for `pipectl archive restore`, with the state locked.

@@ -7,7 +7,7 @@ import SystemPackage
     import Darwin
 #endif
 
-/// Which symbolic links among a step's outputs are kept: those that mean the same in another run's workspace.
+/// Which symbolic links among a step's outputs are stored: those that mean the same in another run's workspace.
 ///
 /// A Python environment has both kinds: `lib64 -> lib` and `bin/python -> /usr/bin/python3`. pipectl itself follows no
 /// link of a workspace; a step that follows one sees what its own sandbox shows.
@@ -25,10 +25,10 @@ struct OutputLink {
         systemFolders = system + readable
     }
 
-    /// Why a link can't be kept, as the end of a sentence that begins with its path; nil where it can.
+    /// Why a link can't be stored, as the predicate of a sentence whose subject is its path; nil if it can.
     func problem(at path: String, to target: String) -> String? {
         if target.isEmpty || target.utf8.count > 4_000 || target.utf8.contains(0) { return "is an unusable link" }
-        // By bytes, as the kernel does.
+        // The path is split by bytes, as the kernel does it.
         let parts = target.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
         if target.utf8.first == UInt8(ascii: "/") {
             let isSystem = systemFolders.contains { target == $0 || target.hasPrefix($0 + "/") }
@@ -50,7 +50,7 @@ struct OutputLink {
 }
 
 extension WorkspaceFiles {
-    /// Where a link in an open folder leads; nil where it is gone, too long, or no UTF-8.
+    /// Returns the target of a link in an open folder; nil if the link is gone, its target is too long or is not UTF-8.
     static func target(of name: String, in folder: Int32) -> String? {
         var bytes = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
         let count = readlinkat(folder, name, &bytes, bytes.count)

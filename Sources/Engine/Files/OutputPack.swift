@@ -11,24 +11,25 @@ import SystemPackage
     import Darwin
 #endif
 
-/// Files, links and empty folders as one file: what a step made, kept to be put in place in another run.
+/// The outputs of a step (files, links and empty folders) in one file, stored so that a later run can restore them.
 ///
-/// A line that names the format, then for each file or link in the order of paths, and for each empty folder after them:
-/// the length of its path (4 bytes, the most significant first), the path, one byte (0: a file, 1: an executable, 2: a
-/// folder, 3: a link), the length of its content (8 bytes) and the content, which for a link is where it leads. The same
-/// files give the same bytes, so the archive keeps them once. A step has one of these, because each file that is kept for
+/// The first line names the format. Then come the files and links, sorted by path, and after them the empty folders.
+/// Each entry holds the length of its path (4 bytes, big-endian), the path, one byte for its kind (0: file, 1:
+/// executable, 2: folder, 3: link), the length of its content (8 bytes) and the content; the content of a link is its
+/// target. The same files give the same bytes, so the archive stores them once. A step has one pack rather than many
+/// files, because each file that is stored durably costs a flush of the disk.
 /// good costs a flush of the disk.
 struct OutputPack {
     static let header = Array("pipectl outputs 3\n".utf8)
-    /// The format before this one, which had no links.
+    /// The previous format, which had no links.
     private static let headerWithoutLinks = Array("pipectl outputs 2\n".utf8)
 
     private static let folder: UInt8 = 2
     private static let link: UInt8 = 3
 
-    /// Packs what a search found in a workspace into a new file.
+    /// Packs the files and links that a search found in a workspace into a new file.
     ///
-    /// - Throws: ``WorkspaceFileProblem`` for what is not the file that was found, is too large, or holds a secret.
+    /// - Throws: ``WorkspaceFileProblem`` if a file was replaced since the search, is too large, or holds a secret.
     static func write(
         _ found: WorkspaceFiles.Search, of files: WorkspaceFiles, to destination: FilePath, masker: Masker?
     ) throws -> OutputRecord {
@@ -71,12 +72,14 @@ struct OutputPack {
         return OutputRecord(sha256: FileDigest.hex(digest.finalize()), bytes: bytes, files: found.matches.count)
     }
 
-    /// Puts what a pack has in place, and removes what is stale there and not in the pack.
+    /// Writes the content of a pack into a workspace, then removes stale outputs that are not in the pack.
     ///
-    /// In this order, so that a file which is there before and after is there all the time: others may read it.
+    /// The order matters: a file that exists before and after exists all the time, because other steps may be reading
+    /// it.
     ///
-    /// - Throws: ``OutputPackProblem`` when the pack is not what was kept. That is found out before anything is changed;
-    ///   only where the pack is changed in that moment, some of it is in place by then.
+    /// - Throws: ``OutputPackProblem`` if the pack differs from the one that was stored. The check comes before any
+    ///   change; only if the pack is changed between the check and the unpacking are some of its files already in
+    ///   place.
     static func unpack(
         _ path: String, sha256: String, inPlaceOf stale: StaleOutputs, with writer: WorkspaceWriter
     ) throws {
@@ -142,7 +145,7 @@ struct OutputPack {
         try writer.clear(stale, but: paths)
     }
 
-    /// Reads all of an open file and goes back to its beginning.
+    /// Reads an open file to its end, checks its digest and seeks back to its start.
     private static func verify(_ source: Int32, _ sha256: String) throws {
         var digest = SHA256()
         var buffer = [UInt8](repeating: 0, count: 1 << 18)
@@ -167,7 +170,7 @@ struct OutputPack {
     }
 }
 
-/// Why kept outputs can't be used.
+/// Why stored outputs can't be used.
 struct OutputPackProblem: Error, CustomStringConvertible {
     var reason: String
     var description: String { "the stored outputs are damaged: \(reason)" }

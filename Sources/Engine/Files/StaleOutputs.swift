@@ -1,13 +1,13 @@
 import Foundation
 import Pipeline
 
-/// What lies where the outputs of a proved step go, and goes unless it is one of them.
+/// Which files at the output paths of a proved step are stale and are removed when its outputs are restored.
 ///
-/// That is what earlier runs have left there, and what steps that it needs have made, which it may have removed. What is
-/// the repository's stays, for it is among the outputs; and so does everything in places of steps that may go on at the
-/// same time.
+/// Stale are files that earlier runs left there, and files that the steps it needs made there, because the step itself
+/// may have removed them. Tracked files of the repository stay, because they are among the outputs. Files at output
+/// paths of steps that may run at the same time stay, too.
 struct StaleOutputs {
-    /// Where the step's outputs go.
+    /// The patterns of the step's outputs.
     let places: [Glob]
     private let needed: [Glob]
     private let others: [Glob]
@@ -15,8 +15,8 @@ struct StaleOutputs {
     private let begunAt: Date
 
     /// - Parameters:
-    ///   - tracked: Files of the repository in those places.
-    ///   - begunAt: When the run began: what was changed before is of no step of it.
+    ///   - tracked: Tracked files of the repository that match the patterns.
+    ///   - begunAt: When the run began. A file that was last changed earlier was made by no step of this run.
     init(before step: PlannedStep, in plan: Plan, tracked: [String], begunAt: Date) {
         func globs(_ steps: some Sequence<PlannedStep>) -> [Glob] {
             steps.flatMap(\.outputs).compactMap { try? Glob($0) }
@@ -29,9 +29,9 @@ struct StaleOutputs {
         self.begunAt = begunAt
     }
 
-    /// Whether what is at a path, or was before it was emptied, has to go.
+    /// Returns whether the file or folder at a path has to be removed.
     ///
-    /// - Parameter changedAt: When the file or folder was changed last, by the time that no step can set.
+    /// - Parameter changedAt: Its change time (ctime), which no step can set.
     func contains(_ path: String, changedAt: Date) -> Bool {
         guard places.contains(where: { $0.matches(path) }), !tracked.contains(path),
             !others.contains(where: { $0.matches(path) })
@@ -41,7 +41,7 @@ struct StaleOutputs {
 }
 
 extension Plan {
-    /// The names of a step, of those that it needs, and of those that these need.
+    /// The names of a step and of all steps that it needs, directly or not.
     func needs(of name: String) -> Set<String> {
         let steps = Dictionary(steps.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         var found: Set<String> = []
@@ -52,7 +52,7 @@ extension Plan {
         return found
     }
 
-    /// The names of the steps that need this one, and of those that need these.
+    /// The names of all steps that need this one, directly or not.
     func dependants(of name: String) -> Set<String> {
         var direct: [String: [String]] = [:]
         for step in steps { for need in step.needs { direct[need, default: []].append(step.name) } }

@@ -11,17 +11,17 @@ import SystemPackage
     import Darwin
 #endif
 
-/// How much is taken out of a workspace at most.
+/// Limits of what is taken out of a workspace for one step.
 public struct FileLimits: Sendable, Equatable {
-    /// Files for one step.
+    /// Maximum number of files.
     public var count = 1_000
-    /// Bytes of one file.
+    /// Maximum size of one file in bytes.
     public var fileBytes = 2 << 30
-    /// Bytes of all files of one step.
+    /// Maximum size of all files together in bytes.
     public var totalBytes = 8 << 30
-    /// Folders below the workspace.
+    /// Maximum depth of folders below the workspace.
     public var depth = 32
-    /// Folder entries looked at for one step.
+    /// Maximum number of folder entries that are looked at.
     public var entries = 1_000_000
 
     public init() {}
@@ -34,31 +34,30 @@ public struct FileLimits: Sendable, Equatable {
 struct WorkspaceFiles {
     let root: FilePath
     let limits: FileLimits
-    /// Which links are found like files; nil: none is.
+    /// Which links are found as if they were files; nil: none.
     var links: OutputLink?
 
-    /// A regular file below the workspace, or a link where those are asked for.
+    /// A regular file below the workspace, or a link if links are searched for.
     struct Match: Sendable, Equatable {
         var path: String
-        /// Where it leads, for a link.
+        /// The target of a link; nil for a file.
         var target: String?
         var bytes: Int
         var isExecutable: Bool
         var stamp: Stamp
     }
 
-    /// Tells a file from what was at its path before, whatever happened to the clock: inode and change time, which a
-    /// step can't set.
+    /// Identifies one version of a file by its inode and change time, which a step can't set, whatever the clock does.
     struct Stamp: Sendable, Equatable {
         var inode: UInt64
         var seconds: Int
         var nanoseconds: Int
         var bytes: Int
-        /// When its content or its mode was last changed.
+        /// When the file's content or mode was last changed.
         var date: Date { Date(timeIntervalSince1970: Double(seconds) + Double(nanoseconds) / 1e9) }
 
-        /// What a file that is changed from now on is not older than. Linux takes the time of its last tick, some
-        /// milliseconds ago (clock_gettime(2)).
+        /// A lower bound for the change time of any file that is changed from now on. Linux stamps files with the time
+        /// of its last tick, a few milliseconds ago (clock_gettime(2)).
         static var now: Date {
             #if os(Linux)
                 var time = timespec()
@@ -70,24 +69,24 @@ struct WorkspaceFiles {
         }
     }
 
-    /// What a search found, and what kept it from being complete.
+    /// What a search found, and why it may be incomplete.
     struct Search: Sendable {
         var matches: [Match] = []
-        /// The paths of folders that match and have nothing in them, sorted.
+        /// The paths of empty folders that match, sorted.
         var emptyFolders: [String] = []
         var problems: [String] = []
-        /// Whether a limit ended it.
+        /// Whether a limit ended the search.
         var isCut = false
-        /// The first place that was not looked into although something there could match.
+        /// The first folder that could not be searched although it may hold a match.
         var gap: WorkspaceFileProblem?
 
-        /// Bounded: a hostile folder may hold a million links.
+        /// The number of problems is bounded: a hostile folder may hold a million links.
         mutating func report(_ problem: String) {
             if problems.count < 20 || isCut { problems.append(problem) }
         }
     }
 
-    /// The regular files that one of `globs` matches, sorted by path, and the empty folders.
+    /// Finds the regular files that at least one of `globs` matches, sorted by path, and the empty folders.
     func matching(_ globs: [Glob]) -> Search {
         var search = Search()
         let top = openRoot()
@@ -104,23 +103,24 @@ struct WorkspaceFiles {
         return search
     }
 
-    /// What is done about a secret in a file that is taken out.
+    /// What happens when a file that is copied out holds a secret.
     enum SecretPolicy: Sendable {
-        /// The copy has a mark in its place.
+        /// The secret is replaced by a mark in the copy.
         case mask
-        /// The file is not taken.
+        /// The file is not copied.
         case refuse
     }
 
     /// Copies a file out and returns the SHA-256 of the copy in lower-case hex, and its size.
     ///
-    /// No byte of a secret's form is ever written, be it for a moment.
-    /// - Throws: ``WorkspaceFileProblem`` when it is no longer the regular file that was found, or holds a secret and
-    ///   `policy` refuses that.
+    /// No part of a secret is ever written to the copy, not even for a moment.
+    ///
+    /// - Throws: ``WorkspaceFileProblem`` if it is no longer the regular file that was found, or if it holds a secret
+    ///   and `policy` refuses that.
     func copy(
         _ path: String, to destination: FilePath, masker: Masker? = nil, policy: SecretPolicy = .refuse
     ) throws -> (sha256: String, bytes: Int) {
-        // Before the copy is made: of a file that is not there nothing is left.
+        // The source is opened before the copy is created, so that a missing file leaves no empty copy behind.
         let source = try openBeneath(path)
         defer { close(source) }
         let target = open(destination.string, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -188,7 +188,8 @@ struct WorkspaceFiles {
     }
 
     private func openBeneath(_ path: String) throws -> Int32 {
-        // By bytes, as the kernel does: with a combining character after it, a slash is none to Swift.
+        // The path is split by bytes, as the kernel does it: Swift does not find a slash that a combining character
+        // follows.
         let parts = path.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
         guard let name = parts.last, !parts.contains(".."), !path.hasPrefix("/") else {
             throw WorkspaceFileProblem(path: path, reason: "the path leaves the workspace")
@@ -207,7 +208,7 @@ struct WorkspaceFiles {
                 ? problem : WorkspaceFileProblem(path: path, reason: "its folder is gone or a link")
         }
         defer { close(folder) }
-        // Non-blocking: a fifo in its place must not make us wait.
+        // O_NONBLOCK: a fifo in its place must not block us.
         let file = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard file >= 0 else {
             let code = Errno(rawValue: errno)
@@ -219,7 +220,7 @@ struct WorkspaceFiles {
             close(file)
             throw WorkspaceFileProblem(path: path, reason: "it is not a regular file")
         }
-        // Holes cost a step nothing, and us the whole size.
+        // The size is checked and not the allocated space: a sparse file costs the step nothing, but us its whole size.
         guard info.st_size <= limits.fileBytes else {
             close(file)
             throw WorkspaceFileProblem(
@@ -229,16 +230,16 @@ struct WorkspaceFiles {
         return file
     }
 
-    /// Not through a link: where steps run as our own user, one can move its folder away and put a link there.
+    /// The root is not opened through a link: where steps run as our own user, a step can replace the folder by one.
     private func openRoot() -> Int32 { open(root.string, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) }
 
-    /// Closes `folder`.
+    /// Takes ownership of `folder` and closes it.
     private func walk(
         _ folder: Int32, _ prefix: String, _ depth: Int, _ globs: [Glob], _ search: inout Search,
         _ entries: inout Int
     ) {
         func gap(_ path: String, _ code: Errno) {
-            // What has gone meanwhile is not there.
+            // A folder that is gone by now leaves no gap.
             if code != .noSuchFileOrDirectory { search.gap = search.gap ?? WorkspaceFileProblem(path: path, of: code) }
         }
         guard let stream = fdopendir(folder) else {
@@ -338,17 +339,17 @@ struct WorkspaceFiles {
 struct WorkspaceFileProblem: Error, Sendable, Equatable, CustomStringConvertible {
     var path: String
     var reason: String
-    /// Whether there is nothing at that path.
+    /// Whether nothing exists at that path.
     var isMissing = false
-    /// The secret that the file holds, where that is the reason.
+    /// The name of the secret that the file holds, if that is the reason.
     var secret: String?
-    /// What the box's disk or kernel said, where it is no fault of what is in the workspace.
+    /// The error of the machine's disk or kernel, if the workspace is not to blame.
     var box: Errno?
     var description: String { "\(path) can't be collected: \(reason)" }
 }
 
 extension WorkspaceFileProblem {
-    /// What reading it came to.
+    /// Describes an error of reading the file at `path`.
     init(path: String, of code: Errno) {
         let isOfBox = [.ioError, .tooManyOpenFiles, .tooManyOpenFilesInSystem, .noMemory].contains(code)
         self.init(path: path, reason: "\(code)", isMissing: code == .noSuchFileOrDirectory, box: isOfBox ? code : nil)

@@ -8,14 +8,14 @@ import SystemPackage
     import Darwin
 #endif
 
-/// What is in a folder that untrusted code writes to, at one moment: names and stamps, no contents.
+/// The names and stamps, without contents, of everything in a folder that untrusted code writes to.
 ///
-/// Two of them tell what has changed between them: a stamp holds the inode and the time of its last change, which no step
-/// can set. Nothing is followed or opened but folders, each beneath the one before.
+/// Comparing two scans tells what changed between them: a stamp holds the inode and the change time, which no step can
+/// set. The scan follows no link and opens nothing but folders, each relative to its parent's descriptor.
 public struct WorkspaceScan: Sendable {
     public enum Kind: Sendable, Equatable { case file, link, other }
 
-    /// What is at a path, but for folders.
+    /// A directory entry that is not a folder.
     public struct Entry: Sendable, Equatable {
         public var kind: Kind
         public var bytes: Int
@@ -25,23 +25,23 @@ public struct WorkspaceScan: Sendable {
         var nanoseconds: Int
     }
 
-    /// By path, relative to the folder; names are bytes, for two that Unicode takes for equal are two files.
+    /// By path, relative to the folder. Paths are bytes, because Unicode treats two different names as equal.
     public private(set) var entries: [[UInt8]: Entry] = [:]
     public private(set) var folders: Set<[UInt8]> = []
 
-    /// Why a folder can't be gone through.
+    /// Why a folder can't be scanned.
     public struct Problem: Error, Sendable, CustomStringConvertible {
         public let description: String
     }
 
-    /// Entries of all folders, and folders in folders.
+    /// Maximum number of entries in all folders together, including nested folders.
     static let mostEntries = 2_000_000
     static let deepest = 120
 
-    /// Goes through `folder`, but for the `.git` at its top.
+    /// Scans `folder` except for the `.git` at its top.
     ///
-    /// - Parameter enters: Whether a folder is gone into.
-    /// - Throws: ``Problem``. What can't be read is no absence.
+    /// - Parameter enters: Returns whether a folder is scanned; its path is relative.
+    /// - Throws: ``Problem`` if a folder can't be read: an unreadable folder must not look like an empty one.
     public init(_ folder: String, enters: (_ path: [UInt8]) -> Bool) throws {
         let top = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         guard top >= 0 else { throw Self.problem("the workspace can't be opened") }
@@ -49,7 +49,7 @@ public struct WorkspaceScan: Sendable {
         try walk(top, [], depth: 0, &count, enters)
     }
 
-    /// Takes `folder` over.
+    /// Takes ownership of the descriptor `folder` and closes it.
     private mutating func walk(
         _ folder: Int32, _ prefix: [UInt8], depth: Int, _ count: inout Int, _ enters: ([UInt8]) -> Bool
     ) throws {
@@ -105,9 +105,9 @@ public struct WorkspaceScan: Sendable {
         Problem(description: "\(what): \(String(cString: strerror(errno)))")
     }
 
-    /// Copies one regular file of `folder` out of it, whatever became of the path since it was looked at.
+    /// Copies one regular file out of `folder`. It is safe even if the path was replaced since the scan.
     ///
-    /// - Throws: When it is no regular file any more, is reached through a link, or has more than `limit` bytes.
+    /// - Throws: If it is no longer a regular file, is reached through a link, or is larger than `limit` bytes.
     public static func copy(_ path: String, of folder: String, to target: String, atMost limit: Int) throws {
         var limits = FileLimits()
         limits.fileBytes = limit

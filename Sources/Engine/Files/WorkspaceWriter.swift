@@ -10,18 +10,18 @@ import SystemPackage
 
 /// Writes files into a folder that untrusted code may write to at the same time.
 ///
-/// Each path is walked component by component without following links, and each file is made beside its place under a
-/// new name and moved there: nothing outside the folder is ever opened for writing, or removed.
+/// Each path is walked component by component without following links. Each file is written under a temporary name in
+/// its target folder and then renamed, so nothing outside the folder is ever opened for writing, or removed.
 struct WorkspaceWriter {
     let root: FilePath
-    /// Who owns what is made; nil: we do.
+    /// The owner of created files; nil: our own user.
     let owner: StepUser?
-    /// Which links may be made.
+    /// Which links may be created.
     var links = OutputLink(readable: [])
 
-    /// Writes one file in pieces, over whatever file or link was there.
+    /// Writes one file in pieces and replaces any file or link at `path`.
     ///
-    /// - Throws: ``WorkspaceFileProblem``, and what `next` throws; then nothing is at `path` that was not before.
+    /// - Throws: ``WorkspaceFileProblem``, and any error of `next`; then `path` is unchanged.
     func put(_ path: String, isExecutable: Bool, _ next: () throws -> [UInt8]?) throws {
         let parts = try parts(of: path)
         let name = parts[parts.count - 1]
@@ -44,9 +44,9 @@ struct WorkspaceWriter {
         }
     }
 
-    /// Makes a link over whatever file or link was there. Nothing here follows it.
+    /// Creates a link and replaces any file or link at `path`. The link itself is never followed here.
     ///
-    /// - Throws: ``WorkspaceFileProblem``; then nothing is at `path` that was not before.
+    /// - Throws: ``WorkspaceFileProblem``; then `path` is unchanged.
     func putLink(_ path: String, to target: String) throws {
         if let reason = links.problem(at: path, to: target) {
             throw WorkspaceFileProblem(path: path, reason: "it \(reason)")
@@ -64,13 +64,13 @@ struct WorkspaceWriter {
         }
     }
 
-    /// Makes a folder, and those that it is in, where they are missing.
+    /// Creates a folder and its missing parents.
     func makeFolder(_ path: String) throws { close(try folder(parts(of: path)[...], path)) }
 
-    /// Removes what is stale, and the folders among it that are empty then; nothing of the repository's own.
+    /// Removes stale outputs, and stale folders that are empty afterwards; tracked files of the repository stay.
     ///
     /// - Parameter kept: Paths that stay.
-    /// - Throws: ``WorkspaceFileProblem`` or `Errno` where something can't be removed; then some of it is left.
+    /// - Throws: ``WorkspaceFileProblem`` or `Errno` if something can't be removed; some of it may be left then.
     func clear(_ stale: StaleOutputs, but kept: Set<String>) throws {
         var entries = 0
         func visit(_ folder: Int32, _ prefix: String, _ depth: Int) throws {
@@ -97,7 +97,7 @@ struct WorkspaceWriter {
                 let next = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
                 guard next >= 0 else { throw problem(path) }
                 try visit(next, path, depth + 1)
-                // One that has something left stays.
+                // A folder that is not empty stays.
                 if isStale { unlinkat(folder, name, AT_REMOVEDIR) }
             }
         }
@@ -106,7 +106,7 @@ struct WorkspaceWriter {
         try visit(top, "", 0)
     }
 
-    /// Entries of folders that are looked at, at most.
+    /// Maximum number of folder entries that are looked at.
     private static let mostEntries = 1_000_000
 
     private func parts(of path: String) throws -> [String] {
@@ -117,7 +117,7 @@ struct WorkspaceWriter {
         return parts
     }
 
-    /// Opens the folder of these parts, and makes what is missing of it.
+    /// Opens a folder and creates its missing components.
     private func folder(_ parts: ArraySlice<String>, _ path: String) throws -> Int32 {
         var folder = open(root.string, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         guard folder >= 0 else { throw problem(path) }

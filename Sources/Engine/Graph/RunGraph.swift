@@ -1,7 +1,7 @@
 public import Results
 public import Pipeline
 
-/// Which steps of a plan may start, which never will and why: a pure value without process, clock or disk.
+/// Decides which steps of a plan may start and which never will, and why: a pure value without process, clock or disk.
 ///
 /// The plan must be valid (``Plan/validate()``). One loop asks it and reports back: ``takeReady()``, then
 /// ``end(_:as:)`` for each step that ended. All calls of a run together cost no more than its steps and needs.
@@ -25,13 +25,13 @@ public struct RunGraph: Sendable {
     /// Indices of steps whose failure counts, in the order in which they failed.
     public private(set) var failures: [Int] = []
 
-    /// What is asked of a step again and again, so that the plan's own large values need not be copied.
+    /// The facts about a step that are needed often, so that the plan's large values need not be copied.
     private struct Facts {
         var condition: PlannedStep.Condition
         var allowsFailure: Bool
-        /// It has no needs of its own but waits for all ordinary steps.
+        /// Whether it has no needs of its own but waits for all ordinary steps.
         var isLast: Bool
-        /// It is waited for by the last ones.
+        /// Whether the last steps wait for it.
         var isOrdinary = false
     }
 
@@ -39,7 +39,7 @@ public struct RunGraph: Sendable {
     private let dependants: [[Int]]
     private var facts: [Facts]
     private var openNeeds: [Int]
-    /// Whether a step has failed, or did not run and needed one of which this is true.
+    /// Whether a step failed, or was skipped and needs (directly or not) a step that failed.
     private var failedAbove: [Bool]
     private var neverRan: [Bool]
     private var ready: [Int] = []
@@ -68,7 +68,7 @@ public struct RunGraph: Sendable {
         neverRan = failedAbove
         states = Array(repeating: .waiting, count: plan.steps.count)
         openSteps = plan.steps.count
-        // What needs a last step can't be among those that a last step waits for.
+        // A step that needs a last step can't be one that a last step waits for.
         var afterLast = facts.map(\.isLast)
         var waiting = plan.steps.indices.filter { afterLast[$0] }
         while let step = waiting.popLast() {
@@ -88,7 +88,7 @@ public struct RunGraph: Sendable {
     /// Whether every step has ended.
     public var isFinished: Bool { openSteps == 0 }
 
-    /// Whether nothing runs or may start although steps are left: the plan was not valid.
+    /// Whether steps are left but none runs or may start: the plan was not valid.
     public var isStuck: Bool { openSteps > 0 && runningSteps == 0 && ready.isEmpty }
 
     /// The steps that may start now, lowest index first, each handed out once and from then on ``State/running``.
@@ -105,7 +105,7 @@ public struct RunGraph: Sendable {
         return skips
     }
 
-    /// Notes that a running step has ended, which may set others free or rule them out.
+    /// Records that a running step ended, which may make others ready or rule them out.
     public mutating func end(_ step: Int, as status: StepStatus) {
         precondition(status.isFinal && states[step] == .running)
         runningSteps -= 1
@@ -116,9 +116,9 @@ public struct RunGraph: Sendable {
         settle([(step, status, nil)])
     }
 
-    /// Rules out everything that waits, except what runs ``PlannedStep/Condition/always``.
+    /// Rules out every step that waits, except those with ``PlannedStep/Condition/always``.
     ///
-    /// - Parameter isFailure: The run ends because a step failed: then steps for that case run, too.
+    /// - Parameter isFailure: Whether the run ends because a step failed; then steps that run on failure still run.
     public mutating func stop(because reason: String, isFailure: Bool = false) {
         guard stopped == nil else { return }
         stopped = (reason, isFailure)
@@ -136,7 +136,7 @@ public struct RunGraph: Sendable {
         }
     }
 
-    /// A failure is also one of those that did not run and needed the step, for steps that wait for a failure.
+    /// Marks a failure on all skipped steps that need the failed one, for steps that run only on failure.
     private mutating func noteFailure(above step: Int) {
         var waiting = [step]
         while let step = waiting.popLast() {
@@ -146,9 +146,10 @@ public struct RunGraph: Sendable {
         }
     }
 
-    /// Ends steps and what can no longer run because of them; iterative, because a chain may be longer than the stack.
+    /// Ends steps and all steps that can no longer run because of them. Iterative: a chain may be longer than the
+    /// stack.
     private mutating func settle(_ ended: [(step: Int, status: StepStatus, reason: String?)]) {
-        // All of them before what follows from any: a stop ends steps whose needs it ends, too.
+        // All given steps are closed before their dependants are looked at: a stop also ends steps whose needs it ends.
         for (step, status, reason) in ended { close(step, as: status, because: reason) }
         var waiting = ended.map(\.step)
         while let step = waiting.popLast() {
@@ -181,7 +182,7 @@ public struct RunGraph: Sendable {
         if needs[step].contains(where: { failedAbove[$0] }) { noteFailure(above: step) }
     }
 
-    /// Lets the steps go that wait for all ordinary ones, and returns those that need not run.
+    /// Releases the steps that wait for all ordinary ones, and returns those that need not run.
     private mutating func releaseLast() -> [(step: Int, status: StepStatus, reason: String?)] {
         var ended: [(step: Int, status: StepStatus, reason: String?)] = []
         for step in plan.steps.indices where facts[step].isLast && states[step] == .waiting {

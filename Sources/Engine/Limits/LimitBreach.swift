@@ -2,7 +2,7 @@ import Results
 import Pipeline
 import Sandbox
 
-/// A limit that a step reached, as its verdict says it: `memory: 4.0 GiB limit reached by step build`.
+/// A limit that a step reached. Its description is part of the reason: `memory: 4.0 GiB limit reached by step build`.
 struct LimitBreach: Equatable, CustomStringConvertible {
     let description: String
 
@@ -29,11 +29,11 @@ struct LimitBreach: Equatable, CustomStringConvertible {
         LimitBreach("workspace", WorkspaceMeter.reason(for: measured) ?? "\(ByteCount(bytes: bytes))", step)
     }
 
-    /// What made a command end that did not pass, if it was a limit.
+    /// Returns the limit because of which a command failed; nil if it failed for another reason.
     ///
     /// - Parameters:
-    ///   - end: How it ended; a shell gives a signal of what it ran as 128 and its number.
-    ///   - usage: Of the step's control group, if there was one.
+    ///   - end: How the command ended. A shell reports a signal of its child as 128 plus the signal's number.
+    ///   - usage: The usage of the step's control group, if it has one.
     static func cause(of end: ProcessEnd, limits: Limits, usage: GroupUsage?, step: String) -> LimitBreach? {
         let signal = end.signal ?? end.exitCode.flatMap { (129..<160).contains($0) ? $0 - 128 : nil }
         if let usage, usage.outOfMemoryKills > 0 { return .memory(limits.memory, step) }

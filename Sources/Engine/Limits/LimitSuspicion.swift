@@ -2,19 +2,20 @@ import Results
 import Pipeline
 import Sandbox
 
-/// A limit that a command may have failed by, where nothing counts how often a limit was reached.
+/// A guess at the limit because of which a command failed, for limits whose breaches nothing counts.
 ///
-/// What setrlimit(2) limits is refused to the process that asks for it, and only that process knows. It mostly says so: in
-/// its last lines are the words of errno, or of a language's runtime. So this is a guess, and says that it is one.
+/// A process that exceeds a limit of setrlimit(2) gets an error, and nobody else learns of it. Most programs print the
+/// error, so the last lines of the output hold the words of errno or of a language's runtime. The description says that
+/// it is a guess.
 struct LimitSuspicion: Equatable, CustomStringConvertible {
     /// The limit and its value: `memory, 200.0 MiB for each process`.
     var limit: String
-    /// What the log says.
+    /// The words in the log on which the guess rests.
     var words: String
 
     var description: String { "it may have reached its limit of \(limit): its log contains \"\(words)\"" }
 
-    /// Nil when the end of the log says nothing of a limit that was set.
+    /// Nil if the end of the log mentions none of the limits that were set.
     ///
     /// - Parameter end: The last lines that the command wrote.
     init?(in end: String, of limits: ProcessLimits) {

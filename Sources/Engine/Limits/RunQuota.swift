@@ -11,29 +11,30 @@ import SystemPackage
     import Darwin
 #endif
 
-/// What a run and each of its steps may use, and what they have used so far.
+/// The limits of a run and of each of its steps, and their usage so far.
 final class RunQuota: Sendable {
-    /// Of the whole run: the workflow's own within the box's.
+    /// The limits of the whole run: those of the workflow, capped by those of the daemon.
     let limits: Limits
 
-    /// What each step may use, unless it declares less.
+    /// The limits of each step, unless it declares lower ones.
     private let stepLimits: Limits
     private let controlGroups: ControlGroups?
-    /// What the run's control group is called.
+    /// The name of the run's control group.
     private let groupName: String
-    /// Of all processes of the run.
+    /// The control group of all processes of the run; nil without control groups.
     let group: ControlGroup?
-    /// Of ``group``.
+    /// The counters of ``group``.
     let counters: GroupCounters?
     private let meter: WorkspaceMeter
-    /// Of the attempts that go on: the sum of their limits of memory, how many have none, and when that changed last.
+    /// The attempts that run now: the sum of their memory limits in bytes, the number of those without a limit, and
+    /// when either changed last.
     private let active = Mutex((memory: 0, unbounded: 0, changedAt: ContinuousClock.now))
     private let output = Atomic<Int>(0)
 
     /// - Parameters:
-    ///   - limits: What the whole run may use.
-    ///   - folders: What the run writes to, whose sizes count together.
-    /// - Throws: Why the run's control group can't be made.
+    ///   - limits: The limits of the whole run.
+    ///   - folders: The folders that the run writes to, whose sizes are added up.
+    /// - Throws: Why the run's control group can't be created.
     init(
         limits: Limits, stepLimits: Limits, controlGroups: ControlGroups?, groupName: String, folders: [FilePath]
     ) throws {
@@ -45,18 +46,18 @@ final class RunQuota: Sendable {
         meter = WorkspaceMeter(folders: folders.map(\.string), countsMemory: group == nil)
     }
 
-    /// Has what the run's processes hold counted.
+    /// Starts measuring the memory and disk usage of the run's processes.
     ///
-    /// - Parameter roots: The processes that the box started for it.
+    /// - Parameter roots: Returns the processes that were started for the run; their descendants count, too.
     func watch(_ roots: @Sendable @escaping () -> [pid_t]) { meter.watch(roots) }
 
-    /// To be called when the run's last process has ended.
+    /// Removes the run's control group. Call this when the run's last process has ended.
     func close() { controlGroups?.removeGroup(ofRun: groupName) }
 
-    /// What one attempt of a step may use.
+    /// Creates the allowance of one attempt of a step.
     func allowance(of step: PlannedStep, label: String) throws -> StepAllowance {
         let limits = step.limits.within(stepLimits)
-        // Moving a process into a group of its own takes the kernel up to 60 ms: only steps with limits of their own pay.
+        // Moving a process into its own group takes the kernel time, so only a step with its own limits gets one.
         let hasOwn = limits.memory != nil || limits.processes != nil || limits.cpuTime != nil
         let own =
             hasOwn
@@ -65,10 +66,10 @@ final class RunQuota: Sendable {
         return StepAllowance(step: step.name, limits: limits, group: own, quota: self)
     }
 
-    /// Adds to the run's output and returns what it is now.
+    /// Adds `bytes` to the run's output and returns the sum.
     func count(output bytes: Int) -> Int { output.wrappingAdd(bytes, ordering: .relaxed).newValue }
 
-    /// The run's limit that is reached, if one is.
+    /// Returns the limit that the run has reached, if any.
     func breach(measuring: Bool) -> StopRequest? {
         func reached(_ what: String) -> StopRequest {
             StopRequest(.limitReached, reason: "\(what) limit reached by the run")
@@ -87,8 +88,8 @@ final class RunQuota: Sendable {
         if usage.terminals > HeldResources.mostTerminals {
             return reached("terminals: \(HeldResources.mostTerminals)")
         }
-        // What goes on together may use what its steps may, each by itself, together.
-        // A measurement from before a step began or ended is one of other steps.
+        // Steps that run together may use the sum of their limits. A measurement that was taken before a step started
+        // or ended was of a different set of steps and does not count.
         let together: Int? = active.withLock { active in
             guard active.unbounded == 0, active.memory > 0, let at = usage.measuredAt, at > active.changedAt else {
                 return nil
@@ -104,10 +105,10 @@ final class RunQuota: Sendable {
 
     func workspaceBytes() -> Int { meter.usage().workspace }
 
-    /// No machine has more, in bytes: sums of limits stay far from the end of the number.
+    /// More memory than any machine has, in bytes, so that sums of limits can't overflow.
     private static let mostMemory = 1 << 50
 
-    /// Notes that an attempt with this limit begins, or has ended.
+    /// Records that an attempt with this memory limit starts or has ended.
     fileprivate func note(memory: Int?, begins: Bool) {
         active.withLock { active in
             active.changedAt = ContinuousClock.now
@@ -117,15 +118,15 @@ final class RunQuota: Sendable {
     }
 }
 
-/// What one attempt of a step may use.
+/// The limits of one attempt of a step, and its usage.
 final class StepAllowance: Sendable {
-    /// Its own, or nil when only the run's counts.
+    /// The attempt's own control group; nil if only the run's group counts.
     let group: ControlGroup?
 
     private let step: String
     private let limits: Limits
     private let quota: RunQuota
-    /// What of the run's group was counted before.
+    /// The usage of the run's group before the attempt.
     private let usageBefore: GroupUsage?
     private let output = Atomic<Int>(0)
 
@@ -143,7 +144,8 @@ final class StepAllowance: Sendable {
         group?.remove()
     }
 
-    /// What each process by itself is held to: the last resort of boxes without control groups, and what those lack.
+    /// Limits of each single process: the only ones on machines without control groups, and those that control groups
+    /// lack.
     var processLimits: ProcessLimits {
         var own = ProcessLimits()
         own.cpuTime = limits.cpuTime.map { UInt64(max($0.rounded(.up), 1)) } ?? 0
@@ -162,10 +164,10 @@ final class StepAllowance: Sendable {
         _ = quota.count(output: bytes)
     }
 
-    /// The limit that the step, or its run, has reached by now, if one.
+    /// Returns the limit that the step or its run has reached, if any.
     func breach() -> StopRequest? { breach(measuring: true) }
 
-    /// - Parameter measuring: Whether the disk is looked at too, which takes a while.
+    /// - Parameter measuring: Whether to measure disk usage, too, which takes a while.
     private func breach(measuring: Bool) -> StopRequest? {
         let own: LimitBreach? =
             if let limit = limits.output, output.load(ordering: .relaxed) > limit {
@@ -183,8 +185,8 @@ final class StepAllowance: Sendable {
         return quota.breach(measuring: measuring)
     }
 
-    /// What its own group came to, and what the run's, whose limits count what all steps use together, since it began;
-    /// each with the limits that it can have reached.
+    /// The usage of the attempt's own group, and that of the run's group since the attempt began (which all concurrent
+    /// steps share), each with the limits that it can have reached.
     private var usages: [(limits: Limits, usage: GroupUsage)] {
         let own = group.map { group in
             let usage = group.usage
@@ -196,7 +198,7 @@ final class StepAllowance: Sendable {
         return [own, run].compactMap(\.self)
     }
 
-    /// The step's limits, with the run's in place of those that it has not, or that ended nothing of it.
+    /// The step's limits. Where the step has none, or its limit ended nothing, the run's limit stands in.
     private func reachable(by usage: GroupUsage) -> Limits {
         var reachable = limits
         if reachable.memory == nil || usage.memoryLimitHits == 0 { reachable.memory = quota.limits.memory }
@@ -204,7 +206,7 @@ final class StepAllowance: Sendable {
         return reachable
     }
 
-    /// A limit that ended something of a step which passed all the same, as a sentence.
+    /// A sentence about a limit that ended a process of a step which passed all the same; nil if there is none.
     var survivedBreach: String? {
         let own = group?.outOfMemoryKills ?? 0
         let run = (quota.counters?.outOfMemoryKills ?? 0) - (usageBefore?.outOfMemoryKills ?? 0)
@@ -212,7 +214,8 @@ final class StepAllowance: Sendable {
         return "\(LimitBreach.memory(found.limits.memory, step)); a process was killed, but the step passed"
     }
 
-    /// The limit that a command failed by, or went beyond when it had all but ended, as a sentence.
+    /// A sentence about the limit because of which a command failed, or that it exceeded as it ended; nil if there is
+    /// none.
     func cause(of end: ProcessEnd) -> String? {
         if let breach = breach(measuring: false) { return breach.reason }
         if end.exitCode == 0 { return nil }

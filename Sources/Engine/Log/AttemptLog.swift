@@ -4,21 +4,22 @@ import TerminalText
 import Synchronization
 import SystemPackage
 
-/// One attempt's output on its way: masked, to the file at once, and its newest line to listeners ten times a second.
+/// The output of one running attempt. It is masked, written to the file at once, and its newest line goes to listeners
+/// at most ten times a second.
 ///
-/// Everything behind ``append(_:)`` sees what the masking lets through and nothing else.
+/// Everything that receives bytes from ``append(_:)`` sees masked output only.
 final class AttemptLog: Sendable {
-    /// Each new line and the bytes written so far; only the newest waits for a slow reader.
+    /// Each new line and the number of bytes written so far. A slow reader gets only the newest line.
     let lastLines: AsyncStream<(line: String, bytes: Int)>
 
     fileprivate struct State {
         var writer: LogWriter
-        /// Nil when the run was given no secret, which costs nothing then.
+        /// Nil if the run has no secrets, so that masking costs nothing.
         var masking: MaskingStream?
         var nextLineAt = 0
-        /// The end of the output.
+        /// The last bytes of the output.
         var end: [UInt8] = []
-        /// Whether a listener has not been told of ``end``.
+        /// Whether ``end`` has changed since listeners were last told.
         var isUntold = false
 
         mutating func keep(_ buffer: UnsafeRawBufferPointer, at milliseconds: Int) {
@@ -34,7 +35,7 @@ final class AttemptLog: Sendable {
         }
     }
 
-    /// Bytes at the end of the output in which its last line is looked for.
+    /// The last line is searched for in this many bytes at the end of the output.
     private static let window = 2_048
 
     private let state: Mutex<State>
@@ -52,7 +53,7 @@ final class AttemptLog: Sendable {
         start = clock.now
     }
 
-    /// Time since the attempt began.
+    /// The time since the attempt began.
     var elapsed: Duration { clock.now - start }
 
     /// The last lines of the output, masked.
@@ -64,7 +65,7 @@ final class AttemptLog: Sendable {
         let now = milliseconds
         let due: (end: [UInt8], bytes: Int)? = state.withLock { state in
             if var masking = state.masking {
-                // Taken out meanwhile, so that its buffer is not copied.
+                // The stream is moved out of the state while it works, so that its buffer is not copied.
                 state.masking = nil
                 masking.feed(buffer) { state.keep($0, at: now) }
                 state.masking = masking
@@ -84,11 +85,11 @@ final class AttemptLog: Sendable {
     private func tell(_ end: [UInt8], _ bytes: Int) {
         guard let line = end.split(separator: UInt8(ascii: "\n")).last(where: { !$0.isEmpty }) else { return }
         let text = TerminalText.clean(line.suffix(400), colours: false)
-        // What the escape sequences of a terminal kept apart may have come together.
+        // Removing escape sequences may have joined the parts of a secret, so the text is masked again.
         continuation.yield((masker?.masked(text) ?? text, bytes))
     }
 
-    /// Lets go what was held back, tells of the last line and ends ``lastLines``.
+    /// Writes the output that the masking held back, reports the last line and finishes ``lastLines``.
     func finishLines() {
         let now = milliseconds
         let untold: (end: [UInt8], bytes: Int)? = state.withLock { state in
@@ -99,7 +100,7 @@ final class AttemptLog: Sendable {
         continuation.finish()
     }
 
-    /// Closes the file: what was kept, and why something could not be.
+    /// Closes the file. Returns the log's record, and the error if part of the log could not be written.
     func finish() -> (log: LogRecord?, problem: Errno?) {
         let now = milliseconds
         return state.withLock { state in

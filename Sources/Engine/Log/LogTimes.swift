@@ -1,15 +1,15 @@
 import SystemPackage
 
-/// When the bytes of a log came, kept beside it.
+/// The times at which a log's bytes arrived, stored beside the log.
 ///
-/// The file is a sequence of pairs of LEB128 numbers: how many bytes after the last mark, how many milliseconds
-/// after it (the first pair counts from the log's and the attempt's start). What was read in one piece shares a
-/// mark, so a line has the time at which its first byte arrived.
+/// The file is a sequence of pairs of LEB128 numbers: the number of bytes since the last mark, and the number of
+/// milliseconds since it (the first pair counts from the log's and the attempt's start). Bytes that were read together
+/// share a mark, so a line has the time at which its first byte arrived.
 public struct LogTimes: Sendable, Equatable {
     private var offsets: [Int] = []
     private var milliseconds: [Int] = []
 
-    /// Reads the file's bytes; what can't be read is left out.
+    /// Reads the file's bytes. Marks that can't be read are left out.
     public init(_ bytes: [UInt8]) {
         var position = 0
         var offset = 0
@@ -21,7 +21,7 @@ public struct LogTimes: Sendable, Equatable {
         }
     }
 
-    /// Milliseconds from the attempt's start until the byte at `offset` came; nil without marks.
+    /// Milliseconds from the attempt's start until the byte at `offset` arrived; nil without marks.
     public func milliseconds(at offset: Int) -> Int? {
         var low = 0
         var high = offsets.count
@@ -55,26 +55,26 @@ public struct LogTimes: Sendable, Equatable {
     }
 }
 
-/// Writes a log's times as they come, in bounded memory.
+/// Writes the times of a log as its bytes arrive, in bounded memory.
 struct TimesWriter {
     private struct Mark {
         var offset: Int
         var milliseconds: Int
     }
 
-    /// Marks of the tail that are kept at most; beyond it they get coarser.
+    /// Maximum number of marks for the tail; beyond it they get coarser.
     static let tailMarks = 1 << 15
 
     private let path: FilePath
     private var file: FileDescriptor?
     private var pending: [UInt8] = []
     private var last: Mark?
-    /// Of the output that may still fall out of the tail, by its offset in the whole output.
+    /// Marks of output that may still fall out of the tail, by their offset in the whole output.
     private var tail: [Mark] = []
 
     init(path: FilePath) { self.path = path }
 
-    /// Notes that the byte at `offset` of the file came at that time; later in both than the mark before.
+    /// Adds a mark for the byte at `offset` of the file. Both numbers must be higher than in the mark before.
     mutating func mark(offset: Int, _ milliseconds: Int) {
         if let last, milliseconds <= last.milliseconds || offset <= last.offset { return }
         LogTimes.append(offset - (last?.offset ?? 0), to: &pending)
@@ -83,14 +83,14 @@ struct TimesWriter {
         if pending.count >= 1 << 14 { flush() }
     }
 
-    /// The same for output whose place in the file is not known yet.
+    /// Adds a mark for output whose position in the file is not known yet.
     ///
-    /// - Parameter keeping: The offset before which nothing will be kept.
+    /// - Parameter keeping: Output before this offset will be dropped.
     mutating func markTail(offset: Int, _ milliseconds: Int, keeping: Int) {
         guard milliseconds > tail.last?.milliseconds ?? last?.milliseconds ?? -1 else { return }
         tail.append(Mark(offset: offset, milliseconds: milliseconds))
         guard tail.count > TimesWriter.tailMarks else { return }
-        // The last mark before the kept part is the time of its first byte.
+        // The last mark before the retained part is the time of its first byte.
         let first = max((tail.firstIndex { $0.offset > keeping } ?? tail.count) - 1, 0)
         tail.removeFirst(first)
         if tail.count > TimesWriter.tailMarks / 2 {
@@ -98,7 +98,7 @@ struct TimesWriter {
         }
     }
 
-    /// Takes over the tail's marks now that it has its place.
+    /// Writes the marks of the tail, whose position in the file is known now.
     mutating func joinTail(from start: Int, movedBy distance: Int) {
         let first = max((tail.firstIndex { $0.offset > start } ?? tail.count) - 1, 0)
         for mark in tail[min(first, tail.count)...] {
@@ -113,7 +113,7 @@ struct TimesWriter {
         file = nil
     }
 
-    /// Times are worth less than the log: what can't be written is left out.
+    /// Times matter less than the log itself: a mark that can't be written is left out.
     private mutating func flush() {
         guard !pending.isEmpty else { return }
         if file == nil {

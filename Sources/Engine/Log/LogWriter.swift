@@ -7,11 +7,11 @@ import SystemPackage
     import Darwin
 #endif
 
-/// How much of a step's output is kept: its start and its end.
+/// How much of a step's output is stored: its start and its end.
 public struct LogLimits: Sendable, Equatable {
-    /// Bytes kept from the start.
+    /// Bytes stored from the start.
     public var head: Int
-    /// Bytes kept from the end.
+    /// Bytes stored from the end.
     public var tail: Int
 
     public init(head: Int = 16 << 20, tail: Int = 16 << 20) {
@@ -20,27 +20,27 @@ public struct LogLimits: Sendable, Equatable {
     }
 }
 
-/// Writes one attempt's output to its file, in bounded space, and the times beside it.
+/// Writes the output of one attempt to its file, in bounded space, and the times beside it.
 ///
-/// The file appears with the first byte and holds the bytes as they came. Beyond the head, output goes to a ring
-/// in a second file, so memory stays small; ``finish()`` joins the two with a line that says how much is missing.
-/// A full disk does not stop the step: from the first byte that can't be written on everything is dropped, so what
-/// is there is the exact start of the output; ``problem`` says why.
+/// The file is created with the first byte and holds the output unchanged. After the head, output goes to a ring buffer
+/// in a second file, so memory stays small; ``finish()`` joins the two with a line that says how much is missing. A
+/// full disk does not stop the step: after the first failed write all output is dropped, so the file is an exact prefix
+/// of the output, and ``problem`` holds the error.
 struct LogWriter {
     let folder: FilePath
     let name: String
     let limits: LogLimits
 
-    /// Bytes that came.
+    /// Bytes received.
     private(set) var bytes = 0
-    /// Why something could not be written; the log can't be trusted to be complete.
+    /// Why a write failed; the log may be incomplete then.
     private(set) var problem: Errno?
 
     private var file: FileDescriptor?
     private var ring: FileDescriptor?
-    /// Bytes in ``file``.
+    /// Bytes written to ``file``.
     private var written = 0
-    /// Bytes that came after the head.
+    /// Bytes received after the head.
     private var ringBytes = 0
     private var times: TimesWriter
 
@@ -51,7 +51,7 @@ struct LogWriter {
         times = TimesWriter(path: folder.appending(name + ".times"))
     }
 
-    /// Adds what was read at `milliseconds` after the attempt's start.
+    /// Appends output that was read `milliseconds` after the attempt's start.
     mutating func append(_ buffer: UnsafeRawBufferPointer, at milliseconds: Int) {
         guard !buffer.isEmpty else { return }
         let headRoom = min(max(limits.head - bytes, 0), buffer.count)
@@ -71,7 +71,7 @@ struct LogWriter {
         Array(text.utf8).withUnsafeBytes { append($0, at: milliseconds) }
     }
 
-    /// Closes the files; nil when nothing came.
+    /// Closes the files. Returns nil if there was no output.
     mutating func finish() -> LogRecord? {
         let kept = written + (ringBytes > 0 ? joinTail() : 0)
         if let ring {
@@ -106,7 +106,7 @@ struct LogWriter {
         var rest = buffer
         while !rest.isEmpty {
             do {
-                // Each call by itself, so that what a full disk has still taken is known.
+                // One call at a time, so that the number of bytes that a full disk still took is known.
                 let count = try file.write(rest)
                 written += count
                 rest = UnsafeRawBufferPointer(rebasing: rest[count...])
@@ -124,7 +124,7 @@ struct LogWriter {
         }
         if ring == nil { ring = open(ringPath) }
         guard let ring else { return }
-        // Only the last `tail` bytes of a large piece can survive it.
+        // Only the last `tail` bytes of a large piece can remain.
         var rest = UnsafeRawBufferPointer(rebasing: buffer.suffix(limits.tail))
         ringBytes += buffer.count - rest.count
         while !rest.isEmpty {
@@ -141,9 +141,9 @@ struct LogWriter {
         }
     }
 
-    /// Adds the ring to the file and returns how many bytes of output that were.
+    /// Appends the ring to the file and returns the number of bytes of output in it.
     private mutating func joinTail() -> Int {
-        // After a failed write the ring may have a hole or old bytes in its middle.
+        // After a failed write the ring may have a hole, or old bytes in its middle.
         guard problem == nil else { return 0 }
         let wanted = min(ringBytes, limits.tail)
         let dropped = ringBytes - wanted

@@ -1,9 +1,9 @@
 import Pipeline
 
-/// Whether what a step tests was changed, as far as its declaration says.
+/// Decides from a step's declaration whether the change touches what it tests.
 struct StepNearness {
     private let paths: [String]
-    /// Words by which a command may name tests that lie near the change.
+    /// Words that a command may contain if it names tests near the change.
     private let words: Set<String>
 
     init(changedFiles: [ChangedFile], tests: [KnownTest]) {
@@ -17,14 +17,14 @@ struct StepNearness {
             }
             if parts.count > 1 { words.insert(String(parts[parts.count - 2])) }
         }
-        // `test` and `tests` are in the command of everything that tests.
+        // Short words such as `test` and `tests` are in every command that runs tests.
         self.words = words.filter { $0.utf8.count > 5 }
     }
 
     func isNear(_ step: PlannedStep) -> Bool {
         guard !paths.isEmpty else { return false }
         if !step.inputs.isEmpty {
-            // What it declares is what it reads: nothing else is to be guessed.
+            // A step that declares its inputs reads nothing else, so there is nothing to guess.
             let globs = step.inputs.compactMap { try? Glob($0) }
             return paths.contains { path in globs.contains { $0.matches(path) } }
         }

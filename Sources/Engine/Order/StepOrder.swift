@@ -1,25 +1,25 @@
 public import Results
 public import Pipeline
 
-/// Which of the steps that may start at once is started first, where there are fewer slots than steps.
+/// The order in which ready steps start when there are fewer slots than steps.
 ///
-/// A step's own reasons count, and those of the steps that wait for it, since they can't fail before it has ended:
+/// A step ranks by its own reasons and by those of the steps that need it, since they can't fail before it has ended:
 ///
 /// 1. it failed on this change before;
 /// 2. what it tests was changed: its declared inputs, its working directory, or tests near the change that its command
 ///    names;
-/// 3. it has failed in the workflow's last runs;
-/// 4. nothing of this: the longest path to the end of the plan, by measured times.
+/// 3. it failed in the workflow's last runs;
+/// 4. none of these: the longest path to the end of the plan, by measured times.
 ///
-/// Within 1 to 3, the most likely failure per second comes first: (failures + 1) / (runs + 2), Laplace's rule, by the
-/// median of the times up to the failure. The plan's order decides what is left. Steps of other runs are not
-/// concerned: runs are served as they come.
+/// Within 1 to 3, the most likely failure per second comes first: (failures + 1) / (runs + 2), Laplace's rule, divided
+/// by the median time until a failure. Ties keep the plan's order. The order does not affect other runs: runs are
+/// served in the order of their arrival.
 public struct StepOrder: Sendable, Equatable {
-    /// For each step of the plan, its place among all: 0 is first.
+    /// The rank of each step of the plan: 0 starts first.
     public let places: [Int]
 
     /// - Parameters:
-    ///   - plan: Valid; in another one all steps keep their places.
+    ///   - plan: The plan; if it is not valid, all steps keep their order.
     ///   - nearTests: ``TestHistory/near``.
     public init(_ plan: Plan, history: StepHistory, changedFiles: [ChangedFile], nearTests: [KnownTest] = []) {
         let index = Dictionary(plan.steps.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
@@ -30,7 +30,7 @@ public struct StepOrder: Sendable, Equatable {
         }
         let nearness = StepNearness(changedFiles: changedFiles, tests: nearTests)
         let known = history.steps.values.compactMap(\.seconds).sorted()
-        // Of a step that never ran, nothing better is known than what is usual here.
+        // A step without history gets the median time of the others.
         let usual = known.isEmpty ? 1 : known[known.count / 2]
         var promises: [Promise?] = []
         var remaining: [Double] = []
@@ -41,7 +41,7 @@ public struct StepOrder: Sendable, Equatable {
             promises.append(Promise(step, record, isNear: nearness.isNear(step), seconds: seconds))
         }
         let own = remaining
-        // What follows a step is settled before the step itself.
+        // Steps that need a step are ranked before the step itself.
         for step in sorted.reversed() {
             for need in needs[step] {
                 remaining[need] = max(remaining[need], own[need] + remaining[step])
@@ -63,14 +63,14 @@ public struct StepOrder: Sendable, Equatable {
         self.places = places
     }
 
-    /// A failure that may come, and how soon.
+    /// A possible failure: how likely it is, and how soon it is known.
     private struct Promise {
         var level: Int
         var chance: Double
-        /// Until it is known.
+        /// Time until the failure is known.
         var seconds: Double
 
-        /// Nil for a step whose failure is not expected, or would not count.
+        /// Nil if the step's failure is not expected, or would not count.
         init?(_ step: PlannedStep, _ record: StepHistory.Record, isNear: Bool, seconds: Double) {
             guard step.condition == .onSuccess, !step.allowsFailure, step.action != .approval else { return nil }
             if record.failedOnChange {
@@ -97,7 +97,7 @@ public struct StepOrder: Sendable, Equatable {
         }
     }
 
-    /// Steps behind those that they need; nil when that is a circle.
+    /// Sorts steps so that each comes after those that it needs; nil if the needs form a cycle.
     private static func topological(_ needs: [[Int]]) -> [Int]? {
         var open = needs.map(\.count)
         var dependants: [[Int]] = Array(repeating: [], count: needs.count)

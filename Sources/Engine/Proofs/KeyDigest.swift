@@ -1,11 +1,11 @@
 import Sandbox
 
-/// Turns lists of texts into one digest; no two different lists give the same bytes.
+/// Hashes lists of texts. Two different lists never feed the same bytes to the hash.
 package struct KeyDigest {
-    /// One piece of memory for the hash: its own calls cost more than hashing what most texts are.
+    /// All texts are collected in one buffer: a call of the hash costs more than hashing a short text.
     private var bytes: [UInt8] = []
 
-    /// The length goes first, so that the borders between texts can't move.
+    /// The length comes first, so that the borders between texts are unambiguous.
     mutating func add(_ text: String) {
         bytes.append(contentsOf: String(text.utf8.count).utf8)
         bytes.append(UInt8(ascii: ":"))
@@ -17,23 +17,23 @@ package struct KeyDigest {
         for text in texts { add(text) }
     }
 
-    /// A list that was put into bytes before.
+    /// Adds a list that was encoded before.
     mutating func add(_ list: List) { bytes.append(contentsOf: list.bytes) }
 
     /// 64 digits, lower-case hexadecimal.
     func hex() -> String { FileDigest.of(bytes) }
 
-    /// The digest of a list of texts whose borders can't move: 64 digits, lower-case hexadecimal.
+    /// The digest of a list of texts, with unambiguous borders between them: 64 digits, lower-case hexadecimal.
     package static func of(_ texts: some Collection<String>) -> String {
         var digest = KeyDigest()
         digest.add(texts)
         return digest.hex()
     }
 
-    /// Lists of texts as they go into a digest, for those that many digests have in them.
+    /// Encoded lists of texts that many digests have in common.
     struct List {
         fileprivate let bytes: [UInt8]
-        /// Of these lists alone.
+        /// The digest of these lists alone.
         let hex: String
 
         init(_ lists: [String]...) {
@@ -44,7 +44,7 @@ package struct KeyDigest {
         }
     }
 
-    /// Names and values, whatever their order was.
+    /// Names and values in an order that does not depend on the dictionary.
     static func lines(_ values: [String: String]) -> [String] {
         values.sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value] }
     }

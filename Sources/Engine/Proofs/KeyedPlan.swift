@@ -2,45 +2,48 @@ import Diagnostics
 public import Results
 public import Pipeline
 
-/// The keys of a plan's steps, and why others have none.
+/// The keys of a plan's steps, and why some steps have none.
 public struct KeyedPlan: Sendable, Equatable {
-    /// What may stand for a step.
+    /// Whether an earlier result may be used in place of running a step.
     public enum Standing: Sendable, Equatable {
-        /// Any result with this key.
+        /// A result with this key may be used.
         case provable(StepKey)
-        /// Nothing: why, as the end of a sentence that begins with the step.
+        /// No result may be used. The value is the predicate of a sentence whose subject is the step: "*uses the
+        /// network*".
         case never(String)
     }
 
-    /// The version of what goes into a key; older proofs mean nothing to a newer pipectl.
+    /// The version of the key's content. A newer pipectl ignores proofs of an older version.
     static let format = "pipectl step key 4"
-    /// The same for ``StepKey/definition``: a step that is not believed stays so.
+    /// The version of ``StepKey/definition``. It changes rarely, so that a distrusted step stays distrusted.
     fileprivate static let definitionFormat = "pipectl step key 2"
 
-    /// By the step's name.
+    /// By the name of the step.
     public private(set) var standings: [String: Standing] = [:]
-    /// By the step's name, the variables of the run that a provable step is not given, because they are not in its key.
+    /// By the name of a provable step, the variables of the run that it is not given, because they are not in its key.
     ///
-    /// What a script could read unseen would be part of its result, and of no key.
+    /// If a script could read such a variable, its result would depend on a value that no key covers.
     public private(set) var withheld: [String: Set<String>] = [:]
-    /// By the step's name, the files of the tested tree that are where its outputs go.
+    /// By the name of the step, the tracked files at the paths of its outputs.
     public private(set) var tracked: [String: [String]] = [:]
-    /// By the step's name, what its result depends on but for files, of it and of what it needs: all that counts of it for
-    /// a step whose own inputs cover what it needs. Only in a plan that has such a step.
+    /// By the name of the step, the digest of everything except files that its result depends on, including that of the
+    /// steps it needs. A step whose own inputs cover what it needs uses this instead of their keys. Empty unless the
+    /// plan has such a step.
     private var recipes: [String: String] = [:]
-    /// By the name of a step whose inputs cover what it needs, its key with all that: what needs it has the files of all of
-    /// them in its workspace.
+    /// By the name of a step whose inputs cover what it needs, its key together with the keys of all steps before it:
+    /// steps that need it have the files of all of these in their workspace.
     private var wholes: [String: String] = [:]
 
-    /// Works out the key of each step, what it needs first.
+    /// Computes the key of each step, needs first.
     ///
-    /// A step whose result is not a matter of files alone gets none, and neither does what needs it: what it leaves in
-    /// the workspace may be different each time.
+    /// A step whose result does not depend on files alone has no key. Steps that need it have none either, because what
+    /// it leaves in the workspace may differ each time.
     public init(_ plan: Plan, _ facts: KeyFacts) {
         let steps = Dictionary(plan.steps.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         let common = CommonParts(plan, facts)
         var kind: KindParts?
-        // Needs before what needs them, by an explicit stack: a plan may be a chain of thousands.
+        // Needs come before the steps that need them. The stack is explicit, because a plan may be a chain of
+        // thousands.
         for first in plan.steps {
             var stack = [first.name]
             var entered: Set<String> = []
@@ -72,7 +75,7 @@ public struct KeyedPlan: Sendable, Equatable {
         return nil
     }
 
-    /// Notes also what of it is in the keys of other steps.
+    /// Computes the standing of a step, and records what goes into the keys of steps that need it.
     private mutating func standing(
         of step: PlannedStep, _ text: String, _ given: [String: String], _ steps: [String: PlannedStep],
         _ facts: KeyFacts, _ common: CommonParts, _ kind: inout KindParts?
@@ -103,20 +106,20 @@ public struct KeyedPlan: Sendable, Equatable {
 
     private func whole(_ step: String) -> String? { wholes[step] ?? self[step]?.value }
 
-    /// The steps whose keys, or recipes, are in the key of this one.
+    /// The steps whose keys or recipes are part of this step's key.
     private func needs(of step: PlannedStep, _ steps: [String: PlannedStep]) -> [String] {
         var needs: [String] = []
         var waiting = step.needs
         var seen: Set<String> = []
         while let name = waiting.popLast() {
             guard seen.insert(name).inserted, let need = steps[name] else { continue }
-            // A gate leaves nothing in the workspace: what is before it counts.
+            // An approval leaves nothing in the workspace, so the steps before it count instead.
             if need.action == .approval { waiting += need.needs } else { needs.append(name) }
         }
         return needs
     }
 
-    /// Why no earlier result may stand for the step, by what it declares; always in the safe direction.
+    /// Why no earlier result may be used for the step, according to its declaration. When in doubt there is a reason.
     private static func obstacle(to step: PlannedStep, _ text: String, _ facts: KeyFacts) -> String? {
         if step.action == .approval { return "it waits for approval" }
         if step.isNeverProved { return "it declares .neverProved()" }
@@ -129,7 +132,7 @@ public struct KeyedPlan: Sendable, Equatable {
             if step.network == .allowed { return "it may use the network and declares no .inputs(…)" }
             if facts.isRelease { return "it is a step of a release and declares no .inputs(…)" }
         }
-        // What acts on the world is not done again for a tree that comes again, as after a revert.
+        // An effect outside is not skipped when the same tree comes again, as after a revert.
         if facts.isRelease {
             if !step.isIdempotent { return "it is a step of a release and does not declare .idempotent()" }
             if step.network == .allowed { return "it is a step of a release and may use the network" }
@@ -149,18 +152,18 @@ public struct KeyedPlan: Sendable, Equatable {
     }
 }
 
-/// What is the same for all steps of a run, worked out once.
+/// What all steps of a run have in common, computed once.
 private struct CommonParts {
     let workflow: String
-    /// Whether a step's inputs cover what it needs.
+    /// Whether any step's inputs cover what it needs.
     let wantsRecipes: Bool
     let environment: [String]
-    /// Of a step that declares no variable of its own.
+    /// The digest of the environment of a step that declares no variables of its own.
     let environmentDigest: String
     let parameters: String
     let toolchain: String
     let box: String
-    /// The compiled workflows, for closures.
+    /// The compiled workflow program, for closures.
     let program: KeyDigest.List
     let nothing = KeyDigest.List([])
     /// The names of all variables of the run.
@@ -179,14 +182,14 @@ private struct CommonParts {
     }
 }
 
-/// What is the same for all steps of a ``PlannedStep/kind``.
+/// What all steps with the same ``PlannedStep/kind`` have in common.
 private struct KindParts {
     private let kind: PlannedStep
     let environment: String
     let inputs: String
     let permissions: String
     let results: String
-    /// What the workflow says, as it goes into ``StepKey/definition``.
+    /// The step's declaration, as part of ``StepKey/definition``.
     let declared: KeyDigest.List
 
     init(_ step: PlannedStep, _ facts: KeyFacts, _ common: CommonParts) {
@@ -198,7 +201,7 @@ private struct KindParts {
         inputs = KeyDigest.of([facts.inputs[step.inputs]?.digest ?? ""] + step.tracked(facts))
         permissions = KeyDigest.of(permissionTexts)
         results = KeyDigest.of(resultTexts)
-        // No pattern is empty.
+        // No pattern is empty, so the empty text can mark this case.
         let inputTexts = (step.inputsCoverNeeds ? ["", "only"] : []) + step.inputs
         declared = KeyDigest.List(variables, inputTexts, permissionTexts, resultTexts)
     }
@@ -206,11 +209,11 @@ private struct KindParts {
     func isOf(_ step: PlannedStep) -> Bool { kind == step.kind }
 }
 
-/// The digest of each part of a step's key.
+/// The digests of the parts of a step's key.
 private struct PartDigests {
     private typealias Digests = [(part: StepKey.Part, digest: String)]
 
-    /// In the order of the cases.
+    /// In the order of the enum's cases.
     private let digests: Digests
     private let definition: String
     private static let nothing = KeyDigest.List([]).hex
@@ -223,11 +226,11 @@ private struct PartDigests {
             switch step.action {
             case .shell(let line): ["shell", line]
             case .command(let words): ["command"] + words
-            // Two workflows may each have a closure of this name.
+            // Two workflows may each have a closure with this name.
             case .closure: ["closure", common.workflow]
             case .approval: ["approval"]
             }
-        // The step sees its name.
+        // The step can read its own name.
         command.append(step.name)
         let context = step.context(facts, given)
         let program = step.action == .closure ? common.program : common.nothing
@@ -266,9 +269,9 @@ private struct PartDigests {
             parts: Dictionary(uniqueKeysWithValues: digests.map { ($0.part.rawValue, String($0.digest.prefix(16))) }))
     }
 
-    /// All but the inputs.
+    /// The digest of all parts except the inputs.
     ///
-    /// - Parameter needs: The recipes of what the step needs.
+    /// - Parameter needs: The recipes of the steps that this step needs.
     func recipe(needs: [String]) -> String {
         let own = digests.filter { $0.part != .inputs && $0.part != .needs }
         return value("\(KeyedPlan.format), without files", own + [(.needs, Self.digest(ofNeeds: needs))])
@@ -283,7 +286,7 @@ private struct PartDigests {
 }
 
 extension Limits {
-    /// One text for each, whether it is set or not.
+    /// One text for each limit, whether it is set or not.
     package var keyTexts: [String] {
         [
             cpuTime.map { "\($0)" }, memory.map(String.init), processes.map(String.init), fileSize.map(String.init),
@@ -293,29 +296,29 @@ extension Limits {
 }
 
 extension PlannedStep {
-    /// What of the run the step can read: the variables that it is given, and for a closure the whole context.
+    /// The facts about the run that the step can read: its variables, and for a closure the whole context.
     fileprivate func context(_ facts: KeyFacts, _ given: [String: String]) -> [String] {
         var read = given
         if Self.callsGit(words + environment.values) { read["git"] = facts.commit }
         return (action == .closure ? facts.closureContext : []) + KeyDigest.lines(read)
     }
 
-    /// The variables of the run that a provable step is given: those that its own text names, and for a closure those that
-    /// say what its context says.
+    /// The variables of the run that a provable step is given: those that its own text names, and for a closure those
+    /// that repeat what its context holds.
     ///
-    /// - Parameter text: ``text``.
+    /// - Parameter text: The value of ``text``.
     fileprivate func given(_ facts: KeyFacts, _ text: String) -> [String: String] {
         if action == .closure { return facts.runVariables.filter { !RunNumbers.ofEachPush.contains($0.key) } }
         return facts.runVariables.filter { text[...].place(of: $0.key) != nil }
     }
 
-    /// What of the tree is kept with its outputs and is not among its inputs anyway.
+    /// The output patterns of the step whose tracked files are not among its inputs anyway.
     fileprivate func tracked(_ facts: KeyFacts) -> [String] {
         guard !inputs.isEmpty, let tracked = facts.tracked[outputs], !tracked.files.isEmpty else { return [] }
         return ["outputs", tracked.digest]
     }
 
-    /// What the workflow says that may name a variable.
+    /// All text of the declaration that may name a variable.
     fileprivate var text: String { (words + environment.values).joined(separator: "\n") }
 
     private var words: [String] {
@@ -326,10 +329,11 @@ extension PlannedStep {
         }
     }
 
-    /// History is no file: a command that asks git may answer differently for each commit of the same tree.
+    /// Whether a command calls git. History is not part of the tree, so git may answer differently for two commits with
+    /// the same tree.
     private static func callsGit(_ words: [String]) -> Bool {
         words.contains { word in
-            // Most don't, which is found out much sooner.
+            // A quick search rules out most commands.
             guard word[...].place(of: "git") != nil else { return false }
             return word.split { !($0.isLetter || $0.isNumber || "-_./".contains($0)) }.contains {
                 $0 == "git" || $0.hasSuffix("/git")
@@ -355,7 +359,7 @@ extension PlannedStep {
         return sources + findingTexts + ["artifacts"] + artifacts + ["outputs", leavesNothing ? "none" : ""] + outputs
     }
 
-    /// Nothing for a step that declares none, as keys had it before there were any.
+    /// Empty for a step that declares no findings, so that its key is the same as before findings existed.
     private var findingTexts: [String] {
         (findings ?? []).flatMap { source in
             switch source {

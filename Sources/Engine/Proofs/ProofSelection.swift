@@ -1,23 +1,23 @@
 public import Pipeline
 
-/// What becomes of each proved step of a plan: not run at all, only its outputs put in place, or run after all.
+/// Decides what happens with each proved step of a plan: it is skipped, only its outputs are restored, or it is run.
 public enum ProofSelection {
     public enum Use: Sendable, Equatable {
-        /// Nothing of it is done: no step that runs needs what it makes.
+        /// It is skipped: no step that runs needs its outputs.
         case cite
-        /// What it made is put in place, because a step that runs needs it.
+        /// Its outputs are restored, because a step that runs needs them.
         case restore
-        /// It is run although it is proved: a step that runs needs what it makes, and that was not kept.
+        /// It is run although it is proved: a step that runs needs its outputs, and they are not stored.
         case run
     }
 
     /// - Parameters:
     ///   - proved: Steps that have a proof and are not to be run as a sample.
-    ///   - restorable: Those of which all that they make is at hand.
-    /// - Returns: One for each of `proved`.
+    ///   - restorable: Those of them whose outputs are all available.
+    /// - Returns: One decision for each step in `proved`.
     public static func make(_ plan: Plan, proved: Set<String>, restorable: Set<String>) -> [String: Use] {
         let steps = Dictionary(plan.steps.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
-        // A gate uses nothing of the workspace, and a step for failures is not run where nothing fails.
+        // An approval uses no files of the workspace, and a step for failures does not run if nothing fails.
         var waiting = plan.steps.filter {
             !proved.contains($0.name) && $0.action != .approval && $0.condition != .onFailure
         }.flatMap(\.needs)

@@ -2,9 +2,10 @@ import Results
 import Foundation
 import Pipeline
 
-/// What a reviewer may answer: one JSON object and nothing beside it.
+/// The answer of a reviewer: one JSON object and nothing else.
 ///
-/// Its text is as untrusted as the change that it quotes: lengths are bounded here, and whoever shows it escapes it.
+/// Its text is as untrusted as the change that it quotes. Lengths are limited here; code that shows the text must
+/// escape it.
 struct ReviewAnswer: Decodable {
     struct Found: Decodable {
         var severity: ReviewSeverity
@@ -25,7 +26,7 @@ struct ReviewAnswer: Decodable {
 
     private static let longest = 4_000
 
-    /// - Throws: ``ReviewProblem``: what is wrong with the answer.
+    /// - Throws: ``ReviewProblem`` if the answer is not valid.
     static func read(_ data: Data) throws(ReviewProblem) -> ReviewAnswer {
         guard data.count <= ReviewPlan.answerBytes else {
             throw ReviewProblem("its answer is longer than \(ReviewPlan.answerBytes >> 10) KiB")
@@ -54,7 +55,7 @@ struct ReviewAnswer: Decodable {
         }
     }
 
-    /// The record after this look: earlier findings with their new fate, then those that nobody has said before.
+    /// The record after this review: earlier findings with their updated fate, then new findings.
     func record(_ input: ReviewInput, maximum: Int) -> ReviewRecord {
         var record = ReviewRecord(head: input.head, since: input.since, findings: input.earlier)
         let fates = Dictionary(
@@ -69,7 +70,8 @@ struct ReviewAnswer: Decodable {
         for found in findings {
             let one = found.finding(head: input.head)
             if let place = known[one.fingerprint] {
-                // Said before. What was mended and is found again is open again; what was taken back stays so.
+                // A known finding. If it was fixed and is found again, it is open again; if it was withdrawn, it stays
+                // withdrawn.
                 if place < record.findings.count, record.findings[place].fate == .fixed,
                     fates[one.fingerprint] == nil
                 {
@@ -80,7 +82,7 @@ struct ReviewAnswer: Decodable {
             known[one.fingerprint] = .max
             new.append(one)
         }
-        // The most severe first; among equals the reviewer's order.
+        // The most severe come first; equally severe ones keep the reviewer's order.
         let sorted = new.enumerated().sorted {
             ($1.element.severity, $0.offset) < ($0.element.severity, $1.offset)
         }.map(\.element)
@@ -98,7 +100,7 @@ extension ReviewAnswer.Found {
     fileprivate func finding(head: String) -> ReviewFinding {
         let rule = String((rule ?? "review").prefix(100))
         let file = file.map { String($0.prefix(1_000)) }
-        // Numbers and spaces change when lines move; the remark stays the same.
+        // Numbers and white space are ignored, because they change when lines move.
         let words = message.lowercased().split { !$0.isLetter }.joined(separator: " ")
         return ReviewFinding(
             fingerprint: String(KeyDigest.of(["review", rule, file ?? "", words]).prefix(16)), severity: severity,

@@ -1,14 +1,14 @@
 public import Results
 
-/// What a review step begins with.
+/// The input of a review step.
 public struct ReviewInput: Sendable, Equatable {
     public var head: String
     public var since: String?
-    /// Found earlier in the same change.
+    /// Findings of earlier reviews of the same change.
     public var earlier: [ReviewFinding]
-    /// Whether the head was looked at before: then nothing is run, and what was found stands.
+    /// Whether the head was reviewed before. Then nothing runs, and the earlier findings stand.
     public var isKnown: Bool
-    /// Where it works, with the tested files in it; nil where nothing is run.
+    /// The folders for the review, with the tested files in its workspace; nil if nothing runs.
     public var room: ReviewRoom?
 
     public init(head: String, since: String?, earlier: [ReviewFinding], isKnown: Bool) {
@@ -18,7 +18,7 @@ public struct ReviewInput: Sendable, Equatable {
         self.isKnown = isKnown
     }
 
-    /// Beside each other in the folder of values that steps read.
+    /// The names of the prompt and of its data, which lie beside each other in the folder of values that steps read.
     public static func promptName(_ step: String) -> String { "\(step).review.md" }
     public static func dataName(_ step: String) -> String { "\(step).review.json" }
 }

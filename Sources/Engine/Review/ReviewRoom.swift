@@ -1,16 +1,16 @@
 public import SystemPackage
 
-/// The folders in which one review works, which no other step of the run can write to.
+/// The folders of one review, which no other step of the run can write to.
 ///
-/// A review judges the change's code. In the workspace, home and sandbox of the other steps that code could rewrite the
-/// judgement: plant files where the reviewer looks, write its answer, or end it.
+/// A review judges the code of a change. In the workspace, home or sandbox of the other steps, that code could forge
+/// the judgement: it could plant files for the reviewer to read, write its answer, or end it.
 public struct ReviewRoom: Sendable, Equatable {
-    /// Has all of them; nothing else belongs in it.
+    /// Contains all folders of the review and nothing else.
     public let folder: FilePath
 
     public init(_ folder: FilePath) { self.folder = folder }
 
-    /// Holds the tested files, before the run begins.
+    /// Contains the tested files before the run begins.
     public var workspace: FilePath { folder.appending("workspace") }
     var home: FilePath { folder.appending("home") }
     var temporary: FilePath { folder.appending("tmp") }

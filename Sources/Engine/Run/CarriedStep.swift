@@ -1,16 +1,17 @@
 public import Results
 import Pipeline
 
-/// A step that passed in an earlier attempt at the same run, in whose workspace this one goes on.
+/// A step that passed in an earlier run and is not run again, because `rerun --failed` continues in that run's
+/// workspace.
 ///
-/// Unlike a ``ProvedStep`` it has no key: what it left stands for this repetition and for nothing else.
+/// Unlike a ``ProvedStep`` it has no key: its results count for this rerun only.
 public struct CarriedStep: Sendable, Equatable {
     public var citation: ProofCitation
     public var tests: [TestResult]
     public var testCounts: TestCounts?
-    /// What tools said about files in it.
+    /// The findings of tools in that run.
     public var findings: [Finding]
-    /// The files that were kept with that run's report; the archive has them.
+    /// The artifacts of that run; the archive stores their content.
     public var artifacts: [ArtifactRecord]
 
     public init(
@@ -26,7 +27,7 @@ public struct CarriedStep: Sendable, Equatable {
 }
 
 extension StepOutcome {
-    /// A step that an earlier attempt has done, as this run's report tells it.
+    /// Records a step that the earlier run has done, for this run's report.
     init(_ carried: CarriedStep, of step: PlannedStep) {
         var record = StepRecord(
             name: step.name, command: step.commandLine, needs: step.needs, status: .passed,

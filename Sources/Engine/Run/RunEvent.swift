@@ -1,22 +1,22 @@
 public import Results
 public import Foundation
 
-/// What happens in a run, in order. Terminal, index, sockets and pages are listeners of these.
+/// An event of a run, in order. Terminal, index, sockets and pages are listeners.
 ///
-/// Output bytes are not events: they go to the log file at once, which every listener may read while it grows.
+/// Output bytes are not events: they are written to the log file at once, and listeners may read it while it grows.
 public enum RunEvent: Sendable, Equatable, Codable {
     case stepWaiting(step: String, reason: String)
-    /// The step goes on when a person says so; it holds nothing meanwhile.
+    /// The step waits for an approval and takes no slot meanwhile.
     case stepAwaitsApproval(step: String, since: Date)
     case stepStarted(step: String, attempt: Int, at: Date)
     /// The newest complete line of a step's output, cleaned for a terminal; at most ten a second for each step.
     case stepOutput(step: String, attempt: Int, lastLine: String, bytes: Int)
     case attemptEnded(step: String, attempt: AttemptRecord)
-    /// What a step that is about to end has left; there only if it left anything.
+    /// The tests and findings of a step that is about to end. Sent only if there are any.
     case stepLeft(step: String, tests: [TestResult], findings: [Finding])
     case stepEnded(StepRecord)
 
-    /// The name of the step that it is about.
+    /// The name of the step that the event is about.
     public var step: String {
         switch self {
         case .stepWaiting(let step, _), .stepAwaitsApproval(let step, _), .stepStarted(let step, _, _),

@@ -10,7 +10,7 @@ import SystemPackage
 #endif
 
 extension RunSetting {
-    /// Makes the folders that every run has and those that the plan needs; nil for a plan that is not known yet.
+    /// Creates the folders that every run has and those that the plan needs; nil for a plan that is not known yet.
     func makeFolders(for plan: Plan?) throws {
         let steps = plan?.steps ?? []
         for folder in [logs, shown, values, published]
@@ -19,15 +19,16 @@ extension RunSetting {
         {
             guard mkdir(folder.string, 0o755) == 0 || errno == EEXIST else { throw Errno(rawValue: errno) }
         }
-        // Steps reach them through their own mounts only; as another user they need this to read what is in them.
+        // Steps reach these folders only through their mounts; if they run as another user, they need this permission
+        // to read.
         if runSandbox?.user != nil {
             for folder in [shown, values, published] { chmod(folder.string, 0o755) }
         }
     }
 
-    /// What the run and its steps may use.
+    /// Creates the quota of the run, with its control group.
     ///
-    /// - Throws: Why the run's control group can't be made.
+    /// - Throws: Why the control group can't be created.
     func makeQuota(for plan: Plan) throws -> RunQuota {
         try RunQuota(
             limits: plan.limits.within(runLimits), stepLimits: stepLimits, controlGroups: controlGroups,
@@ -36,6 +37,6 @@ extension RunSetting {
                 + rooms.map(\.folder))
     }
 
-    /// What the run's control group is called.
+    /// The name of the run's control group.
     var groupName: String { folder.lastComponent?.string ?? "run" }
 }

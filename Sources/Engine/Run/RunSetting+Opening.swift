@@ -4,15 +4,15 @@ public import Sandbox
 import SystemPackage
 
 extension RunSetting {
-    /// Makes what the command needs; the workspace must be in place.
+    /// Prepares folders and mounts for a command that a person runs in a workspace. The workspace must exist.
     ///
-    /// - Parameter command: Its words; without a shell.
-    /// - Throws: `Errno` when a folder can't be made or handed over.
+    /// - Parameter command: The command and its arguments; no shell is involved.
+    /// - Throws: `Errno` if a folder can't be created or its owner can't be changed.
     public func open(_ step: PlannedStep, of plan: Plan, command: [String]) throws -> OpenedStep {
         try makeFolders(for: plan)
         try prepareSandbox(for: plan)
         var bare = step
-        // Without a file for it, a variable that names one would only mislead.
+        // The command gets no secrets and publishes no values, so variables that name files for them would mislead.
         (bare.secrets, bare.publishes) = ([], [])
         let runner = Runner(setting: self, pool: SlotPool(slots: 1, capacities: [:])) { _ in }
         let prepared = try runner.prepare(

@@ -9,10 +9,10 @@ import SystemPackage
 #endif
 
 extension RunSetting {
-    /// The rooms of the run's reviews.
+    /// The folders of all reviews of the run.
     var rooms: [ReviewRoom] { reviews.values.compactMap(\.room) }
 
-    /// The setting for a step: of its own room where it has one.
+    /// The setting for a step. A review gets its own folders in place of the shared ones.
     func setting(of step: PlannedStep) -> RunSetting {
         guard let room = reviews[step.name]?.room else { return self }
         return setting(in: room)
@@ -22,12 +22,12 @@ extension RunSetting {
         var own = self
         own.workspace = room.workspace
         own.room = room
-        // Both show the folders that the other steps share.
+        // Both contain the folders that the other steps share.
         (own.workspaceMount, own.standby) = (nil, nil)
         return own
     }
 
-    /// Makes what the rooms need beside their checkout, and gives them to the user of the run's steps.
+    /// Creates the folders of reviews, except for their checkouts, and makes the user of the run's steps their owner.
     ///
     /// - Throws: `Errno`.
     func prepareRooms(for plan: Plan) throws {
@@ -44,7 +44,7 @@ extension RunSetting {
 }
 
 extension Runner {
-    /// The runner of a step: with a review's own room where it has one.
+    /// The runner for a step. A review gets its own folders in place of the shared ones.
     func runner(of step: PlannedStep) -> Runner {
         step.review == nil ? self : Runner(setting: setting.setting(of: step), pool: pool, emit: emit)
     }

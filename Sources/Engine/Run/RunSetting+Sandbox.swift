@@ -10,18 +10,18 @@ import SystemPackage
 #endif
 
 extension RunSetting {
-    /// The policy of a step; those with secrets and those that review have a sandbox for themselves.
+    /// The sandbox policy of a step. A step with secrets and a review each have a sandbox of their own.
     func policy(of step: PlannedStep, hasSecrets: Bool) -> SandboxPolicy {
         SandboxPolicy(
             network: step.network, permissions: Set(step.permissions),
             owner: hasSecrets || step.review != nil ? step.name : nil)
     }
 
-    /// The words that start `stepinit` for steps of this policy.
+    /// The command that starts `stepinit` for steps with this policy.
     ///
     /// - Parameters:
-    ///   - groups: How many control groups it finds an entrance to.
-    ///   - enter: The words that lead to the workspace's mount; nil for those of ``workspaceMount``.
+    ///   - groups: The number of control groups that it gets a descriptor for.
+    ///   - enter: The arguments that lead to the workspace's mount; nil for those of ``workspaceMount``.
     func hostCommand(_ policy: SandboxPolicy, groups: Int, enter: [String]? = nil) -> [String] {
         let entering = groups > 0 ? ["--enter", String(groups)] : []
         guard let runSandbox else { return [stepInit.string] + entering }
@@ -30,18 +30,20 @@ extension RunSetting {
             + runSandbox.sandbox.command(
                 policy, mounts: ownMounts + runSandbox.mounts + caches, user: runSandbox.user,
                 lifetime: .withSocket(groups: groups),
-                // Each step's process goes to its folder by itself; before a workspace is mounted nobody is to be below that.
+                // Each step's process changes to its folder by itself. Before the workspace is mounted, nothing may
+                // hold a folder below the mount point.
                 directory: Sandbox.hasMounts ? "/" : workspace.string, [])
     }
 
-    /// The `stepinit` that these words start.
+    /// The `stepinit` process that this command starts.
     func stepHost(_ words: [String], _ group: ControlGroup?) -> StepHost {
         StepHost(command: words, group: group?.rest, isEnclosed: runSandbox != nil)
     }
 
-    /// Where an attempt finds its secrets: in memory where that is possible.
+    /// The folder for an attempt's secrets, in memory where possible.
     ///
-    /// A sandbox has a file system of its own there; without one it is a folder that only the box's user can enter.
+    /// A sandbox has a file system in memory for it. Without a sandbox it is a folder that only the daemon's user can
+    /// enter.
     func makeSecretsFolder() throws -> FilePath {
         if runSandbox != nil, Sandbox.hasMounts { return FilePath(Sandbox.Place.secrets) }
         let memory = "/dev/shm"
@@ -52,7 +54,7 @@ extension RunSetting {
         return folder
     }
 
-    /// Removes what ``makeSecretsFolder()`` made; the files in it are gone by then.
+    /// Removes the folder that ``makeSecretsFolder()`` created. Its files are already gone.
     func removeSecretsFolder(of command: StepCommand) {
         if command.secretsFolder.string != Sandbox.Place.secrets { rmdir(command.secretsFolder.string) }
     }
@@ -67,9 +69,10 @@ extension RunSetting {
         ]
     }
 
-    /// Makes the folders that only enclosed steps have, and gives what steps write to their user.
+    /// Creates the folders that only sandboxed steps have, and makes the steps' user the owner of what steps write to.
     ///
-    /// - Parameter plan: Nil before the run is known: the workspace stays the box's, which has yet to fill it.
+    /// - Parameter plan: Nil before the run is known: the daemon still owns the workspace then, because it has to fill
+    ///   it.
     func prepareSandbox(for plan: Plan?) throws {
         guard let runSandbox else { return }
         let files = FileManager.default
@@ -84,12 +87,12 @@ extension RunSetting {
             "root:x:0:\npipectl:x:\(number.group):\n", at: shown.appending("group").string, isForAll: true)
         if let plan { try linkCaches(of: plan, runSandbox) }
         guard let user = runSandbox.user else { return }
-        // What is mounted is theirs already.
+        // A mounted workspace belongs to that user already.
         let plain = workspaceMount == nil && plan != nil ? [workspace] : []
         for owned in plain + [home, temporary] { try Ownership.give(owned.string, to: user) }
     }
 
-    /// In a home that is still empty; steps find their caches there as links.
+    /// Links the caches of a plan into the home that steps see, which must be empty.
     func linkCaches(of plan: Plan, _ runSandbox: RunSandbox) throws {
         for use in plan.steps.flatMap(\.caches) where use.path.hasPrefix("~/") {
             guard let cache = runSandbox.caches[use.name] else { continue }

@@ -5,69 +5,70 @@ public import Pipeline
 public import Sandbox
 public import SystemPackage
 
-/// Where and with what a plan is run.
+/// How a plan is run: its folders, limits, sandbox, secrets and callbacks.
 public struct RunSetting: Sendable {
-    /// The folder that steps work in, as sandboxes are told to show it.
+    /// The workspace's path, as sandboxes show it to steps.
     public var workspace: FilePath
-    /// Set where that folder is mounted for the run alone, which the box itself does not see.
+    /// The mount of the workspace, if it is mounted for the run alone, where the daemon can't see it.
     public var workspaceMount: WorkspaceMount?
-    /// An existing folder of the run's own outside the workspace: logs, values, result files, artifacts.
+    /// An existing folder of the run outside the workspace: logs, values, result files, artifacts.
     public var folder: FilePath
-    /// Environment of every step, without what the step itself declares: see ``baseEnvironment(_:)``.
+    /// The environment of every step, without the variables that the step itself declares: see ``baseEnvironment(_:)``.
     public var environment: [String: String]
-    /// The words that start a closure step.
+    /// Returns the command that starts a closure step.
     public var closureCommand: @Sendable (_ step: String) -> [String]
-    /// The `stepinit` program.
+    /// The path of the `stepinit` program.
     public var stepInit: FilePath
     /// How long a step may take to end after SIGTERM.
     public var grace: Duration
     public var logLimits: LogLimits
     public var fileLimits: FileLimits
-    /// What steps run in; nil: they run as they are, as the box's own user.
+    /// The sandbox of the run's steps; nil: they run without one, as pipectl's own user.
     public var runSandbox: RunSandbox?
-    /// A sandbox that was started in advance with the folders and the user of this run; ended with it, used or not.
+    /// A sandbox that was started in advance with the folders and the user of this run. The run ends it, used or not.
     public var standby: StandbySandbox?
-    /// What the box allows each step and the run; a workflow may set less.
+    /// Limits that the daemon sets for each step and for the run; a workflow may set lower ones.
     public var stepLimits = Limits()
     public var runLimits = Limits()
-    /// Tests whose failures fail no step today.
+    /// Tests whose failures are excused today.
     public var quarantine: [Quarantine] = []
-    /// Tests that were seen to fail and pass on the same tree, by their ids: see `TestRetry.timesKnown`.
+    /// Ids of tests that were seen to fail and pass on the same tree: see `TestRetry.timesKnown`.
     public var knownFlaky: Set<String> = []
-    /// By the step, the tests that it was told to run, where it was told: those of them with a suite must have run.
+    /// By step, the tests that it was told to run. Each of them that has a suite must have run.
     public var onlyTests: [String: [KnownTest]] = [:]
-    /// Where there are control groups; they count and limit all processes of a step together.
+    /// Counts and limits all processes of a step together; nil on machines without control groups.
     public var controlGroups: ControlGroups?
-    /// Told when the box is to end; nil where nobody waits for that.
+    /// Tells whether the daemon is about to end; nil where nobody waits for that.
     public var shutdown: ShutdownNotice?
-    /// What stands for each step that can be proved: steps that pass are proofs under these.
+    /// By step, its key. A step that has a key and passes is stored as a proof.
     public var keys: [String: StepKey] = [:]
-    /// By the step, names in ``environment`` that it is not given: see ``KeyedPlan/withheld``.
+    /// By step, names in ``environment`` that it is not given: see ``KeyedPlan/withheld``.
     public var withheld: [String: Set<String>] = [:]
-    /// By the step, see ``KeyedPlan/tracked``.
+    /// By step, the tracked files at its output paths: see ``KeyedPlan/tracked``.
     public var tracked: [String: [String]] = [:]
-    /// Steps that earlier runs have proved, and that are not run.
+    /// Steps that earlier runs have proved and that are not run.
     public var proved: [String: ProvedStep] = [:]
-    /// What steps that review begin with, by the step.
+    /// By step, the input of a review.
     public var reviews: [String: ReviewInput] = [:]
-    /// The folders of one step alone, instead of those that the run's other steps share: see ``ReviewRoom``.
+    /// The folders of a review, in place of those that the run's other steps share: see ``ReviewRoom``.
     var room: ReviewRoom?
-    /// Steps that passed in the run whose workspace this one goes on with, and that are not run.
+    /// Steps that passed in the run whose workspace this run continues in, and that are not run.
     public var carried: [String: CarriedStep] = [:]
-    /// Bytes of what a step makes that are kept at most: see `Step.outputs(_:)`.
+    /// Maximum size in bytes of a step's outputs that are stored: see `Step.outputs(_:)`.
     public var outputLimit = 1 << 30
-    /// Which of the steps that may start at once is started first; nil for the plan's own order.
+    /// Which of the ready steps starts first; nil for the plan's own order.
     public var order: StepOrder?
-    /// Where what a step is about to do is written down; nil where a step may be done again after a crash.
+    /// Records what a step is about to do, durably; nil if steps may run again after a crash.
     public var journal: StepJournal?
-    /// Called when the process of a step was asked for, and has to return at once: what may wait until then is begun then.
+    /// Called right after a step's process was requested. It must not block; it may start work that was deferred until
+    /// then.
     public var launched: (@Sendable () -> Void)?
-    /// Called when no step will begin any more; what they ran in is ended after that.
+    /// Called when no step will start any more. The run's sandboxes are ended after that.
     public var finished: (@Sendable () -> Void)?
-    /// Asks a person about a step and returns when there is an answer; nil when the signal came first, or nobody can
-    /// be asked any more.
+    /// Waits for the decision about a step that needs approval. Returns nil if the signal came first, or if no decision
+    /// can be made any more.
     public var approval: @Sendable (_ step: String, _ stop: StopSignal) async -> ApprovalDecision?
-    /// What the run is given of the secrets that its steps name, and what masks them.
+    /// The secrets of the run that its steps may name, and the masker for them.
     public var secrets: RunSecrets
 
     public init(
@@ -89,30 +90,31 @@ public struct RunSetting: Sendable {
         self.secrets = secrets
     }
 
-    /// Where the box itself finds what steps see as their workspace.
+    /// The path at which the daemon itself sees the steps' workspace.
     public var workspaceView: FilePath { workspaceMount?.view ?? workspace }
-    /// Where the logs are, while they grow and after.
+    /// The folder of logs, during and after the run.
     public var logs: FilePath { folder.appending("logs") }
-    /// Where copies of result files are.
+    /// The folder of copied result files.
     public var results: FilePath { folder.appending("results") }
-    /// Where copies of artifacts are, named by their digest.
+    /// The folder of copied artifacts, which are named by their digest.
     public var artifacts: FilePath { folder.appending("artifacts") }
-    /// What steps find at ``Sandbox/Place/shown``, with one mount for all of it: values, the context, who they are.
+    /// The folder that steps see at ``Sandbox/Place/shown`` through one mount: values, the context, user and group
+    /// files.
     var shown: FilePath { FilePath(RunSetting.shown(in: folder.string)) }
-    /// Where steps leave values for one another.
+    /// The folder through which steps pass values to each other.
     var values: FilePath { FilePath(RunSetting.values(in: folder.string)) }
-    /// Where each attempt writes the values that it publishes, in a folder of its own.
+    /// The folder in which each attempt has a folder for the values that it publishes.
     var published: FilePath { room?.published ?? shown.appending("published") }
 
-    /// Where the folder of a run has what its steps may read of it; nothing else belongs in there.
+    /// The subfolder of a run's folder that steps may read. It contains nothing else.
     public static func shown(in folder: String) -> String { "\(folder)/shown" }
     public static func values(in folder: String) -> String { "\(shown(in: folder))/values" }
 
-    /// The steps' home, and what they see as /tmp; both are the run's own.
+    /// The home folder of steps, which belongs to this run alone.
     var home: FilePath { room?.home ?? folder.appending("home") }
     var temporary: FilePath { room?.temporary ?? folder.appending("tmp") }
 
-    /// Where steps see a path of this setting.
+    /// The path at which steps see a path of this setting.
     func seen(_ path: FilePath) -> FilePath {
         guard runSandbox != nil, Sandbox.hasMounts else { return path }
         let text = path.string
@@ -127,10 +129,11 @@ public struct RunSetting: Sendable {
         return path
     }
 
-    /// ``baseEnvironment(_:)`` of this process, which never changes.
+    /// ``baseEnvironment(_:)`` of this process, computed once.
     public static let ownEnvironment = baseEnvironment(ProcessInfo.processInfo.environment)
 
-    /// Variables of the box that steps may see: what tools need to work, and nothing that could be a secret.
+    /// The variables of the daemon's environment that steps may see: those that tools need, and none that could be a
+    /// secret.
     public static func baseEnvironment(_ all: [String: String]) -> [String: String] {
         let wanted: Set<String> = [
             "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR", "SDKROOT",
@@ -142,12 +145,12 @@ public struct RunSetting: Sendable {
     }
 }
 
-/// What a plan came to.
+/// The result of running a plan.
 public struct RunOutcome: Sendable {
     public var verdict: Verdict
-    /// Why, in one sentence.
+    /// The reason of the verdict, in one sentence.
     public var reason: String
-    /// In the plan's order.
+    /// The records of all steps, in the plan's order.
     public var steps: [StepRecord]
     public var tests: [TestResult]
     public var findings: [Finding]
@@ -155,6 +158,6 @@ public struct RunOutcome: Sendable {
     public var artifacts: [ArtifactRecord]
     /// Paths below ``RunSetting/results``.
     public var resultFiles: [String]
-    /// Whether nothing that a step started can be alive; the run's user and caches are no other run's before.
+    /// Whether every process of the run has ended. Until then no other run may use the run's user and caches.
     public var isAllEnded = true
 }

@@ -4,7 +4,7 @@ import Foundation
 import Pipeline
 
 extension Runner {
-    /// Waits for a person's word on a step; holds no slot and no resource meanwhile.
+    /// Waits for the decision about a step that needs approval. It takes no slot and no resource meanwhile.
     ///
     /// The wait is the step's only attempt, so that a report shows how long it took.
     func awaitApproval(of step: PlannedStep, _ stop: StopSignal) async -> StepOutcome {

@@ -10,13 +10,13 @@ import SystemPackage
     import Darwin
 #endif
 
-/// The files that a step leaves for the report.
+/// Collects the artifacts of a step.
 extension Runner {
     func collectArtifacts(of step: PlannedStep, into outcome: inout StepOutcome) {
         let files = WorkspaceFiles(root: setting.workspaceView, limits: setting.fileLimits)
         var total = 0
         var problems: [String] = []
-        // What the box could not do although the step has done all that was asked of it.
+        // An error of the machine, although the step did all that was asked of it.
         var boxProblem: String?
         for pattern in step.artifacts {
             guard let glob = try? Glob(pattern) else { continue }
@@ -32,7 +32,7 @@ extension Runner {
                 )
             }
             for match in search.matches where !outcome.artifacts.contains(where: { $0.path == match.path }) {
-                // A file may say any size of itself: the sum must not overflow.
+                // A sparse file can have any size: the sum must not overflow.
                 let fits = match.bytes <= setting.fileLimits.totalBytes - total
                 if fits { total += match.bytes }
                 guard fits else {
@@ -57,7 +57,7 @@ extension Runner {
                 } catch {
                     _ = temporary.withPlatformString { unlink($0) }
                     if let secret = (error as? WorkspaceFileProblem)?.secret {
-                        // Before all others: whoever reads one reason must read this one.
+                        // This comes first, because some readers show only the first reason.
                         problems.insert("artifact \(match.path) contains secret \(secret) and was not stored", at: 0)
                     } else if let code = (error as? WorkspaceFileProblem)?.box ?? error as? Errno {
                         boxProblem = boxProblem ?? unkept("artifact \(match.path)", of: step, code)
@@ -70,8 +70,8 @@ extension Runner {
         guard let problem = problems.first ?? boxProblem else { return }
         let isOfBox = problems.isEmpty
         if let boxProblem { problems.append(boxProblem) }
-        // A step that promised files and left none has not done its work, whatever its exit code says; one that
-        // failed anyway may never have come to make them.
+        // A step that declares artifacts and leaves none has not done its work, whatever its exit code says. If it
+        // failed anyway, it may not have come to make them.
         let isCause = outcome.record.status == .passed
         outcome.findings += problems.map {
             Finding(
@@ -85,12 +85,12 @@ extension Runner {
         }
     }
 
-    /// Why something that a step left is not there although its command passed.
+    /// The reason why something that a step left could not be stored although its command passed.
     func unkept(_ what: String, of step: PlannedStep, _ code: Errno) -> String {
         (code.isFull ? "disk full: " : "") + "its \(what) could not be stored: \(code). " + advice(code, step)
     }
 
-    /// What a person does about a disk that refused what a step left.
+    /// The next step for a person when the disk refused what a step left.
     func advice(_ code: Errno, _ step: PlannedStep) -> String {
         (code.isFull ? "Free space on the state folder's disk, " : "Check the state folder's disk, ")
             + (mayRepeat(step)
@@ -98,8 +98,8 @@ extension Runner {
                 : "and check by hand what the step did before you rerun it: it did run.")
     }
 
-    /// Whether a step whose command has ended may be run again without a person. Only of what acts on the world is there
-    /// a journal.
+    /// Whether a step whose command has ended may be run again without a person. A journal exists only if steps have
+    /// effects outside.
     func mayRepeat(_ step: PlannedStep) -> Bool { setting.journal == nil || step.isIdempotent }
 }
 
@@ -108,7 +108,7 @@ extension Errno {
 }
 
 extension FileManager {
-    /// Renames over whatever is there.
+    /// Renames a file and replaces any file at the target.
     func moveReplacing(_ source: String, to target: String) throws {
         guard rename(source, target) == 0 else { throw Errno(rawValue: errno) }
     }

@@ -17,10 +17,10 @@ extension Runner {
         var tests: [TestResult] = []
         var findings: [Finding] = []
         var resultFiles: [String] = []
-        /// What tools and the step itself said about files; of a step's attempts, those of the last count.
+        /// Findings of tools and of the step itself. Of a step's attempts, those of the last one count.
         var diagnostics: [Finding] = []
         var review: ReviewRecord?
-        /// Whether its command was run to its end.
+        /// Whether its command ran to its end.
         var hasActed = false
     }
 
@@ -53,7 +53,7 @@ extension Runner {
                     startedAt: start)
                 do { try await journal.begin(intent) } catch { throw UnrecordedIntent(cause: error) }
             }
-            // Progress goes out beside the output, so a slow listener never slows the bytes.
+            // Progress is reported in a task of its own, so that a slow listener never slows the reading of output.
             async let progress: Void = {
                 for await (line, bytes) in log.lastLines {
                     await emit(.stepOutput(step: step.name, attempt: number, lastLine: line, bytes: bytes))
@@ -81,8 +81,9 @@ extension Runner {
                 attempt.hasActed = true
                 attempt.record.exitCode = end.exitCode
                 attempt.record.signal = end.signal
-                // The code that a shell reports for it. Some shells replace themselves with the last program of a line, so that
-                // the signal ends the shell's process; `.retries(on: .exitCodes(137))` holds with those, too.
+                // This is the code that a shell reports for the signal. Some shells replace themselves with the last
+                // program of a line, so the signal ends the shell's own process. `.retries(on: .exitCodes(137))` works
+                // in both cases.
                 if case .shell = step.action, end.stopped == nil, let signal = end.signal {
                     attempt.record.exitCode = 128 + signal
                 }
@@ -177,7 +178,7 @@ extension Runner {
         }
         switch end.exitCode {
         case 0: return (.passed, nil)
-        // What shells report for a program that a signal has ended (POSIX.1-2024, 2.8.2); other programs do so, too.
+        // Shells report a program that a signal has ended like this (POSIX.1-2024, 2.8.2); other programs do so, too.
         case let code? where (129...159).contains(code):
             return (
                 .failed,
@@ -204,10 +205,11 @@ extension Runner {
                 case .closure, .approval: "the compiled workflow"
                 }
             record.reason = "\"\(program)\" can't be started: \(code)"
-            // The box's own programs are the box's fault, the step's own are the step's.
+            // If pipectl's own program could not start, that is an infrastructure failure; if the step's program could
+            // not, the step failed.
             guard case .command = step.action else { return }
             record.status = .failed
-            // As a shell has it.
+            // These are the exit codes that a shell uses.
             record.exitCode = code == .noSuchFileOrDirectory ? 127 : 126
             if code == .noSuchFileOrDirectory { record.reason? += "; is it installed, and in the step's PATH?" }
         case StepProcessProblem.folder(let code):

@@ -10,7 +10,7 @@ import SystemPackage
     import Darwin
 #endif
 
-/// What a step is given before it starts, and the values that are taken over when it has passed.
+/// Prepares the command of a step, and takes over the values that it published.
 extension Runner {
     func prepare(_ step: PlannedStep, attempt: Int, published: FilePath) throws -> StepCommand {
         var folder = setting.workspace
@@ -31,11 +31,11 @@ extension Runner {
                 environment[StepVariable.cache(name)] = Sandbox.hasMounts ? cache.target : cache.source
             }
         }
-        // Programs colour what they say for a terminal that they know; what `pipectl logs` and the pages show is this one.
+        // Programs choose colours by the terminal type; `pipectl logs` and the pages understand this one.
         if step.hasTerminal { environment["TERM"] = environment["TERM"] ?? "xterm-256color" }
-        // A step that publishes nothing has nowhere to publish to, which also saves it a folder.
+        // A step that publishes nothing needs no folder for it.
         if !step.publishes.isEmpty || step.action == .closure || step.review != nil {
-            // It must be new: with our own rights, a step could have put a link in its place.
+            // The folder must be new: a step that runs as our own user could have put a link in its place.
             guard mkdir(published.string, 0o700) == 0 else { throw Errno(rawValue: errno) }
             if let user = setting.runSandbox?.user { try Ownership.give(published.string, to: user) }
             environment[StepVariable.valuesOut] = setting.seen(published).string
@@ -52,7 +52,7 @@ extension Runner {
         case .shell(let line): arguments = ["/bin/sh", "-ec", line]
         case .command(let words): arguments = words
         case .closure: arguments = setting.closureCommand(step.name)
-        // Never reached: such a step waits in ``awaitApproval(of:_:)`` and starts nothing.
+        // Never reached: such a step waits in ``awaitApproval(of:_:)`` and starts no process.
         case .approval: arguments = ["true"]
         }
         var command = StepCommand(
@@ -63,11 +63,12 @@ extension Runner {
         return command
     }
 
-    /// Takes over what a step that passed has published, or says what it has not.
+    /// Takes over the values that a passed step has published.
     ///
     /// Only declared values are taken, from a folder that no other attempt could write to.
     ///
-    /// - Returns: Why the step is no success: as its own fault, or as the box's.
+    /// - Returns: If a value is missing or not valid, the status of the step and the reason: its own failure, or the
+    ///   machine's.
     func adoptValues(of step: PlannedStep, from published: FilePath) -> (status: StepStatus, reason: String)? {
         var limits = setting.fileLimits
         limits.fileBytes = min(limits.fileBytes, 16 << 20)
@@ -82,7 +83,7 @@ extension Runner {
                 let place = "$\(StepVariable.valuesOut)/\(name).json"
                 return (.failed, "it declares .publishes(\"\(name)\") but did not publish it: write \(place)")
             } catch let problem as WorkspaceFileProblem where problem.secret != nil {
-                // The folder is below the state; a value that is refused is not left there until the run ends.
+                // The file is removed now, so that a refused value is not left in the state folder until the run ends.
                 _ = published.appending("\(name).json").withPlatformString { unlink($0) }
                 return (
                     .failed,
@@ -100,7 +101,7 @@ extension Runner {
             guard (try? JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed)) != nil
             else { return (.failed, "what it published as \"\(name)\" is not JSON; a text needs quotes") }
             do {
-                // Whoever reads it is another user where the box is root.
+                // Steps that read the value run as another user where the daemon is root.
                 guard chmod(temporary.string, 0o644) == 0 else { throw Errno(rawValue: errno) }
                 try FileManager.default.moveReplacing(temporary.string, to: target.string)
             } catch {

@@ -5,9 +5,10 @@ import Foundation
 import Pipeline
 import SystemPackage
 
-/// What an attempt says about files: in SARIF files, in its output, and a closure through its context.
+/// Collects the findings of an attempt: from SARIF files, from its output, and from a closure's context.
 extension Runner {
-    /// Errors that are kept of a step that declares nothing: the first say what is wrong, the others follow from them.
+    /// Maximum number of errors of a step that declares no findings: the first say what is wrong, the others follow
+    /// from them.
     private static let undeclaredLimit = 30
 
     func readFindings(
@@ -32,16 +33,16 @@ extension Runner {
             scanner.hasForms = hasFailed || readsOutput
             scanner.maximumFindings = 1_000
             let printed = scanner.findings(in: bytes)
-            // Where nobody asked for findings, the output is read for the failure alone.
+            // If the step declares no findings, its output is read only to explain a failure.
             let errors = printed.filter { $0.severity == .error }
             let worst = errors.isEmpty ? printed.filter { $0.severity == .warning } : errors
             found += readsOutput || !rules.isEmpty ? printed : Array(worst.prefix(Self.undeclaredLimit))
-            // What ends a step from outside says nothing of where it was.
+            // A step that was ended from outside has no position in a file to show.
             if hasFailed, errors.isEmpty || attempt.record.status == .timedOut || attempt.record.hitLimit == true {
                 found = UnfinishedTests.findings(in: bytes) + found
             }
         }
-        // What a test says of itself is not said twice.
+        // A failure that a test result holds already is not reported twice.
         let told = attempt.tests
         attempt.diagnostics = found.filter { !$0.isTold(by: told) }.map { finding in
             var finding = finding
@@ -51,7 +52,7 @@ extension Runner {
         }
     }
 
-    /// The path below the workspace, where it is one there.
+    /// The path relative to the workspace, if it is inside it.
     private func withoutWorkspace(_ path: String) -> String {
         var path = path.hasPrefix("file://") ? String(path.dropFirst(7)) : path
         for folder in [setting.seen(setting.workspace), setting.workspace, setting.workspaceView] {
@@ -99,7 +100,7 @@ extension Runner {
         Finding(rule: "result-file", severity: .warning, message: "step \"\(step.name)\": \(message)")
     }
 
-    /// What the closure handed to `StepContext.report`.
+    /// The findings that the closure passed to `StepContext.report`.
     private func reported(_ published: FilePath, _ step: PlannedStep) -> [Finding] {
         var limits = setting.fileLimits
         limits.fileBytes = min(limits.fileBytes, 4 << 20)

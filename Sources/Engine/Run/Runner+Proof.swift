@@ -12,12 +12,12 @@ import SystemPackage
     import Darwin
 #endif
 
-/// Steps that an earlier run has proved, and what a step leaves to be one later.
+/// Uses the proofs of earlier runs, and stores what a proof of a passed step needs.
 extension Runner {
-    /// The outcome of a proved step; nil where it has to be run, with the reason if that is a surprise.
+    /// The outcome of a proved step. Nil if it has to run; then with the reason, if there should have been a proof.
     ///
-    /// Everything that it needs is in place then, because a step whose outputs are restored is needed by one that runs,
-    /// and so is what it needs itself.
+    /// Everything that it needs is in place: a step whose outputs are restored is needed by one that runs, and the
+    /// outputs of the steps it needs are restored, too.
     func cite(_ step: PlannedStep, of plan: Plan) async -> (outcome: StepOutcome?, surprise: Finding?) {
         if let carried = setting.carried[step.name] { return (StepOutcome(carried, of: step), nil) }
         guard let proved = setting.proved[step.name] else { return (nil, nil) }
@@ -45,7 +45,7 @@ extension Runner {
         }
     }
 
-    /// Gives a step that passed at its first try, with no test that failed first, the key under which it is a proof.
+    /// Stores the key of a step that passed at its first attempt, with no test that failed first: the step is a proof.
     func addKey(of step: PlannedStep, to outcome: inout StepOutcome) {
         guard let key = setting.keys[step.name], outcome.record.status == .passed, outcome.record.attempts.count == 1,
             !outcome.tests.contains(where: { $0.status.isFailure })
@@ -53,11 +53,11 @@ extension Runner {
         outcome.record.key = key
     }
 
-    /// Takes the key from a step that needs one without: what is in its workspace then is of no key.
+    /// Removes the key of a step that needs a step without a key, because no key covers what is in its workspace.
     ///
-    /// So it is after a failure that was allowed, and after what passed at a further attempt only.
+    /// This happens after a failure that was allowed, and after a step that passed only at a later attempt.
     ///
-    /// - Parameter places: Of the steps in the plan, by name.
+    /// - Parameter places: The index of each step in the plan, by name.
     static func withdrawKey(
         from step: PlannedStep, of plan: Plan, _ places: [String: Int], _ records: [StepRecord],
         _ record: inout StepRecord
@@ -76,7 +76,8 @@ extension Runner {
         }
     }
 
-    /// Packs what the step says it makes. That it can't be kept is no failure: the step is run again where it is needed.
+    /// Packs the declared outputs of a step. If they can't be stored, nothing fails: the step runs again where it is
+    /// needed.
     func collectOutputs(of step: PlannedStep, in plan: Plan, into outcome: inout StepOutcome) {
         guard outcome.record.key != nil, !step.outputs.isEmpty else { return }
         var limits = setting.fileLimits
@@ -127,11 +128,11 @@ extension Runner {
 
     private var keptLinks: OutputLink { OutputLink(readable: setting.runSandbox?.sandbox.readable ?? []) }
 
-    /// Why what is found where the outputs of a step go may not be all its own.
+    /// Why files at the output paths of a step may not all be its own; nil if they are.
     ///
-    /// What a step makes that this one needs is in this one's key. What any other one makes is not: put in place with
-    /// this step's outputs, it would stand for files that have changed. One that needs this step has not begun yet, but
-    /// may have left something in the workspace that the run began from.
+    /// The outputs of a step that this one needs are covered by this one's key. Those of any other step are not: if
+    /// they were restored with this step's outputs, they would stand for files that have changed. A step that needs
+    /// this one has not started yet, but may have left files in the snapshot that the run started from.
     private func overlap(of step: PlannedStep, in plan: Plan, _ files: [WorkspaceFiles.Match]) -> String? {
         let (own, later) = (plan.needs(of: step.name), plan.dependants(of: step.name))
         for other in plan.steps where !other.outputs.isEmpty && !own.contains(other.name) {
@@ -148,9 +149,9 @@ extension Runner {
         return nil
     }
 
-    /// The outcome of a plan all of whose steps are proved and leave nothing to do; nil where something must be run.
+    /// The outcome of a plan whose steps are all proved and have nothing to restore; nil if something must run.
     ///
-    /// Nothing is started, and no folder of the run is looked at.
+    /// No process is started, and no folder of the run is read.
     public static func settled(_ plan: Plan, by proved: [String: ProvedStep]) -> RunOutcome? {
         var graph = RunGraph(plan)
         var records = plan.steps.map {
@@ -179,7 +180,7 @@ extension Runner {
 }
 
 extension StepOutcome {
-    /// A step that another run has proved, as this run's report tells it.
+    /// Records a step that another run has proved, for this run's report.
     init(_ proved: ProvedStep, of step: PlannedStep) {
         var record = StepRecord(
             name: step.name, command: step.commandLine, needs: step.needs, status: .passed,
@@ -203,7 +204,7 @@ extension StepOutcome {
 }
 
 extension RunOutcome {
-    /// Adds what a step left, and notes in its record which of the run's tests are its own.
+    /// Adds the results of a step, and records which of the run's tests are its own.
     mutating func add(_ outcome: StepOutcome, to record: inout StepRecord) {
         if !outcome.tests.isEmpty { record.tests = TestSpan(first: tests.count, count: outcome.tests.count) }
         tests += outcome.tests

@@ -5,11 +5,11 @@ import Foundation
 import Pipeline
 import SystemPackage
 
-/// The test results that an attempt leaves.
+/// Reads the test results that an attempt leaves.
 extension Runner {
-    /// The result files that are there already, which an attempt has to change or replace to count as its own.
+    /// The result files that exist before an attempt. Only those that it changes or replaces count as its own.
     ///
-    /// - Throws: ``WorkspaceFileProblem`` where the box can't find that out.
+    /// - Throws: ``WorkspaceFileProblem`` if the machine can't find that out.
     func resultFiles(of step: PlannedStep) throws -> [String: WorkspaceFiles.Stamp] {
         let globs = step.testResults.compactMap { source -> Glob? in
             switch source {
@@ -26,7 +26,8 @@ extension Runner {
         return Dictionary(search.matches.map { ($0.path, $0.stamp) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// A step whose results the box could not take over has not passed: without them it would stand for less than it did.
+    /// Refuses a step whose results could not be read: without them it would count for more than it is known to have
+    /// done.
     func refuse(_ problem: WorkspaceFileProblem, of step: PlannedStep, _ attempt: inout Attempt) {
         guard let code = problem.box, attempt.record.status == .passed else { return }
         attempt.record.status = .infrastructure
@@ -39,7 +40,7 @@ extension Runner {
         let reader = TestResultReader()
         let files = WorkspaceFiles(root: setting.workspaceView, limits: setting.fileLimits)
         var sets: [TestResults] = []
-        // Nobody need look for a mistake in the pattern of a command that was not let to its end.
+        // A command that was stopped may not have come to write its results, so nothing is wrong with the pattern.
         let wasStopped = [.cancelled, .timedOut, .infrastructure].contains(attempt.record.status)
         func find(_ rule: String, _ message: String) {
             attempt.findings.append(
@@ -78,7 +79,7 @@ extension Runner {
                 }
                 var contents: [ResultFileContent] = []
                 for match in own {
-                    // The name is the step's choice, and the archive keeps it.
+                    // The step chooses the file's name, and the archive stores it, so it is searched for secrets, too.
                     let isSecret = setting.secrets.masker?.secret(in: match.path) != nil
                     let name = isSecret ? nil : FilePath(match.path).lastComponent?.string
                     let copied =
@@ -110,7 +111,7 @@ extension Runner {
         attempt.findings += merged.findings
         attempt.tests = merged.tests.map { test in
             var test = test
-            // A runner's own reruns count on from the attempts of the step before.
+            // The attempts that a test tool counts itself continue the numbers of the step's attempts.
             test.attempt += attempt.record.number - 1
             return test
         }

@@ -3,9 +3,9 @@ import Foundation
 import Pipeline
 import SystemPackage
 
-/// What a reviewer's answer makes of its step.
+/// Turns a reviewer's answer into the outcome of its step.
 extension Runner {
-    /// The outcome of a review of a head that was looked at before; nil where there is something to look at.
+    /// The outcome of a review of a head that was reviewed before; nil if there is something new to review.
     func knownReview(_ step: PlannedStep) -> StepOutcome? {
         guard let plan = step.review, let input = setting.reviews[step.name], input.isKnown else { return nil }
         var outcome = StepOutcome(
@@ -18,7 +18,7 @@ extension Runner {
         return outcome
     }
 
-    /// Reads what the reviewer said; whatever is wrong with it is the box's failure.
+    /// Reads the reviewer's answer. An answer that is not valid is an infrastructure failure.
     func judgeReview(_ plan: ReviewPlan, of step: PlannedStep, from published: FilePath, into attempt: inout Attempt) {
         func broken(_ why: String) {
             attempt.record.status = .infrastructure

@@ -10,30 +10,30 @@ import SystemPackage
     import Darwin
 #endif
 
-/// What one step came to, with what it left.
+/// The result of a step and what it left.
 struct StepOutcome: Sendable {
     var record: StepRecord
     var tests: [TestResult] = []
     var findings: [Finding] = []
-    /// What tools said about files in the attempt that tells most; among ``findings`` in the end.
+    /// Findings of tools in the attempt that says most; they end up in ``findings``.
     var diagnostics: [Finding] = []
     var artifacts: [ArtifactRecord] = []
     var resultFiles: [String] = []
-    /// Whether it failed and then passed on the same tree.
+    /// Whether the step failed and then passed on the same tree.
     var isFlaky = false
-    /// Whether its slot and resources are still taken, for the runner to pass on.
+    /// Whether its slot and resources are still taken; the runner hands them to the next step.
     var holdsSlot = false
 }
 
 extension Runner {
-    /// Runs a step's attempts, waiting for a slot before each.
+    /// Runs the attempts of a step and waits for a slot before each.
     func runStep(
         _ index: Int, of plan: Plan, on hosts: StepHosts, within quota: RunQuota, place: StepQueue.Place,
         stop: StopSignal
     ) async -> StepOutcome {
         let outcome = await runner(of: plan.steps[index]).runAttempts(
             index, of: plan, on: hosts, within: quota, place: place, stop: stop)
-        // What a step chose (a file's name, a test's) may be in any sentence about it.
+        // Any sentence about a step may hold text that the step chose, such as the name of a file or a test.
         return setting.secrets.masker.map { outcome.masked(by: $0) } ?? outcome
     }
 
@@ -69,11 +69,11 @@ extension Runner {
             }
             let first = outcome.record.attempts.count + 1
             var attempt = await runAttempt(first, of: step, at: index, on: hosts, within: quota, stop: stop)
-            // Before the slot is given back and anything that needs the step may start.
+            // This comes before the slot is released and before any step that needs this one may start.
             await setting.journal?.end(step.name, attempt.record)
             demand(&attempt, of: step)
             var known = attempt.tests
-            // While the slot is held: what a test left in the workspace must be there for its second try.
+            // The slot stays taken: a test's second attempt must find what the first one left in the workspace.
             while let narrowed = narrowed(step, after: attempt, knowing: known, since: first, stop) {
                 await add(attempt, to: &outcome)
                 let failed = Runner.failures(among: known)
@@ -85,7 +85,7 @@ extension Runner {
                 known += attempt.tests
             }
             excuse(&attempt, of: step, knowing: known)
-            // What the box could not take over of a command that acted does not make it act again.
+            // If a command had effects and its results could not be stored, it is not run again.
             let isUndone = attempt.record.status != .infrastructure || !attempt.hasActed || mayRepeat(step)
             let again =
                 number <= step.retry.count && stop.request == nil && isUndone
@@ -130,7 +130,7 @@ extension Runner {
     private func add(_ attempt: Attempt, to outcome: inout StepOutcome) async {
         outcome.record.attempts.append(attempt.record)
         outcome.findings += attempt.findings
-        // Of a step that failed and then passed, what it failed with tells where it is flaky.
+        // If a step failed and then passed, the findings of the failed attempt show what is flaky.
         if attempt.record.status != .passed || !attempt.diagnostics.isEmpty {
             outcome.diagnostics = attempt.diagnostics
         }
@@ -162,7 +162,7 @@ extension Runner {
         }
     }
 
-    /// Waits for the slot and resources; false when the step was stopped first.
+    /// Waits for the slot and the resources. Returns false if the step was stopped first.
     private func acquire(_ step: PlannedStep, _ place: StepQueue.Place, _ stop: StopSignal) async -> Bool {
         let ticket = place.ticket ?? pool.reserve(step.resources, turn: place.turn)
         if !pool.isGranted(ticket), stop.request == nil, let reason = pool.obstacle(to: step.resources) {
@@ -175,7 +175,7 @@ extension Runner {
         } onCancel: {
             pool.giveUp(ticket)
         }
-        // Granted in the moment of the stop: what was taken is given back.
+        // The slot was granted at the moment of the stop, so it is released.
         if isGranted && (stop.request != nil || Task.isCancelled) {
             pool.release(step.resources)
             return false
@@ -185,7 +185,7 @@ extension Runner {
 }
 
 extension AttemptRecord {
-    /// Whether a failure of this kind is worth another attempt.
+    /// Whether a failure of this kind deserves another attempt under this condition.
     fileprivate func deserves(_ condition: RetryCondition) -> Bool {
         switch condition {
         case .anyFailure: status.isFailure
@@ -196,7 +196,7 @@ extension AttemptRecord {
 }
 
 extension TestCounts {
-    /// Counts each test of an attempt once, by its last try.
+    /// Counts each test of an attempt once, by its last result.
     init(lastTriesOf tests: [TestResult]) {
         let counts = TestResults(tests: tests).counts
         self.init(
@@ -206,7 +206,7 @@ extension TestCounts {
 }
 
 extension Finding {
-    /// The same, of a step that passed in the end.
+    /// The finding as a warning, for a step that passed in the end.
     fileprivate var asWarning: Finding {
         var copy = self
         copy.severity = .warning

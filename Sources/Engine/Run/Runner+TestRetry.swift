@@ -2,9 +2,9 @@ import Concurrency
 public import Results
 import Pipeline
 
-/// Failed tests that are tried again by themselves, and those whose failures are excused for a time.
+/// Retries failed tests alone, and excuses failures of tests in quarantine.
 extension Runner {
-    /// The last result of each test that failed, in the order of the results.
+    /// The last result of each failed test, in the order of the results.
     public static func failures(among tests: [TestResult]) -> [TestResult] {
         var last: [String: TestResult] = [:]
         var order: [String] = []
@@ -15,31 +15,32 @@ extension Runner {
         return order.compactMap { last[$0] }.filter(\.status.isFailure)
     }
 
-    /// The step told to run only the tests that failed; nil where that is not wanted or would prove nothing.
+    /// The step with a command that runs only the failed tests; nil if the step does not ask for that or if a pass
+    /// would prove nothing.
     ///
     /// - Parameter first: The number of the attempt in which all tests were run.
     func narrowed(
         _ step: PlannedStep, after attempt: Attempt, knowing tests: [TestResult], since first: Int, _ stop: StopSignal
     ) -> PlannedStep? {
         guard let retry = step.testRetry, stop.request == nil,
-            // A crash, a time-out or a limit says nothing of the tests that never ran.
+            // A crash, a time-out or a limit says nothing about the tests that never ran.
             attempt.record.status == .failed, let code = attempt.record.exitCode, code != 0, code < 126,
             attempt.record.hitLimit != true
         else { return nil }
         let failed = Self.failures(among: tests)
         guard !failed.isEmpty, failed.count <= retry.maximum, !attempt.tests.isEmpty else { return nil }
-        // Of tests that are known to come out both ways another failure says little.
+        // Another failure of tests that are known to be flaky says little.
         let isKnown = failed.allSatisfy { setting.knownFlaky.contains($0.id) }
         let times = isKnown ? max(retry.times, retry.timesKnown ?? 0) : retry.times
         guard attempt.record.number < first + times else { return nil }
         let arguments = retry.filter.arguments(
             for: failed.map { KnownTest(suite: $0.suite, name: $0.name, file: $0.file) })
-        // Without arguments, tools run everything.
+        // Without arguments, tools run all tests.
         guard !arguments.isEmpty else { return nil }
         return step.adding(arguments)
     }
 
-    /// An attempt that was for some tests has passed if each of them was run, and passed.
+    /// An attempt that ran some tests only has passed if each of them ran and passed.
     func judge(_ attempt: inout Attempt, triedAgain failed: [TestResult]) {
         guard attempt.record.status == .passed || attempt.record.status == .failed else { return }
         let results = Dictionary(grouping: attempt.tests, by: \.id)
@@ -62,8 +63,8 @@ extension Runner {
         }
     }
 
-    /// An attempt that was asked for some tests has not passed unless they were run; one that failed says
-    /// which names no test has.
+    /// An attempt that was asked for certain tests has passed only if they ran. If it failed, the reason lists the
+    /// names that match no test.
     func demand(_ attempt: inout Attempt, of step: PlannedStep) {
         guard let wanted = setting.onlyTests[step.name] else { return }
         let hasPassed = attempt.record.status == .passed
@@ -80,11 +81,11 @@ extension Runner {
         }
         let ran = attempt.tests.filter { $0.status != .skipped }
         let ids = Set(ran.map(\.id))
-        // A test with parameters has a result for each of its cases.
+        // A parametrised test has a result for each of its cases.
         let bare = Set(ran.map { $0.suite + "/" + $0.name.prefix { $0 != "(" } })
         let missing = wanted.filter { test in
             if test.isLoose {
-                // A part of a name, as somebody wrote it: the tool looked for its end.
+                // The name is a part that somebody typed; the tool matched its last component.
                 let end = test.name.split { "/:".contains($0) }.last.map(String.init) ?? test.name
                 return !ids.contains { $0.contains(end.replacing(".py", with: "")) }
             }
@@ -92,17 +93,17 @@ extension Runner {
         }
         guard !missing.isEmpty || ran.isEmpty else { return }
         let absent = missing.isEmpty ? wanted : missing
-        // A known test that a failed attempt did not come to says nothing about the name.
+        // If a failed attempt did not reach a known test, that says nothing about its name.
         guard hasPassed || absent.allSatisfy(\.isLoose) else { return }
         attempt.record.status = .failed
         let names = absent.prefix(3).map(\.id).joined(separator: ", ") + (missing.count > 3 ? " …" : "")
-        // A part of a name stays one only where no run has had a test with it.
+        // A partial name is reported as unknown only if no earlier run had a matching test.
         let unknown = absent.allSatisfy(\.isLoose) ? ": no earlier run has a test of that name" : ""
         let end = hasPassed ? "it exited with 0 but" : (attempt.record.reason ?? "it failed") + "; it"
         attempt.record.reason = "\(end) did not run \(names)\(unknown)"
     }
 
-    /// Lets an attempt pass all of whose failures are in quarantine, and says so.
+    /// Lets an attempt pass if all its failures are in quarantine, and adds a note about them.
     func excuse(_ attempt: inout Attempt, of step: PlannedStep, knowing tests: [TestResult]) {
         guard !setting.quarantine.isEmpty, attempt.record.status == .failed, let code = attempt.record.exitCode,
             code != 0, code < 126, attempt.record.hitLimit != true

@@ -12,17 +12,17 @@ import SystemPackage
     import Darwin
 #endif
 
-/// Runs a plan: one task for each step, as many at a time as the box has slots.
+/// Runs a plan: one task for each step, at most as many at a time as there are slots.
 public struct Runner: Sendable {
     let setting: RunSetting
     let pool: SlotPool
     let emit: @Sendable (RunEvent) async -> Void
-    /// Before any step, by the clock that files have their times of.
+    /// The start of the run by the file system's clock, to be compared with the change times of files.
     let begunAt = WorkspaceFiles.Stamp.now
 
     /// - Parameters:
-    ///   - pool: Shared by all runs of the box.
-    ///   - emit: Takes each event; it is awaited, so a full listener slows the run instead of losing events.
+    ///   - pool: The slots, shared by all runs of the daemon.
+    ///   - emit: Receives each event. It is awaited, so a full listener slows the run instead of losing events.
     public init(setting: RunSetting, pool: SlotPool, emit: @escaping @Sendable (RunEvent) async -> Void) {
         self.setting = setting
         self.pool = pool
@@ -35,10 +35,10 @@ public struct Runner: Sendable {
         case nothing
     }
 
-    /// Runs a valid plan to its end; never throws, because whatever happens is part of the outcome.
+    /// Runs a valid plan to its end. It never throws: every failure is part of the outcome.
     ///
-    /// - Parameter stop: Ends running steps and keeps others from starting; `always` steps still run. Cancelling
-    ///   the task ends those too.
+    /// - Parameter stop: Ends running steps and keeps others from starting; `always` steps still run. Cancelling the
+    ///   task ends those too.
     public func run(_ plan: Plan, stop: StopSignal) async -> RunOutcome {
         await StepLoop.run { loop in await run(plan, stop: stop, on: loop) }
     }
@@ -98,7 +98,8 @@ public struct Runner: Sendable {
                             step, await runStep(step, of: plan, on: hosts, within: quota, place: place, stop: signal))
                     }
                 }
-                // Only now: what such a step has set free stands in the line that its slot goes to.
+                // The slots are released only now, because a step that becomes ready by this one's end must be in the
+                // queue first.
                 for uses in handedOver { pool.release(uses) }
                 handedOver = []
                 for skip in graph.takeSkips() {
@@ -135,7 +136,7 @@ public struct Runner: Sendable {
             }
             group.cancelAll()
         }
-        // Only a plan that is not valid leaves such steps; they must not look as if they could still run.
+        // Only a plan that is not valid leaves such steps. They must not look as if they could still run.
         for index in records.indices where !records[index].status.isFinal {
             records[index].status = .infrastructure
             records[index].reason = "the steps it needs can never end; `pipectl validate` shows why"
@@ -156,7 +157,7 @@ public struct Runner: Sendable {
         return collected
     }
 
-    /// The verdict of steps that have all ended.
+    /// The verdict over steps that have all ended.
     static func verdict(
         of records: [StepRecord], stopped: StopRequest?, flaky: [String]
     ) -> (Verdict, String) {
@@ -166,7 +167,7 @@ public struct Runner: Sendable {
         }
         let failed = records.filter { $0.status.isFailure && !$0.allowsFailure }
         let broken = failed.filter { $0.status == .infrastructure }
-        // A stop that came too late to change anything is not what the run came to.
+        // A stop that came too late to change anything does not decide the verdict.
         if let stopped, stopped.kind != .failFast, stopped.kind != .limitReached,
             records.contains(where: { $0.status == .cancelled })
         {
@@ -206,7 +207,7 @@ public struct Runner: Sendable {
         )
     }
 
-    /// `run 12`, `runs 12 and 14`, or `run 12 and 3 other runs`.
+    /// Text such as `run 12`, `runs 12 and 14`, or `run 12 and 3 other runs`.
     private static func runs(of proofs: [ProofCitation]) -> String {
         let runs = Set(proofs.map(\.run)).sorted()
         return switch runs.count {

@@ -7,16 +7,16 @@ import Synchronization
     import Darwin
 #endif
 
-/// Whether this process was told to end.
+/// Tells whether this process was told to end.
 ///
-/// systemd stops a service without `KillMode=mixed` by a SIGTERM to all its processes. Steps end by that although nothing is
-/// wrong with them, and their runs must not fail. This process ends without a verdict instead, as after kill -9, and its
-/// next start begins those runs again. In a scope that this process asked for, only this process is stopped: see
-/// ``scopeSignal``.
+/// systemd stops a service without `KillMode=mixed` by a SIGTERM to all its processes. Steps end by that signal
+/// although nothing is wrong with them, so their runs must not fail. Instead, this process ends without a verdict, as
+/// after kill -9, and its next start begins those runs again. In a scope that this process asked for, only this process
+/// is stopped: see ``scopeSignal``.
 public final class ShutdownNotice: Sendable {
     private let isTold = Mutex(false)
     private let leave: @Sendable () -> Void
-    /// How much later than a step this process may hear of it: on a machine that shuts down everything takes long.
+    /// How much later than a step this process may get the signal: on a machine that shuts down, everything is slow.
     private let patience: Duration
 
     /// - Parameter leave: Ends this process.
@@ -25,30 +25,31 @@ public final class ShutdownNotice: Sendable {
         self.patience = patience
     }
 
-    /// What systemd sends to the processes of this process's scope when it stops the scope.
+    /// The signal that systemd sends to all processes of this process's scope when it stops the scope.
     ///
-    /// A scope has no `KillMode=mixed`: every process in it gets the signal, steps too. Processes ignore SIGURG unless they
-    /// wait for it (signal(7)), so steps go on, and this process hears of it by ``heedScope()``.
+    /// A scope has no `KillMode=mixed`: every process in it gets the signal, steps too. Processes ignore SIGURG unless
+    /// they wait for it (signal(7)), so steps continue, and this process reacts to it through ``heedScope()``.
     public static let scopeSignal = SIGURG
 
-    /// Has ``scopeSignal`` come as SIGUSR2 to this process from now on, which event loops can wait for.
+    /// From now on, ``scopeSignal`` is delivered to this process as SIGUSR2, which event loops can wait for.
     ///
-    /// Not as SIGTERM: at a shutdown su(1) sends that one as well, and two of them would cancel the runs.
+    /// SIGTERM would not do: at a shutdown su(1) sends one as well, and two of them would cancel the runs.
     public static func heedScope() {
         // Both calls are safe in a signal's handler (signal-safety(7)).
         signal(scopeSignal) { _ in kill(getpid(), SIGUSR2) }
     }
 
-    /// To be called at SIGTERM.
+    /// Call this when SIGTERM arrives.
     public func tell() { isTold.withLock { $0 = true } }
 
-    /// Ends this process where what happened to a step came of what this process was told, too; else returns.
+    /// Ends this process if the shutdown that it was told of ended the step; otherwise returns.
     func leaveIfTold(after end: Result<ProcessEnd, any Error>) async {
         guard ShutdownNotice.mayBeOfShutdown(end) else { return }
         await leaveIfTold()
     }
 
-    /// The same for a compiler or a workflow program: what a SIGTERM ended says nothing about the workflows.
+    /// Does the same for a compiler or a workflow program: if a SIGTERM ended it, that says nothing about the
+    /// workflows.
     public func leaveIfTold(after result: ExternalCommandResult) async {
         guard ShutdownNotice.mayBeOfShutdown(result) else { return }
         await leaveIfTold()
@@ -62,7 +63,7 @@ public final class ShutdownNotice: Sendable {
         }
     }
 
-    /// Whether a SIGTERM ended the program, or a part of the compiler, which then says so.
+    /// Whether a SIGTERM ended the program, or a part of the compiler, which then reports it.
     static func mayBeOfShutdown(_ result: ExternalCommandResult) -> Bool {
         switch result.ending {
         case .signal(let signal): signal == SIGTERM
@@ -72,7 +73,7 @@ public final class ShutdownNotice: Sendable {
         }
     }
 
-    /// Whether a step ended by a SIGTERM that nobody here asked for, or what watches over steps did.
+    /// Whether a SIGTERM that pipectl did not send ended a step or its supervisor.
     static func mayBeOfShutdown(_ end: Result<ProcessEnd, any Error>) -> Bool {
         switch end {
         case .success(let end): end.stopped == nil && (end.signal == SIGTERM || end.exitCode == 128 + SIGTERM)

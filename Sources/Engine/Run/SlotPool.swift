@@ -3,13 +3,13 @@ import Sandbox
 
 import Synchronization
 
-/// The box's slots and named resources, shared by the steps of all runs.
+/// The slots and named resources of the daemon, shared by the steps of all runs.
 ///
-/// Whoever asked first is served first, except that a waiter for a taken resource does not hold up those
-/// who don't want it. What a run has asked for is served by the run's own order: see ``Turn``.
+/// Waiters are served in the order of their arrival, except that one that waits for a taken resource does not hold up
+/// others that don't need it. Among the steps of one run, the run's own order decides: see ``Turn``.
 public final class SlotPool: Sendable {
-    /// Which run asks, and the place of the step among those of the run. A step takes an earlier turn of its own run
-    /// over, never one of another.
+    /// The run that asks, and the rank of the step within it. A step may overtake steps of its own run, never those of
+    /// another run.
     struct Turn: Sendable {
         var run: Int
         var place: Int
@@ -24,38 +24,38 @@ public final class SlotPool: Sendable {
 
     private struct Need {
         var units: Int
-        /// From the workflow, or the box's own word.
+        /// The capacity: the daemon's setting, or else what the workflow declares.
         var capacity: Int
     }
 
     private struct State {
         var freeSlots: Int
         var used: [String: Int] = [:]
-        /// By the order in which they came.
+        /// By ticket, in the order of arrival.
         var waiters: [Int: Waiter] = [:]
         var queue: [Int] = []
         var firstInQueue = 0
         var nextNumber = 0
-        /// Tickets that were served before anybody waited.
+        /// Tickets that were granted before anybody waited for them.
         var granted: Set<Int> = []
     }
 
-    /// How many steps may run at a time.
+    /// The number of steps that may run at a time.
     public let slots: Int
     private let capacities: [String: Int]
     private let state: Mutex<State>
 
     /// - Parameters:
-    ///   - slots: How many steps may run at a time, at least 1; never more than the process has descriptors for,
-    ///     see ``OpenFiles/raiseLimit()``.
-    ///   - capacities: The box's own word on resources, over what workflows declare.
+    ///   - slots: The number of steps that may run at a time, at least 1; capped by the number of file descriptors, see
+    ///     ``OpenFiles/raiseLimit()``.
+    ///   - capacities: Capacities of resources by the daemon's settings, which override what workflows declare.
     public init(slots: Int, capacities: [String: Int] = [:]) {
         self.slots = max(min(slots, OpenFiles.stepsThatFit), 1)
         self.capacities = capacities
         state = Mutex(State(freeSlots: self.slots))
     }
 
-    /// What stands between `uses` and its start now, as a sentence; nil when it could start.
+    /// Why a step that uses `uses` can't start now, as a sentence; nil if it can.
     public func obstacle(to uses: [ResourceUse]) -> String? {
         let needs = needs(of: uses)
         return state.withLock { state in
@@ -67,7 +67,7 @@ public final class SlotPool: Sendable {
         }
     }
 
-    /// Why `uses` can never be met on this box, as a sentence.
+    /// Why `uses` can never be met by this daemon, as a sentence; nil if they can.
     public func impossibility(of uses: [ResourceUse]) -> String? {
         for (name, need) in needs(of: uses).sorted(by: { $0.key < $1.key }) where need.units > need.capacity {
             return "it uses \(need.units) of \"\(name)\" and the box has \(need.capacity)"
@@ -75,7 +75,7 @@ public final class SlotPool: Sendable {
         return nil
     }
 
-    /// Gives back what ``reserve(_:turn:)`` was granted.
+    /// Releases what ``reserve(_:turn:)`` was granted.
     public func release(_ uses: [ResourceUse]) {
         let needs = needs(of: uses)
         serve { state in
@@ -84,9 +84,9 @@ public final class SlotPool: Sendable {
         }
     }
 
-    /// Takes a place in the queue for a step, whose task need not have come to wait yet.
+    /// Adds a step to the queue. Its task may start to wait later.
     ///
-    /// - Returns: The ticket for ``wait(_:)``, which must be called unless ``giveUp(_:)`` came before.
+    /// - Returns: The ticket for ``wait(_:)``, which must be called unless ``giveUp(_:)`` was called before.
     func reserve(_ uses: [ResourceUse], turn: Turn) -> Int {
         let needs = needs(of: uses)
         var ticket = 0
@@ -100,10 +100,10 @@ public final class SlotPool: Sendable {
         return ticket
     }
 
-    /// Whether a reservation was served already.
+    /// Whether a reservation was granted already.
     func isGranted(_ ticket: Int) -> Bool { state.withLock { $0.granted.contains(ticket) } }
 
-    /// Waits until it is served (true) or ``giveUp(_:)`` is called, be it before (false).
+    /// Waits until the ticket is granted (true) or ``giveUp(_:)`` is called, now or earlier (false).
     func wait(_ ticket: Int) async -> Bool {
         await withCheckedContinuation { continuation in
             let isGranted: Bool? = state.withLock { state in
@@ -116,7 +116,7 @@ public final class SlotPool: Sendable {
         }
     }
 
-    /// Moves the last in the queue forward, past those of its own run that come after it.
+    /// Moves the last waiter forward, past those of its own run that rank after it.
     private static func settle(_ state: inout State) {
         var own = state.queue.count - 1
         guard let turn = state.waiters[state.queue[own]]?.turn else { return }
@@ -128,7 +128,7 @@ public final class SlotPool: Sendable {
         }
     }
 
-    /// How many wait.
+    /// The number of waiters.
     var waiting: Int { state.withLock { $0.waiters.count } }
 
     /// A number that no other run of this pool has.
@@ -139,10 +139,10 @@ public final class SlotPool: Sendable {
         }
     }
 
-    /// Wakes the waiter with nothing held; without effect once it was served.
+    /// Wakes a waiter without granting its ticket. It has no effect on a ticket that was granted.
     func giveUp(_ ticket: Int) {
         var waiter: Waiter?
-        // It may have been the one that kept others from a resource, so others may be served now.
+        // The waiter may have been the one that kept others from a resource, so others may be served now.
         serve { state in
             waiter = state.waiters.removeValue(forKey: ticket)
         }
@@ -173,7 +173,7 @@ public final class SlotPool: Sendable {
         for (name, need) in needs { state.used[name, default: 0] += need.units }
     }
 
-    /// Changes the state, then wakes all whose turn it is.
+    /// Changes the state, then wakes all waiters whose ticket is granted by that.
     private func serve(after change: (inout State) -> Void) {
         let served = state.withLock { state -> [CheckedContinuation<Bool, Never>] in
             change(&state)

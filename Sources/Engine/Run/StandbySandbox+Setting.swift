@@ -1,11 +1,11 @@
 package import Sandbox
 
 extension StandbySandbox {
-    /// Makes the folders of `setting` and starts a sandbox with the policy that most steps have. Blocks.
+    /// Creates the folders of `setting` and starts a sandbox with the policy that most steps have. It blocks.
     ///
-    /// - Parameter holder: What will mount the workspace once it is known what lies in it; nil for a plain folder. It stays
-    ///   the caller's to close.
-    /// - Throws: Why it can't be started; then nothing of it is left but the folders.
+    /// - Parameter holder: Mounts the workspace once its layers are known; nil for a plain folder. The caller
+    ///   closes it.
+    /// - Throws: Why the sandbox can't be started; then nothing of it is left but the folders.
     package convenience init(setting: RunSetting, over holder: OverlayMount? = nil) throws {
         try holder?.waitUntilOpen()
         try setting.makeFolders(for: nil)

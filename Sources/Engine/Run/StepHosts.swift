@@ -7,12 +7,12 @@ import Synchronization
     import Darwin
 #endif
 
-/// The `stepinit` processes of a run: one for each policy, started with the first step that has it.
+/// The `stepinit` processes of a run: one for each policy, started with the first step that has the policy.
 final class StepHosts: Sendable {
     private let setting: RunSetting
     private let group: ControlGroup?
     private let hosts = Mutex<[SandboxPolicy: StepHost]>([:])
-    /// The run's thread; nil where the system had none to give.
+    /// The run's thread; nil if the system could not create one.
     let loop: StepLoop?
 
     /// - Parameter group: The run's control group.
@@ -22,9 +22,9 @@ final class StepHosts: Sendable {
         self.loop = loop
     }
 
-    /// - Parameter setting: That of the step, which may have folders of its own.
+    /// - Parameter setting: The setting of the step, which may have folders of its own.
     func host(for policy: SandboxPolicy, in setting: RunSetting) -> StepHost {
-        // Without a sandbox there is nothing that policies could differ in.
+        // Without a sandbox, all policies are the same.
         let key = setting.runSandbox == nil ? SandboxPolicy() : policy
         return hosts.withLock { hosts in
             if let host = hosts[key] { return host }
@@ -37,10 +37,10 @@ final class StepHosts: Sendable {
         }
     }
 
-    /// Those that were started, by their numbers: all that the steps start is below them.
+    /// The process ids of those that were started; all processes of steps are their descendants.
     var processes: [pid_t] { hosts.withLock { Array($0.values) }.compactMap(\.process) }
 
-    /// Ends them all and waits for that; false when something of them may still live.
+    /// Ends all of them and waits for that. Returns false if a process of theirs may still be alive.
     func close() -> Bool {
         let isIdleEnded = setting.standby?.close() ?? true
         let all = hosts.withLock { $0.values }

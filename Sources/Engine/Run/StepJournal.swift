@@ -1,10 +1,10 @@
 public import Results
 
-/// Where the steps of a run that acts on the world are written down.
+/// Records the steps of a run that has effects outside, so that none of them runs twice.
 public struct StepJournal: Sendable {
-    /// Records an intent for good; the step is started when this returns, and is not when it throws.
+    /// Records an intent durably. The step starts when this returns, and does not start if it throws.
     var begin: @Sendable (_ intent: StepIntent) async throws -> Void
-    /// Records how the attempt ended. One whose intent was never recorded may come too.
+    /// Records how the attempt ended. It may be called for an attempt whose intent was never recorded.
     var end: @Sendable (_ step: String, _ attempt: AttemptRecord) async -> Void
 
     public init(
@@ -16,7 +16,7 @@ public struct StepJournal: Sendable {
     }
 }
 
-/// Why a step was not started although everything was ready.
+/// Why a step that was ready was not started.
 struct UnrecordedIntent: Error, CustomStringConvertible {
     let cause: any Error
 

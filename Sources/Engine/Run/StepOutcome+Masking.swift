@@ -1,7 +1,7 @@
 import Masking
 import Results
 
-/// What a step left, without the secrets that it may have put into names and messages.
+/// Removes the secrets that a step may have put into names and messages.
 extension StepOutcome {
     func masked(by masker: Masker) -> StepOutcome {
         var copy = self
@@ -22,7 +22,8 @@ extension AttemptRecord {
 }
 
 extension TestResult {
-    /// The result file had its secrets replaced when it was copied; what its escapes hid from that is found here.
+    /// The secrets in the result file were replaced when it was copied. Those that the file's escapes hid are found
+    /// here.
     fileprivate func masked(by masker: Masker) -> TestResult {
         var copy = self
         copy.suite = masker.masked(suite)

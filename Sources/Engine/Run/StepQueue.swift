@@ -1,16 +1,16 @@
 import Pipeline
 
-/// The steps of one run on their way to the box's slots, in the order in which they are to start.
+/// The queue of one run's steps for the daemon's slots, in the order in which they are to start.
 struct StepQueue: Sendable {
-    /// Where a step stands when it sets out.
+    /// The position with which a step is enqueued.
     struct Place: Sendable {
         var turn: SlotPool.Turn
-        /// Its place in the pool's queue; nil for a step that starts no process, and for further attempts.
+        /// Its ticket in the pool's queue; nil for a step that starts no process, and for further attempts.
         var ticket: Int?
-        /// Whether others wait for the step to end, among which its slot is given only when they stand in line.
+        /// Whether other steps wait for the end of this one. Then its slot is released only when they are enqueued.
         var handsOver: Bool
 
-        /// Of a further attempt, which has to wait again.
+        /// The position of a further attempt, which has to wait again.
         var again: Place { Place(turn: turn, ticket: nil, handsOver: handsOver) }
     }
 
@@ -29,7 +29,7 @@ struct StepQueue: Sendable {
         needed = Set(plan.steps.flatMap(\.needs))
     }
 
-    /// Puts ready steps in line, in order: here and not in their tasks, of which nobody knows which one runs first.
+    /// Enqueues ready steps in order. This happens here, because the steps' tasks start in an unknown order.
     func enqueue(_ ready: [Int]) -> [(step: Int, place: Place)] {
         ready.sorted { places[$0] < places[$1] }.map { step in
             let wants = plan.steps[step]
@@ -41,7 +41,7 @@ struct StepQueue: Sendable {
 }
 
 extension Runner {
-    /// Whether the step is one that starts a process, as far as that is known before its turn.
+    /// Whether the step starts a process, as far as that is known in advance.
     func needsSlot(_ step: PlannedStep) -> Bool {
         step.action != .approval && setting.reviews[step.name]?.isKnown != true && setting.proved[step.name] == nil
             && setting.carried[step.name] == nil

@@ -5,17 +5,17 @@ import Sandbox
 
 import SystemPackage
 
-/// The secrets that a run is given: resolved once, before its first step.
+/// The secrets that a run is given, resolved once before its first step.
 public struct RunSecrets: Sendable {
     private let values: [String: Secret]
-    /// Why a secret that a step names can't be given, by name, as a sentence with the next step.
+    /// By the name of a secret that can't be given, the reason and the next step in one sentence.
     private let missing: [String: String]
     private let isWithheld: Bool
 
-    /// What hides the values in everything that the run leaves; nil when there is nothing to hide.
+    /// Masks the values in everything that the run leaves; nil if there is nothing to mask.
     public let masker: Masker?
 
-    /// - Parameter missing: For each name that has no value, why, with what to do next.
+    /// - Parameter missing: By the name of each secret without a value, the reason and the next step.
     public init(_ values: [Secret], missing: [String: String] = [:]) {
         self.values = Dictionary(values.map { ($0.name, $0) }) { first, _ in first }
         self.missing = missing
@@ -28,14 +28,14 @@ public struct RunSecrets: Sendable {
         self.isWithheld = isWithheld
     }
 
-    /// No secret is set: a step that names one is not started.
+    /// No secret is set: a step that names one does not start.
     public static let none = RunSecrets(isWithheld: false)
     /// The run is not trusted: its steps start without the secrets that they name.
     public static let withheld = RunSecrets(isWithheld: true)
 
     package func secret(named name: String) -> Secret? { values[name] }
 
-    /// Why `step` can't be started, or nil.
+    /// Why `step` can't start; nil if it can.
     package func obstacle(to step: PlannedStep) -> String? {
         guard !isWithheld else { return nil }
         for use in step.secrets {
@@ -51,12 +51,12 @@ public struct RunSecrets: Sendable {
         return nil
     }
 
-    /// Whether `step` gets any: it then needs a sandbox for itself.
+    /// Whether `step` gets any secret; then it needs a sandbox of its own.
     func areGiven(to step: PlannedStep) -> Bool {
         !isWithheld && step.secrets.contains { values[$0.name] != nil }
     }
 
-    /// Adds to `command` what `step` names.
+    /// Adds the secrets that `step` names to `command`.
     func handOver(to command: inout StepCommand, of step: PlannedStep) {
         guard !isWithheld else { return }
         for use in step.secrets {
@@ -70,7 +70,7 @@ public struct RunSecrets: Sendable {
         }
     }
 
-    /// What the reader of the report must know: which steps went without, and what could not be masked.
+    /// Findings for the report: which steps ran without secrets, and which secrets could not be masked.
     public func findings(for plan: Plan) -> [Finding] {
         let named = plan.steps.filter { !$0.secrets.isEmpty }
         guard !named.isEmpty else { return [] }
@@ -102,7 +102,8 @@ extension RunSecrets: CustomStringConvertible, CustomReflectable {
 }
 
 extension Secret {
-    /// The value as a variable can hold it, without line feeds at its end; nil for a NUL or what is not UTF-8.
+    /// The value as an environment variable can hold it, without trailing line feeds; nil if it contains NUL or is not
+    /// UTF-8.
     fileprivate var variableValue: String? {
         let trimmed = bytes.withoutLineEnds
         return trimmed.contains(0) ? nil : String(validating: trimmed, as: UTF8.self)

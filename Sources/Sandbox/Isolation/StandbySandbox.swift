@@ -10,8 +10,8 @@ package import SystemPackage
 /// A sandbox that was started before there was a run for it: nothing has ever run in it but `stepinit`.
 ///
 /// Starting a sandbox takes the kernel some milliseconds, most of them for its namespaces. One that waits has the user,
-/// the folders, the control group and the first warden that its run will have; it serves that run if the run would start the very same
-/// sandbox, word for word and within the same limits, and is ended otherwise.
+/// the folders, the control group and the first supervisor of its later run. It serves that run if the run would start the
+/// same sandbox, word for word and within the same limits, and is ended otherwise.
 public final class StandbySandbox: Sendable {
     private let words: [String]
     /// Limits are handed down when a process is started: those of this one may be others by now.
@@ -41,7 +41,7 @@ public final class StandbySandbox: Sendable {
         limits = .current
         let host = StepHost(command: self.words, group: group?.rest, isEnclosed: isEnclosed)
         self.host = Mutex(host)
-        do { try host.startWithWarden() } catch {
+        do { try host.startWithSupervisor() } catch {
             groups?.removeGroup(ofRun: groupName)
             throw error
         }

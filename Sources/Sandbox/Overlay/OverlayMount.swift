@@ -177,7 +177,7 @@ package final class OverlayMount: Sendable {
         closeFile(state.socket)
         // It has nothing to do but to go, also one that was stopped; only a disk that hangs could keep it.
         kill(state.pid, SIGKILL)
-        ChildEnd.bury(state.pid)
+        ChildEnd.reap(state.pid)
     }
 
     /// What it says, up to the end of a line or of everything.

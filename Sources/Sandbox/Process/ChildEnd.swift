@@ -25,7 +25,7 @@ struct ChildEnd: ~Copyable {
 
     /// Waits for a child that was killed: for a second, then on a thread of its own. What hangs in the kernel does not end,
     /// and nor does the first process of a namespace before all in there has.
-    static func bury(_ pid: pid_t) {
+    static func reap(_ pid: pid_t) {
         let end = ChildEnd(pid)
         for _ in 0..<10 {
             if waitpid(pid, nil, WNOHANG) != 0 { return }

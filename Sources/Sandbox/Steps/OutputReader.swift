@@ -38,7 +38,7 @@ struct OutputReader {
         return files[0].revents != 0
     }
 
-    /// Whether the warden has said how the command ended.
+    /// Whether the supervisor has said how the command ended.
     func hasReport(on control: Int32) -> Bool {
         var file = pollfd(fd: control, events: Int16(POLLIN), revents: 0)
         return poll(&file, 1, 0) > 0 && file.revents != 0

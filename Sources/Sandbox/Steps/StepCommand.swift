@@ -55,7 +55,7 @@ package struct ProcessLimits: Sendable, Equatable {
 }
 
 extension StepCommand {
-    /// What a warden is told: `struct launch` of stepinit, then its texts and secrets.
+    /// What a supervisor is told: `struct launch` of stepinit, then its texts and secrets.
     ///
     /// - Throws: ``StepProcessProblem/nulByte``.
     func launch(grace: Duration) throws -> [UInt8] {

@@ -17,8 +17,8 @@ package final class StepHost: Sendable {
         var socket: Int32 = -1
         var pid: pid_t = 0
         var nextID: UInt32 = 1
-        /// Wardens that wait for an attempt.
-        var idle: [Warden] = []
+        /// Supervisors that wait for an attempt.
+        var idle: [Supervisor] = []
     }
 
     /// The words that start it: alone, or as the first process of a sandbox.
@@ -28,7 +28,7 @@ package final class StepHost: Sendable {
     /// The control group that it and all it starts are in.
     private let group: ControlGroup?
 
-    /// Wardens that are kept for attempts to come.
+    /// Supervisors that are kept for attempts to come.
     private static let mostIdle = 4
 
     /// Whether it is the first process of a sandbox.
@@ -45,53 +45,53 @@ package final class StepHost: Sendable {
         patience = isEnclosed ? .seconds(20) : .seconds(2)
     }
 
-    /// Hands an attempt to a warden: one that has nothing to do, or a new one.
+    /// Hands an attempt to a supervisor: one that has nothing to do, or a new one.
     ///
     /// - Parameters:
     ///   - launch: `struct launch` and what follows it.
     ///   - files: The output and the control groups' entrances; they stay the caller's to close.
-    /// - Returns: The warden; give it back, or close its socket.
-    /// - Throws: `Errno`, or ``StepHostProblem``; ``StepProcessProblem/lost`` when a new warden does not take it.
-    func hand(_ launch: [UInt8], files: [Int32]) throws -> Warden {
-        while let warden = takeIdle() {
-            if warden.take(launch, files) { return warden }
-            warden.close()
+    /// - Returns: The supervisor; give it back, or close its socket.
+    /// - Throws: `Errno`, or ``StepHostProblem``; ``StepProcessProblem/lost`` when a new supervisor does not take it.
+    func hand(_ launch: [UInt8], files: [Int32]) throws -> Supervisor {
+        while let supervisor = takeIdle() {
+            if supervisor.take(launch, files) { return supervisor }
+            supervisor.close()
         }
-        let warden = try startWarden()
-        if warden.take(launch, files) { return warden }
-        warden.close()
+        let supervisor = try startSupervisor()
+        if supervisor.take(launch, files) { return supervisor }
+        supervisor.close()
         throw StepProcessProblem.lost
     }
 
-    /// Takes back a warden that said that it waits for the next attempt.
-    func giveBack(_ warden: Warden) {
+    /// Takes back a supervisor that said that it waits for the next attempt.
+    func giveBack(_ supervisor: Supervisor) {
         let isTaken = state.withLock { state in
             // Each counts among the processes that the run may have, also when no step goes on.
-            guard state.pid == warden.host, state.idle.count < StepHost.mostIdle else { return false }
-            state.idle.append(warden)
+            guard state.pid == supervisor.host, state.idle.count < StepHost.mostIdle else { return false }
+            state.idle.append(supervisor)
             return true
         }
-        if !isTaken { warden.close() }
+        if !isTaken { supervisor.close() }
     }
 
-    private func takeIdle() -> Warden? {
+    private func takeIdle() -> Supervisor? {
         state.withLock { state in
-            while let warden = state.idle.popLast() {
+            while let supervisor = state.idle.popLast() {
                 // A step that runs as our own user can have killed any of the two: neither says anything unasked.
-                var files = [state.socket, warden.socket].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+                var files = [state.socket, supervisor.socket].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
                 let count = poll(&files, 2, 0)
-                if count == 0 { return warden }
-                warden.close()
+                if count == 0 { return supervisor }
+                supervisor.close()
                 if files[0].revents != 0 { end(&state) }
             }
             return nil
         }
     }
 
-    private func startWarden() throws -> Warden {
+    private func startSupervisor() throws -> Supervisor {
         let (ours, theirs) = try socketPair()
         defer { closeFile(theirs) }
-        // A warden that hangs must not hang the attempt: no byte is taken for half a minute.
+        // A supervisor that hangs must not hang the attempt: no byte is taken for half a minute.
         var limit = timeval(tv_sec: 30, tv_usec: 0)
         setsockopt(ours, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         do {
@@ -106,7 +106,7 @@ package final class StepHost: Sendable {
                     end(&state)
                     if isRetry { throw Errno(rawValue: code) }
                 }
-                return Warden(id: id, socket: ours, host: state.pid)
+                return Supervisor(id: id, socket: ours, host: state.pid)
             }
         } catch {
             closeFile(ours)
@@ -149,13 +149,13 @@ package final class StepHost: Sendable {
         }
     }
 
-    /// The same with a warden that waits for the first attempt, which starts one itself where none could be.
-    func startWithWarden() throws {
+    /// The same with a supervisor that waits for the first attempt, which starts one itself where none could be.
+    func startWithSupervisor() throws {
         try startNow()
-        if let warden = try? startWarden() { giveBack(warden) }
+        if let supervisor = try? startSupervisor() { giveBack(supervisor) }
     }
 
-    /// Kills the warden itself, when it does not answer; what it watched over is then killed by stepinit.
+    /// Kills the supervisor itself, when it does not answer; what it watched over is then killed by stepinit.
     func kill(_ id: UInt32) {
         state.withLock { state in
             if state.socket >= 0 { _ = StepHost.send(request: 2, id: id, files: [], over: state.socket) }
@@ -168,7 +168,7 @@ package final class StepHost: Sendable {
     package func close() -> Bool { state.withLock { end(&$0) } }
 
     @discardableResult private func end(_ state: inout State) -> Bool {
-        for warden in state.idle { warden.close() }
+        for supervisor in state.idle { supervisor.close() }
         state.idle = []
         guard state.socket >= 0 else { return true }
         closeFile(state.socket)
@@ -190,7 +190,7 @@ package final class StepHost: Sendable {
         // What hangs in the kernel can't be ended from here: killing what waits for it frees us of waiting, not the box
         // of it.
         _ = killProcess(state.pid, SIGKILL)
-        ChildEnd.bury(state.pid)
+        ChildEnd.reap(state.pid)
         state = State(nextID: state.nextID)
         return false
     }

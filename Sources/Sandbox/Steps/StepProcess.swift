@@ -110,8 +110,8 @@ package struct StepProcess: Sendable {
 
     /// An attempt that goes on.
     private struct Begun: Sendable {
-        let warden: Warden
-        let control: WardenControl
+        let supervisor: Supervisor
+        let control: SupervisorControl
         /// Of its output, for reading.
         let pipe: Int32
         let start: ContinuousClock.Instant
@@ -130,8 +130,10 @@ package struct StepProcess: Sendable {
             var limit = min(begun.start + StepProcess.youth, begun.deadline)
             while true {
                 let news = await loop.news(
-                    control: begun.warden.socket, pipe: begun.pipe, until: limit, output: order.output)
-                if news == .hasReport { return try end(begun, order, StepReport(readFrom: begun.warden.socket), nil) }
+                    control: begun.supervisor.socket, pipe: begun.pipe, until: limit, output: order.output)
+                if news == .hasReport {
+                    return try end(begun, order, StepReport(readFrom: begun.supervisor.socket), nil)
+                }
                 do {
                     let ended = try await onOwnThread { Result { try see(to: begun, order) } }
                     return try ended.get()
@@ -181,14 +183,15 @@ package struct StepProcess: Sendable {
             defer { closeFile(pipe.writing) }
             let entrances = try order.group?.entrances() ?? []
             defer { entrances.forEach(closeFile) }
-            let warden = try host.hand(order.launch, files: [pipe.writing] + entrances)
+            let supervisor = try host.hand(order.launch, files: [pipe.writing] + entrances)
             let start = ContinuousClock.now
             launched?()
-            // The warden is woken on this processor: it begins before what is left to do here.
+            // The supervisor is woken on this processor: it begins before what is left to do here.
             sched_yield()
-            let control = WardenControl(socket: warden.socket)
+            let control = SupervisorControl(socket: supervisor.socket)
             return Begun(
-                warden: warden, control: control, pipe: pipe.reading, start: start, deadline: start + order.timeout,
+                supervisor: supervisor, control: control, pipe: pipe.reading, start: start,
+                deadline: start + order.timeout,
                 handler: order.stop.onStop { _ in control.askToEnd() })
         } catch {
             closeFile(pipe.reading)
@@ -214,7 +217,7 @@ package struct StepProcess: Sendable {
     private func waitForReport(
         of begun: Begun, _ order: Order, _ reader: inout OutputReader, _ ownStop: inout StopRequest?
     ) throws -> StepReport? {
-        let (control, socket) = (begun.control, begun.warden.socket)
+        let (control, socket) = (begun.control, begun.supervisor.socket)
         let clock = ContinuousClock()
         var nextWatch = begun.start + .seconds(1)
         var isHostAsked = false
@@ -232,15 +235,15 @@ package struct StepProcess: Sendable {
                 if ownStop != nil { control.askToEnd() }
             }
             if let asked = control.askedAt {
-                // The warden ends the tree within the grace; more is only needed when it can't.
+                // The supervisor ends the tree within the grace; more is only needed when it can't.
                 if !isHostAsked, clock.now > asked + grace + .seconds(5) {
                     isHostAsked = true
-                    host.kill(begun.warden.id)
+                    host.kill(begun.supervisor.id)
                 } else if clock.now > asked + grace + .seconds(30) {
                     throw StepProcessProblem.lost
                 }
             }
-            // A stop comes as a byte to the warden, not to us, so its escalation is looked for once a second.
+            // A stop comes as a byte to the supervisor, not to us, so its escalation is looked for once a second.
             let wait = ownStop == nil ? min(begun.deadline - clock.now, .seconds(1)) : .seconds(1)
             if try reader.waitForReport(on: socket, atMost: wait) {
                 let report = StepReport(readFrom: socket)
@@ -255,9 +258,9 @@ package struct StepProcess: Sendable {
         closeFile(begun.pipe)
         // One that was asked to end may find that byte only later.
         if begun.control.finish(), isServedAgain {
-            host.giveBack(begun.warden)
+            host.giveBack(begun.supervisor)
         } else {
-            begun.warden.close()
+            begun.supervisor.close()
         }
     }
 

@@ -12,10 +12,10 @@ struct StepReport {
     var value: Int32
     var wasAsked: Bool
     var wasKilled: Bool
-    /// Whether the warden waits for another attempt.
+    /// Whether the supervisor waits for another attempt.
     var isServedAgain: Bool
 
-    /// Nil when both stepinit and the warden are gone.
+    /// Nil when both stepinit and the supervisor are gone.
     init?(readFrom socket: Int32) {
         var bytes = [UInt8](repeating: 0, count: 12)
         var count = -1

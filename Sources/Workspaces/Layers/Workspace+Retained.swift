@@ -1,4 +1,4 @@
-import SystemCalls
+import Concurrency
 import TerminalText
 import Engine
 import Foundation

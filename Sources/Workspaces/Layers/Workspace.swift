@@ -1,4 +1,4 @@
-import SystemCalls
+import Concurrency
 import Engine
 import Foundation
 import Git

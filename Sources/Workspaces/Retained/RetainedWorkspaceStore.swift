@@ -1,3 +1,4 @@
+import Concurrency
 import StateFiles
 import SystemCalls
 import Results

@@ -1,6 +1,7 @@
 import StateFiles
 import SystemCalls
 package import Archive
+import Concurrency
 package import Results
 import Store
 package import Engine

@@ -1,5 +1,5 @@
+import Concurrency
 package import StateFiles
-import SystemCalls
 import Results
 import Engine
 import Foundation

@@ -1,5 +1,5 @@
+import Concurrency
 package import StateFiles
-import SystemCalls
 package import Control
 import Engine
 import Foundation

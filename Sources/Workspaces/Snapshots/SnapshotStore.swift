@@ -1,5 +1,5 @@
+import Concurrency
 import StateFiles
-import SystemCalls
 package import Results
 import Store
 import Engine

@@ -1,6 +1,7 @@
 import StateFiles
 import SystemCalls
 import Archive
+import Concurrency
 package import Results
 import Store
 import Foundation

@@ -101,7 +101,7 @@ import Testing
     private func notifier(_ index: Index, _ options: NotifyOptions, _ folder: String) -> Notifier {
         Notifier(
             index: index, options: options, target: NotifyTarget(options: options, folder: folder),
-            news: NewsDesk(), log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            news: ChangeNotifier(), log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     }
 
     @Test(.timeLimit(.minutes(3)))

@@ -45,7 +45,7 @@ enum FileAttempts {
             try init-memory head -c 1 /proc/1/maps
             """),
         EscapeAttempt(
-            "wardens",
+            "supervisors",
             """
             # Those who watch over steps run as the same user; nothing of theirs may be open to it.
             seen=0

@@ -168,7 +168,7 @@ import Testing
         let retry = RetryPolicy(count: 1, condition: .infrastructure)
         let failed = await run([.shell("s", "exit 1") { $0.retry = retry }])
         #expect(failed["s"].attempts.count == 1)
-        // Its warden is killed under it: the parent of the step's shell.
+        // Its supervisor is killed under it: the parent of the step's shell.
         let outcome = await run([
             .shell("s", "[ -e tried ] || { touch tried; kill -9 $PPID; sleep 60; }") { $0.retry = retry }
         ])

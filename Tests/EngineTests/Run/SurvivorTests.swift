@@ -96,7 +96,7 @@ import TestSupport
         #expect(marker.survivors == [])
     }
 
-    @Test func aWardenThatAStepStoppedIsKilledWithAll() async throws {
+    @Test func aSupervisorThatAStepStoppedIsKilledWithAll() async throws {
         let marker = Marker()
         let stop = StopSignal()
         async let outcome = run(

@@ -6,6 +6,7 @@ import TestBasics
 import TestSupport
 
 @testable import TestIntegrity
+import WorkflowPrograms
 @testable import swift_reader
 
 /// The sources of a change, held against the target's.

@@ -65,20 +65,20 @@ extension FuzzTarget {
 
     /// The request of a run carries every name to the archive and back as it is.
     private static func decide(_ name: String, _ commit: OID) throws {
-        var sighting = Sighting()
-        sighting.changes = [
+        var observation = RefObservation()
+        observation.changes = [
             .init(
                 name: name, ref: name, head: commit, target: name, targetCommit: commit, title: name, author: name,
                 isLanded: false)
         ]
-        sighting.branches = [.init(name: name, ref: name, old: commit, new: commit, landings: [])]
-        sighting.tags = [.init(name: name, ref: name, commit: commit)]
-        sighting.closed = [name]
+        observation.branches = [.init(name: name, ref: name, old: commit, new: commit, landings: [])]
+        observation.tags = [.init(name: name, ref: name, commit: commit)]
+        observation.closed = [name]
         let declaration = WorkflowDeclaration(
             name: "test",
             triggers: [.pullRequest(into: "**"), .push(to: "**"), .tag(matching: "**")])
         let decision = Decision.make(
-            repository: "r", sighting: sighting, known: [], definition: { _ in .workflows([declaration]) },
+            repository: "r", observation: observation, known: [], definition: { _ in .workflows([declaration]) },
             paths: { _, _ in [name] })
         for request in decision.requests {
             let copy = try JSONDecoder().decode(RunRequest.self, from: JSONEncoder().encode(request))

@@ -73,7 +73,7 @@ struct StepinitAttempt {
 
     static func bytes(_ number: some FixedWidthInteger) -> [UInt8] { withUnsafeBytes(of: number) { Array($0) } }
 
-    /// Whether the warden of a sound attempt may be given another one.
+    /// Whether the supervisor of a sound attempt may be given another one.
     var mayRepeat: Bool { mustBeAnswered && !asksToEnd }
 
     /// Whether the answer to it is known to come.

@@ -69,7 +69,7 @@ final class StepinitHost {
             report = Self.report(from: control)
         }
         for file in [log, null] { close(file) }
-        // With its socket the warden ends, which may wait for another attempt.
+        // With its socket the supervisor ends, which may wait for another attempt.
         shutdown(control, Int32(SHUT_RDWR))
         try judge(attempt, report)
         if attempt.endsHost {
@@ -87,8 +87,8 @@ final class StepinitHost {
         case .none: try demand(!attempt.mustBeAnswered, "a sound request got no answer")
         case .some(let kind, let value, _):
             try demand((1...7).contains(kind), "a report of kind \(kind)")
-            // 5: the warden itself was killed; by us, or it crashed.
-            try demand(kind != 5 || attempt.kills, "the warden crashed, status \(value)")
+            // 5: the supervisor itself was killed; by us, or it crashed.
+            try demand(kind != 5 || attempt.kills, "the supervisor crashed, status \(value)")
             if attempt.mustBeAnswered, kind != 1 { try demand([2, 3, 6].contains(kind), "a report of kind \(kind)") }
         }
     }
@@ -144,7 +144,7 @@ final class StepinitHost {
             try demand(left.isEmpty, "processes are left: \(left)")
             // As another user its descriptors can't be seen.
             guard var open = descriptorCount else { return }
-            // The warden's end is told by a signal: what it had is closed a moment later.
+            // The supervisor's end is told by a signal: what it had is closed a moment later.
             for _ in 0..<5_000 where open > descriptors ?? .max {
                 usleep(1_000)
                 open = descriptorCount ?? open
