@@ -5,7 +5,7 @@ import Store
 struct ForgeRequests: Sendable {
     let index: Store.Index
     /// Told of connections that came or went.
-    let news: NewsDesk
+    let news: ChangeNotifier
 
     /// Connects the repository `name`, or replaces its connection.
     func connect(_ name: String, location: String, address: String) async throws {
