@@ -89,7 +89,7 @@ extension Daemon {
                 target: NotifyTarget(options: options.notify, folder: state.folder.live), news: board.news, log: log)
             services.append(UntilShutdown { await notifier.run() })
         }
-        let facts = ForgeFacts(board: board, bundles: work.execution.pipelines.bundles)
+        let facts = ForgeFacts(board: board, bundles: requests.queries.bundles)
         let forges = ForgeLinks(
             index: state.index, credentials: ForgeCredentialStore(folder: FilePath(state.folder.forges)), log: log,
             news: { [news = board.news] in

@@ -46,18 +46,23 @@ public struct ForgeLinks: Sendable {
 
     /// Goes on until the task is cancelled. Connections that are made or removed meanwhile are taken up.
     public func run() async {
-        let http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: Self.configuration)
         while !Task.isCancelled {
             let listener = news()
             let records = (try? await index.forges()) ?? []
+            guard !records.isEmpty else {
+                // Without a connection there is no HTTP client and none of its threads.
+                await waitForConnections(otherThan: [], listener)
+                continue
+            }
+            let http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: Self.configuration)
             await withTaskGroup(of: Void.self) { group in
                 for record in records { group.addTask { await serve(record, http) } }
                 group.addTask { await waitForConnections(otherThan: records, listener) }
                 await group.next()
                 group.cancelAll()
             }
+            try? await http.shutdown()
         }
-        try? await http.shutdown()
     }
 
     static var configuration: HTTPClient.Configuration {

@@ -1,4 +1,6 @@
-import ArgumentParser
+import StateFiles
+import Client
+public import ArgumentParser
 import Control
 import Foundation
 import Forges

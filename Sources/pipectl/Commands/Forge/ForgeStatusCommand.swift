@@ -1,3 +1,5 @@
+import StateFiles
+import Client
 import ArgumentParser
 import Control
 import Foundation
