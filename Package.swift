@@ -148,7 +148,7 @@ let package = Package(
         .target(
             name: "BuildBox",
             dependencies: [
-                "Archive", "CAllocator", "CLinux", "Concurrency", "Control", "Diagnostics", "Engine", "Git",
+                "Archive", "CAllocator", "CLinux", "Concurrency", "Control", "Diagnostics", "Engine", "Forges", "Git",
                 "Masking", "Pipeline", "RefHints", "Reports", "Results", "Sandbox", "Secrets", "Settings",
                 "StateFiles", "Store", "SystemCalls", "TerminalText", "TestIntegrity", "WorkflowPrograms",
                 "Workspaces",
@@ -219,9 +219,10 @@ let package = Package(
         .executableTarget(
             name: "pipectl",
             dependencies: [
-                "AgentTools", "Archive", "BuildBox", "Client", "Control", "Engine", "Git", "MCP", "Pipeline",
-                "ProjectSetup", "Reports", "Results", "Sandbox", "Secrets", "Settings", "StateFiles", "Store",
-                "TerminalText", "TestIntegrity", "TestReports", "WorkflowPrograms", "Workspaces",
+                "AgentTools", "Archive", "BuildBox", "Client", "Control", "Engine", "Forges", "Git", "MCP",
+                "Pipeline", "ProjectSetup", "Reports", "Results", "Sandbox", "Secrets", "Settings", "StateFiles",
+                "Store", "SystemCalls", "TerminalText", "TestIntegrity", "TestReports", "WorkflowPrograms",
+                "Workspaces",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),

@@ -1,4 +1,10 @@
 public import SystemPackage
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
 public import Foundation
 
 /// Where credentials of forges are: one file for each repository, which only its owner may read. They are kept apart from
@@ -48,11 +54,11 @@ public struct ForgeCredentialStore: Sendable {
             let descriptor = try FileDescriptor.open(
                 part, .writeOnly, options: [.create, .exclusiveCreate, .noFollow], permissions: [.ownerReadWrite])
             try descriptor.closeAfter { _ = try descriptor.writeAll(credential.text.utf8) }
-            _ = try FileManager.default.replaceItemAt(
-                URL(filePath: path.string), withItemAt: URL(filePath: part.string))
+            // In one step: whoever reads meanwhile finds the old credential or the new one.
+            guard rename(part.string, path.string) == 0 else { throw Errno(rawValue: errno) }
         } catch {
             throw ForgeError(
-                .badCredential, "the credential could not be kept in \(folder): \(error.localizedDescription)")
+                .badCredential, "the credential could not be kept in \(folder): \(error)")
         }
     }
 

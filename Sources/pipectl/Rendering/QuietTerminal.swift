@@ -2,6 +2,7 @@ import CoreFoundation
 import Dispatch
 import Foundation
 import Synchronization
+import SystemCalls
 
 #if canImport(Glibc)
     import Glibc
@@ -44,9 +45,7 @@ enum QuietTerminal {
 
     /// A pager behind a pipe sets the same terminal for itself: two would restore each other's settings.
     private static var isOurs: Bool {
-        var output = stat()
-        let isPiped = fstat(1, &output) == 0 && [S_IFIFO, S_IFSOCK].contains(output.st_mode & S_IFMT)
-        return isatty(0) == 1 && isatty(descriptor) == 1 && !isPiped
+        isatty(0) == 1 && isatty(descriptor) == 1 && !PipeEnd.isThere(1)
     }
 
     /// A process in the background that sets a terminal is stopped by it (SIGTTOU, termios(3)).
