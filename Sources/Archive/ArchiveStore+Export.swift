@@ -45,7 +45,7 @@ extension ArchiveStore {
             // A retention may have removed it since.
             guard let queued = try await index.queuedArchiveFiles(of: id) else { continue }
             do {
-                try await withArchive { [queueFolder] repository in
+                try await repeating { [queueFolder] repository in
                     try Self.write(queued, of: id, queueFolder, into: repository)
                 }
             } catch let error as ArchiveError where Self.concernsRun(error) {
@@ -61,6 +61,24 @@ extension ArchiveStore {
         try await index.removeFromArchiveQueue(rows)
         for id in whole { queueFolder.remove(id) }
         outcome.runs += done
+    }
+
+    /// Runs `body`, and again while another process writes the same ref, for two seconds at most.
+    private func repeating(_ body: @escaping @Sendable (Repository) throws -> Void) async throws {
+        let end = ContinuousClock.now + .seconds(2)
+        while true {
+            do {
+                return try await withArchive(body)
+            } catch let error as ArchiveError where Self.hasRival(error) && ContinuousClock.now < end {
+                try await Task.sleep(for: .milliseconds(20))
+            }
+        }
+    }
+
+    /// Whether another process holds the ref's lock, or has moved the ref since it was read.
+    private static func hasRival(_ error: ArchiveError) -> Bool {
+        let code = (error.cause as? GitError)?.code
+        return code == .locked || code == .modified
     }
 
     /// Whether an error is about one run's content, so that others can be exported.

@@ -58,7 +58,7 @@ struct WatchOnceTests {
             #expect(after.code == 0, "\(after.errors)")
             #expect(after.output.contains("run 1  test  passed"))
             let refused = try await bench.look("--minimum-free", "9223372036854775807")
-            #expect(refused.code == 2 && refused.errors.contains("--minimum-free takes"), "\(refused.errors)")
+            #expect(refused.code == 2 && refused.errors.contains("for '--minimum-free <size>'"), "\(refused.errors)")
         }
     }
 
