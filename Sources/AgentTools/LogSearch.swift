@@ -12,19 +12,20 @@ import StateFiles
     import Darwin
 #endif
 
-/// Searches lines with a regular expression that nobody has read.
+/// Searches lines with a regular expression from an untrusted source.
 ///
-/// Some expressions take longer than the universe, and Swift's matcher can't be stopped: a child process does it, which
-/// tells each line that it finds, and is ended when the time is over.
+/// Some expressions take practically for ever, and Swift's matcher can't be interrupted. So a child process runs the
+/// search, reports each matching line, and is killed at the deadline.
 struct LogSearch: Sendable {
-    /// The hidden command of the child; its arguments are the pattern, a file, the first line and the most matches.
+    /// The hidden command of the child. Its arguments are the pattern, a file, the first line and the maximum number of
+    /// matches.
     static let command = "search-lines"
 
     var pattern: String
     var context: Int
-    /// Lines that match, at most.
+    /// Maximum number of matching lines.
     var limit: Int
-    /// The first line that is looked at, from 1.
+    /// The line at which the search starts, counted from 1.
     var from: Int
     var bytes: Int
     var time: Duration
@@ -32,10 +33,10 @@ struct LogSearch: Sendable {
     struct Found: Sendable {
         var text = ""
         var matches = 0
-        /// The last line that was looked at.
+        /// The last line that was searched.
         var searched = 0
         var isTimedOut = false
-        /// Where to go on.
+        /// The line at which a further search should start.
         var next: Int?
     }
 
@@ -59,7 +60,7 @@ struct LogSearch: Sendable {
         return gather(ended, lines)
     }
 
-    /// The child's words: `=12` for a line that matches, `.1000` for how far it is.
+    /// A message of the child: `=12` for a matching line, `.1000` for the line it has reached.
     private func gather(_ ended: ExternalCommandResult, _ lines: [Substring]) -> Found {
         var found = Found()
         found.isTimedOut = ended.ending != .exited(0)
@@ -91,14 +92,14 @@ struct LogSearch: Sendable {
     }
 }
 
-/// The child of ``LogSearch``.
+/// The child process of ``LogSearch``.
 package enum SearchLines {
-    /// Answers `search-lines PATTERN FILE FROM LIMIT`; nil when that is not what was asked.
+    /// Answers `search-lines PATTERN FILE FROM LIMIT`; nil for any other arguments.
     package static func run(_ arguments: [String]) -> Int32? {
         guard arguments.count == 6, arguments[1] == LogSearch.command, let from = Int(arguments[4]),
             let limit = Int(arguments[5])
         else { return nil }
-        // Should whoever waits be killed, the kernel ends it.
+        // If the parent is killed, the kernel ends this process, too.
         var seconds = rlimit(rlim_cur: 60, rlim_max: 60)
         #if canImport(Glibc)
             setrlimit(__rlimit_resource_t(RLIMIT_CPU.rawValue), &seconds)

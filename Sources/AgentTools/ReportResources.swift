@@ -7,9 +7,9 @@ import Reports
 import Results
 import Store
 
-/// Reports of runs, and the schemas of what is answered, as resources.
+/// Reports of runs, and the JSON schemas of answers, as MCP resources.
 package struct ReportResources: ResourceProvider {
-    /// The most that one resource has; a tool gets parts of what is larger.
+    /// Maximum size of a resource in bytes; tools return parts of larger ones.
     private static let most = 1 << 20
 
     let toolbox: Toolbox

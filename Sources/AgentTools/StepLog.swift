@@ -7,19 +7,20 @@ import MCP
 import Results
 import TerminalText
 
-/// What one attempt of a step printed, from the archive or while it grows; bounded by the box's log limit.
+/// The output of one attempt of a step, from the archive or while it grows; at most as large as the daemon's log limit.
 struct StepLog: Sendable {
-    /// The most that is read of a log that grows.
+    /// Maximum number of bytes that are read from a growing log.
     private static let most = 64 << 20
 
     var step: String
     var status: StepStatus
     var attempt: Int
-    /// Any bytes, masked.
+    /// The output as bytes, with secrets masked. It need not be UTF-8.
     var bytes: [UInt8]
 
     /// - Parameters:
-    ///   - step: Nil for the step that matters most: the first that failed, else the one that runs, else the last.
+    ///   - step: Nil for the most relevant step: the first that failed, else the one that runs, else the
+    ///     last.
     ///   - attempt: Nil for the last one.
     static func read(_ id: RunID, step: String?, attempt: Int?, _ toolbox: Toolbox) async throws -> StepLog {
         let detail = try await toolbox.ask(.run(id)) { if case .run(let detail) = $0 { detail } else { nil } }
@@ -69,7 +70,7 @@ struct StepLog: Sendable {
         return chosen.record
     }
 
-    /// The log line by line, safe to show.
+    /// The lines of the log, cleaned so that they are safe to show.
     var lines: [Substring] {
         var lines = TerminalText.clean(bytes, colours: false, lineLimit: 2_000)
             .split(separator: "\n", omittingEmptySubsequences: false)

@@ -7,7 +7,7 @@ import MCP
 import WorkflowPrograms
 import Results
 
-/// What an agent may start and end. Nothing here lets code that a person must see go on, or acts on the world.
+/// Tools that start and end runs. None of them approves anything or has effects outside.
 extension Toolbox {
     private static let started = JSONSchema.answer(
         ["run": JSONSchema.integer(1...Int.max, "The new run, for wait_for_verdict."), "next": ["type": "string"]],

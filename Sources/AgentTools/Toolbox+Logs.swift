@@ -2,7 +2,7 @@ import Foundation
 import MCP
 import Results
 
-/// What steps printed.
+/// Tools that read the output of steps.
 extension Toolbox {
     private static let step = AgentTool.Parameter(
         "step", JSONSchema.string("The step. Default: the first that failed, else the one that runs, else the last."))
@@ -39,7 +39,7 @@ extension Toolbox {
             let all = log.lines
             let end = min(all.count, max((try arguments.integer("before_line", in: 1...Int.max) ?? Int.max) - 1, 0))
             let wanted = all[..<end].suffix(try arguments.integer("lines", in: 1...10_000) ?? 100)
-            // Whole lines from the end, so that the number of the first one is known.
+            // Only whole lines are taken from the end, so that the number of the first line is known.
             var left = budget.bytes - 200
             let kept = wanted.reversed().prefix { line in
                 left -= line.utf8.count + 1

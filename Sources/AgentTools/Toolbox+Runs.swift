@@ -6,7 +6,7 @@ import Foundation
 import MCP
 import Results
 
-/// Runs: which there are, and what one is about.
+/// Tools that list runs and describe one.
 extension Toolbox {
     var listRuns: AgentTool {
         AgentTool(

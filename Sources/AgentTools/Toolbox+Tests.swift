@@ -6,7 +6,7 @@ import Foundation
 import MCP
 import Results
 
-/// Tests: of one run, over time, and against the target.
+/// Tools about tests: those of one run, their history, and the comparison with the target.
 extension Toolbox {
     var listTests: AgentTool {
         AgentTool(

@@ -6,9 +6,9 @@ import MCP
 import Reports
 import Results
 
-/// Waiting for a verdict, and the bundle.
+/// Tools that wait for a verdict and return the bundle.
 extension Toolbox {
-    /// A sign of life for hosts that give up on a silent call.
+    /// How often progress is sent to hosts that give up on a silent call.
     private static let heartbeat = Duration.seconds(10)
 
     static let verdictSchema = JSONSchema.answer(
@@ -126,7 +126,7 @@ extension Toolbox {
     }
 }
 
-/// Passes on what a wait sees: each thing once, and the last one again as a sign of life.
+/// Forwards the progress of a wait: each message once, and the last one again as a sign of life.
 private actor WaitTeller {
     private let call: Call
     private var last = ""

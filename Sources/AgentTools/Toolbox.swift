@@ -7,18 +7,18 @@ import Reports
 import Results
 package import StateFiles
 
-/// What an agent may ask and do here; each tool is one call into the library, bounded in its answer.
+/// The tools that an agent may call. Each makes one call into the library and has a bounded answer.
 package struct Toolbox: Sendable {
     let state: StateFolder
-    /// The repository of tools that are given no folder.
+    /// The repository for tools that are called without a folder.
     let folder: String
-    /// The settings of the box, for requests that are answered here because no daemon runs.
+    /// The daemon's settings, for requests that are answered here because no daemon runs.
     private let options: @Sendable () throws -> BoxOptions
 
     /// - Parameters:
     ///   - state: The state folder that the daemon owns.
-    ///   - folder: The repository of tools that are given no folder.
-    ///   - options: The settings of the box, for requests that are answered here because no daemon runs.
+    ///   - folder: The repository for tools that are called without a folder.
+    ///   - options: The daemon's settings, for requests that are answered here because no daemon runs.
     package init(state: StateFolder, folder: String, options: @escaping @Sendable () throws -> BoxOptions) {
         (self.state, self.folder, self.options) = (state, folder, options)
     }
@@ -39,12 +39,12 @@ package struct Toolbox: Sendable {
         return all.map(Self.marking)
     }
 
-    /// The tool with its answers marked as data: in texts by a ``DataMark``, in JSON by a notice.
+    /// The tool with its answers marked as data: texts by a ``DataMark``, JSON by a notice.
     private static func marking(_ tool: AgentTool) -> AgentTool {
         var marked = tool
         marked.call = { arguments, call in
             var answer = try await tool.call(arguments, call)
-            // A document with marks of its own has them where they belong.
+            // A document that marks its passages itself needs no mark around it.
             let isText = answer.text != answer.structured.text
             if isText, !hasMarks.contains(tool.name) { answer.text = DataMark.document(answer.text) }
             return answer.adding("notice", .string(DataMark.notice))
@@ -52,10 +52,10 @@ package struct Toolbox: Sendable {
         return marked
     }
 
-    /// Tools whose texts are documents of ours around passages that are marked, or JSON with a notice.
+    /// Tools that return documents of ours in which foreign passages are marked, or JSON with a notice.
     private static let hasMarks: Set<String> = ["wait_for_verdict", "get_bundle"]
 
-    // MARK: What many tools take
+    // MARK: Parameters of several tools
 
     static let run = AgentTool.Parameter("run", JSONSchema.integer(1...Int.max, "The run's number."), isRequired: true)
     static let budgets = 4_096...1_048_576
@@ -68,7 +68,7 @@ package struct Toolbox: Sendable {
         "repository", JSONSchema.string("Only this repository, by its name on the build box."))
 
     func budget(_ arguments: Arguments) throws -> TextBudget {
-        // Whatever is answered is marked, which takes some bytes as well.
+        // Every answer is marked, which takes some bytes, too.
         let bytes = try arguments.integer("maximum_bytes", in: Self.budgets) ?? Self.standardBudget
         return TextBudget(bytes: bytes - max(DataMark.documentBytes, DataMark.notice.utf8.count + 20))
     }
@@ -80,19 +80,19 @@ package struct Toolbox: Sendable {
         return RunID(id)
     }
 
-    /// A folder that the agent names, else the one that the server was started for.
+    /// The folder that the agent names, else the one that the server was started for.
     func folder(_ arguments: Arguments) throws -> String { try arguments.string("folder") ?? folder }
 
-    // MARK: The box
+    // MARK: Requests
 
-    /// A question that the state answers, through the daemon or without one.
+    /// Asks for something that the state answers, with or without a daemon.
     func ask<Answer: Sendable>(_ request: DaemonRequest, _ pick: @Sendable (DaemonReply) -> Answer?) async throws
         -> Answer
     {
         try await state.ask(request, "mcp", options: options(), pick)
     }
 
-    /// Something that only a daemon can do: it goes on after this call.
+    /// Asks for something that only a daemon can do, because it continues after this call.
     func order<Answer: Sendable>(_ request: DaemonRequest, _ pick: (DaemonReply) -> Answer?) async throws -> Answer {
         let client = try await DaemonClient<DaemonRequest, DaemonReply>.connect(path: state.socket)
         for try await reply in try await client.send(request) {
@@ -118,7 +118,7 @@ package struct Toolbox: Sendable {
         return ToolAnswer(.object(members))
     }
 
-    /// What a list's answer holds besides its items.
+    /// The fields of a list's answer besides its items.
     static func listSchema(_ key: String, _ items: JSON, others: [String: JSON] = [:]) -> JSON {
         JSONSchema.answer(
             others.merging([

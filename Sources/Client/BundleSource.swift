@@ -11,7 +11,7 @@ package struct BundleSource {
 
     package init(state: StateFolder, run: RunID) { (self.state, self.run) = (state, run) }
 
-    /// - Parameter bytes: The most that the text may have; fewer than ``BundleDraft/minimumBytes`` count as that.
+    /// - Parameter bytes: Maximum size of the text in bytes; at least ``BundleDraft/minimumBytes`` are used.
     package func text(_ format: BundleFormat, bytes: Int) async throws -> String {
         try await state.ask(
             .bundle(BundleRequest(run: run, bytes: bytes, format: format)), "bundle", options: BoxOptions()

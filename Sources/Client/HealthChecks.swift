@@ -10,21 +10,22 @@ package import StateFiles
 import Store
 import TerminalText
 
-/// One thing that pipectl needs on this machine, and what was found.
+/// One requirement of pipectl on this machine, and the result of checking it.
 package struct HealthCheck: Encodable, Sendable {
     package var name: String
     package var isGood: Bool
-    /// What was found; where it is not good, also what to do about it.
+    /// The result; if it is not good, with the next step.
     package var found: String
 }
 
 /// The checks of `pipectl doctor`.
 ///
-/// What steps of a running daemon get is asked of the daemon: the groups and rights of this process may be others.
+/// The rights and control groups of a running daemon's steps are asked of the daemon, because this process may have
+/// others.
 package struct HealthChecks: Sendable {
     private let state: @Sendable () throws -> StateFolder
 
-    /// - Parameter state: The state folder; an error of it fails the checks that need the folder.
+    /// - Parameter state: The state folder; if it is an error, the checks that need the folder fail.
     package init(state: @escaping @Sendable () throws -> StateFolder) { self.state = state }
 
     package func run() async -> [HealthCheck] {
@@ -131,7 +132,7 @@ package struct HealthChecks: Sendable {
 
     // MARK: The daemon
 
-    /// The daemon's own situation; nil when none runs or it does not answer.
+    /// The daemon's own report about itself; nil if none runs or if it does not answer.
     private func daemon() async -> DaemonStatus? {
         guard let path = try? state().socket,
             let client = try? await DaemonClient<DaemonRequest, DaemonReply>.connect(path: path),
@@ -145,7 +146,7 @@ package struct HealthChecks: Sendable {
             await check("proofs") { try await proofs() },
             await check("daemon") {
                 guard let daemon else {
-                    // The reason, where there is another one than that none runs.
+                    // The reason, unless it is only that no daemon runs.
                     do {
                         _ = try await DaemonClient<DaemonRequest, DaemonReply>.connect(path: state().socket)
                     } catch let error as DaemonError where error.code == .notRunning {

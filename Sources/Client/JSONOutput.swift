@@ -1,7 +1,7 @@
 import Foundation
 import TerminalText
 
-/// JSON as every command and tool prints it: sorted keys, ISO 8601 times in UTC.
+/// The JSON format of every command and tool: sorted keys, ISO 8601 times in UTC.
 package enum JSONOutput {
     package static func text(_ value: some Encodable) throws -> String {
         let encoder = JSONEncoder()

@@ -10,7 +10,7 @@ package enum Log {
         return logger
     }
 
-    /// For commands: only what must not go unseen.
+    /// The logger of commands, which shows warnings and errors only.
     package static var quiet: Logger {
         var logger = Logger(label: "pipectl") { _ in DaemonLogHandler() }
         logger.logLevel = .warning
@@ -34,7 +34,7 @@ package struct DaemonLogHandler: LogHandler {
         Terminal.say(Self.line(time + level, "\(event.message)"))
     }
 
-    /// A line of the log. Messages hold names of branches and the like as they are: what would act on a terminal is made
+    /// A line of the log. Messages may contain names of branches and other foreign text; control characters are made
     /// visible here, so that no caller can forget it.
     package static func line(_ start: String, _ message: String) -> String { "\(start) \(TerminalText.lines(message))" }
 }

@@ -7,8 +7,8 @@ package import Reports
 package import Results
 package import StateFiles
 
-/// Reads a finished run, from the archive or from the index where it waits for that: report, tests and logs, ready to
-/// render.
+/// Reads a finished run for rendering: its report, tests and logs. They come from the archive, or from the index as
+/// long as the run waits for its export.
 package struct ReportLoader {
     package let store: ArchiveStore
 
@@ -17,7 +17,8 @@ package struct ReportLoader {
         store = try ArchiveStore(home: state.path, queue: Store.Index.reader(path: state.index))
     }
 
-    /// - Parameter known: The report, where this process has just written it: reading many steps takes a while.
+    /// - Parameter known: The report, if this process has just written it, because decoding a large report takes a
+    ///   while.
     package func document(_ id: RunID, known: Report? = nil) async throws -> ReportDocument {
         let report = if let known { known } else { try await store.report(id) }
         let tests = try await store.tests(id)

@@ -3,7 +3,7 @@ package import Control
 import Foundation
 import Git
 
-/// What a person names to be run: a ref, a change, or nothing for the working tree.
+/// What a person asks to run: a ref, a change, or the working tree if nothing is named.
 package struct RunSubject {
     package var ref: String?
     package var change: String?
@@ -25,14 +25,14 @@ package struct RunSubject {
         return URL(fileURLWithPath: folder).standardizedFileURL.path
     }
 
-    /// A repository as it was typed, for the box: a path means a folder here, not below the daemon's.
+    /// A repository as a person typed it, for the daemon: a path is relative to the caller's folder, not the daemon's.
     package static func repository(_ text: String) -> String {
         let isPath = text.hasPrefix(".") || text.hasPrefix("/") || text.hasPrefix("~")
         guard isPath, !WatchedRepository.isRemote(text) else { return text }
         return (try? top(of: (text as NSString).expandingTildeInPath)) ?? text
     }
 
-    /// All places that the repository of a folder may be known by: its own, and those that it was cloned from.
+    /// All locations by which the daemon may know the repository of a folder: its own, and those of its remotes.
     package static func places(of folder: String) async -> [String] {
         guard let top = try? top(of: folder),
             let found = try? await withRepository(at: top, { ([$0.gitDirectory], try $0.remoteURLs()) })
@@ -44,7 +44,7 @@ package struct RunSubject {
         return [top] + found.0 + remotes
     }
 
-    /// Where a repository was cloned from, as the box would know it: an absolute path, or a URL; nil for nowhere.
+    /// Where a repository was cloned from, in the daemon's form: an absolute path or a URL; nil if it has no remote.
     package static func origin(of location: String) async throws -> String? {
         guard !WatchedRepository.isRemote(location),
             let origin = try await withRepository(at: location, { $0.remoteURL("origin") })
@@ -53,7 +53,7 @@ package struct RunSubject {
         return URL(fileURLWithPath: origin, relativeTo: URL(fileURLWithPath: location)).standardizedFileURL.path
     }
 
-    /// What a run by hand is about; without a name a snapshot of the working tree, which is made here.
+    /// The subject of a manual run. If nothing is named, this creates a snapshot commit of the working tree.
     package func resolved(in location: String) async throws -> StartRequest.Subject {
         if let ref { return .revision(ref) }
         if let change { return .change(change) }

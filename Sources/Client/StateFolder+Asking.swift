@@ -3,13 +3,13 @@ package import Control
 import StateFiles
 
 extension StateFolder {
-    /// Asks the daemon, or the state where no daemon runs, a question that has one answer.
+    /// Asks the daemon a question with one answer, or reads the state if no daemon runs.
     ///
     /// - Parameters:
-    ///   - purpose: What the state is opened for, as another command would be told.
-    ///   - options: Asked for only where no daemon runs.
-    ///   - pick: The answer in a reply; nil for replies that have none.
-    /// - Throws: ``RequestError`` where the request is refused, or no reply has an answer.
+    ///   - purpose: The command for which the state is opened, as other commands see it.
+    ///   - options: The daemon's settings; called only if no daemon runs.
+    ///   - pick: Returns the answer in a reply; nil if the reply has none.
+    /// - Throws: ``RequestError`` if the request is refused, or if no reply has an answer.
     package func ask<Answer: Sendable>(
         _ request: DaemonRequest, _ purpose: String, options: @autoclosure () throws -> BoxOptions,
         _ pick: @Sendable (DaemonReply) -> Answer?

@@ -6,21 +6,21 @@ import Foundation
     import Darwin
 #endif
 
-/// Where words go: results to standard output, everything for people to standard error.
+/// Writes results to standard output, and everything for people to standard error.
 package enum Terminal {
-    /// A line on standard error.
+    /// Writes a line to standard error.
     package static func say(_ line: String) { write(line + "\n", to: 2) }
 
-    /// Text on standard output, as it is.
+    /// Writes text to standard output, unchanged.
     package static func put(_ text: String) { write(text, to: 1) }
 
-    /// A line on standard output.
+    /// Writes a line to standard output.
     package static func print(_ line: String) { put(line + "\n") }
 
     package static var outputIsTerminal: Bool { isatty(1) == 1 }
     package static var errorIsTerminal: Bool { isatty(2) == 1 }
 
-    /// Whether colours are wanted on standard output: a terminal, and NO_COLOR (no-color.org) is not set.
+    /// Whether standard output should have colours: it is a terminal, and NO_COLOR (no-color.org) is not set.
     package static var hasColour: Bool { outputIsTerminal && wantsColour }
     package static var errorHasColour: Bool { errorIsTerminal && wantsColour }
 
@@ -40,7 +40,7 @@ package enum Terminal {
         return (100, 24)
     }
 
-    /// Writes all of it; a reader that is gone ends the command, as it would end `cat`.
+    /// Writes all bytes. If the reader is gone, the command ends, as `cat` would.
     package static func write(_ text: String, to descriptor: Int32) {
         var bytes = Array(text.utf8)[...]
         while !bytes.isEmpty {

@@ -3,9 +3,9 @@ package import Control
 import Foundation
 package import StateFiles
 
-/// Waits for a verdict at the daemon, and survives that one's end: it asks the next daemon, which knows from the index.
+/// Waits for a verdict. If the daemon ends meanwhile, the wait continues with the next daemon, which reads the index.
 package struct VerdictClient {
-    /// How long a daemon that was never there may take to come, and one that went away to come back.
+    /// How long to wait for a daemon to start, and for one that ended to come back.
     package static let grace = Duration.seconds(20)
     package static let restartGrace = Duration.seconds(60)
 
@@ -16,19 +16,19 @@ package struct VerdictClient {
     /// How a wait ended.
     package enum Outcome: Sendable {
         case concluded(WaitState)
-        /// The time is over, or there is no daemon, as the sentence says; what was known last.
+        /// The time limit has passed, or there is no daemon, as the sentence says; with the last known state.
         case pending(WaitState?, why: String?)
     }
 
-    /// What happened on the way.
+    /// The progress of a wait.
     package enum Event: Sendable {
         case state(WaitState)
-        /// The daemon is not there, or no more; it is tried again.
+        /// There is no daemon, or it has ended; the client tries again.
         case away(String)
         case back
     }
 
-    /// - Parameter limit: The longest that it may take; nil for as long as it takes.
+    /// - Parameter limit: The time limit; nil for none.
     /// - Throws: ``RequestError`` for a subject that can't be waited for.
     package func wait(
         _ request: WaitRequest, limit: Duration?, each: @escaping @Sendable (Event) async throws -> Void
@@ -56,7 +56,7 @@ package struct VerdictClient {
     private func ask(
         _ request: WaitRequest, _ last: LastState, each: @Sendable (Event) async throws -> Void
     ) async throws -> Outcome {
-        // Who waits for ever starts the daemon later.
+        // A wait without a limit also waits for a daemon that is started later.
         var end = request.isEndless == true ? nil : ContinuousClock.now + Self.grace
         var isAway = false
         var pause = Duration.milliseconds(50)
@@ -75,7 +75,7 @@ package struct VerdictClient {
                     }
                 }
             } catch let error as DaemonError where error.passes {
-                // A wait asks for nothing that could have taken effect.
+                // A wait has no effect, so it can be repeated safely.
                 let isGone = error.code == .disconnected || error.code == .stopping
                 if isGone, !isAway, end != nil { end = ContinuousClock.now + Self.restartGrace }
                 if let end, ContinuousClock.now > end { return .pending(await last.state, why: Self.advice(error)) }
@@ -101,7 +101,7 @@ private actor LastState {
 }
 
 extension DaemonError {
-    /// Whether another try may find a daemon that answers; says nothing about any run.
+    /// Whether another attempt may reach a daemon that answers; it says nothing about any run.
     package var passes: Bool {
         [.notRunning, .notResponding, .disconnected, .stopping, .busy, .timedOut].contains(code)
     }

@@ -5,19 +5,19 @@ import Reports
 package import Results
 package import StateFiles
 
-/// What a wait prints: the verdict, the runs that count, and the bundle of the one that decided.
+/// The output of a wait: the verdict, the runs that count, and the bundle of the run that decided it.
 package struct VerdictDocument {
     package let state: StateFolder
     package let outcome: VerdictClient.Outcome
     package let subject: String
-    /// The most that the bundle may have.
+    /// Maximum size of the bundle in bytes.
     package let bytes: Int
 
     /// - Parameters:
-    ///   - state: Where the runs are.
+    ///   - state: The state folder with the runs.
     ///   - outcome: How the wait ended.
     ///   - subject: What was waited for, in words.
-    ///   - bytes: The most that the bundle may have.
+    ///   - bytes: Maximum size of the bundle in bytes.
     package init(state: StateFolder, outcome: VerdictClient.Outcome, subject: String, bytes: Int) {
         (self.state, self.outcome, self.subject, self.bytes) = (state, outcome, subject, bytes)
     }
@@ -38,11 +38,11 @@ package struct VerdictDocument {
 
     package func markdown() async throws -> String {
         guard case .concluded(let end) = outcome, let conclusion = end.conclusion else { return pendingText() }
-        // The verdict counts, also where there is no report of it: a run may end before it begins.
+        // The verdict counts even without a report: a run may end before it starts.
         let reason = DataMark.document(escaped(conclusion.reason))
         var text = "# \(conclusion.verdict.title): \(escaped(end.subject))\n\n\(reason)"
         if let bundle = await bundle(of: conclusion, .markdown) {
-            // The bundle of a run that goes on says so first; what the wait came to must not be missed for it.
+            // The bundle of a live run would state that first, and the result of the wait must not be overlooked.
             text = conclusion.isEarly ? "**failed**\n\n\(reason)\n\(bundle)" : bundle
         }
         let others = end.runs.filter { $0.id != conclusion.run }
@@ -58,7 +58,7 @@ package struct VerdictDocument {
         return text
     }
 
-    /// The end without the bundle.
+    /// The result without the bundle.
     package var answer: VerdictAnswer {
         var answer = VerdictAnswer(known, subject: subject, exitCode: exitCode)
         if case .pending(_, let why?) = outcome { answer.reason = why }
@@ -88,11 +88,11 @@ package struct VerdictDocument {
         return text
     }
 
-    /// As it is, or as code where Markdown would read something into it: no backslashes, which an agent would see.
+    /// The text as it is, or as code if Markdown would interpret it. Backslashes would be visible to an agent.
     private func escaped(_ text: String) -> String { MarkdownText.inline(text, limit: 1_000) }
 }
 
-/// A wait's end for programs.
+/// The result of a wait for programs.
 package struct VerdictAnswer: Encodable {
     /// `passed`, `failed` …, or `pending`.
     package var verdict: String
@@ -100,13 +100,13 @@ package struct VerdictAnswer: Encodable {
     package var reason: String
     package var subject: String
     package var commit: String?
-    /// The run that decided.
+    /// The number of the run that decided.
     package var run: RunID?
-    /// Whether that run goes on.
+    /// Whether that run is still live.
     package var isEarly: Bool
     package var runs: [WaitedRun]
     package var notes: [String]
-    /// The command to type next, where nothing is run for the subject.
+    /// The command to type next, if nothing runs for the subject.
     package var next: String?
     package var notice: String = DataMark.notice
 
@@ -125,13 +125,13 @@ package struct VerdictAnswer: Encodable {
     }
 }
 
-/// JSON that somebody else has written, put into an object of ours as it is.
+/// JSON that was encoded elsewhere and is inserted into an object unchanged.
 package struct JSONText {
     package let text: String
 
     package init(_ text: String) { self.text = text }
 
-    /// `object` is what ``JSONOutput`` prints: it ends with a brace on a line of its own.
+    /// - Parameter object: Output of ``JSONOutput``, which ends with a brace on a line of its own.
     package func inserted(into object: String, as key: String) throws -> String {
         guard object.hasSuffix("\n}") else { return object }
         let lines = text.trimmingCharacters(in: .whitespacesAndNewlines).split(

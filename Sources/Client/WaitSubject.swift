@@ -3,7 +3,7 @@ package import Control
 import Foundation
 import Git
 
-/// What a person or an agent names to be waited for, and where they stand.
+/// What a person or an agent waits for, and the folder in which they named it.
 package struct WaitSubject {
     /// `12`, `#7`, a branch, a tag, a commit, or nothing for HEAD.
     package var text: String?
@@ -11,16 +11,16 @@ package struct WaitSubject {
     package var folder: String
 
     /// - Parameters:
-    ///   - text: What was named: a run, `#7`, a branch, a tag or a commit; nil for HEAD.
-    ///   - change: The change, where it was named by an option of its own.
-    ///   - folder: Where the caller stands.
+    ///   - text: A run, `#7`, a branch, a tag or a commit; nil for HEAD.
+    ///   - change: The change, if it was named by its own option.
+    ///   - folder: The caller's working directory.
     package init(text: String?, change: String?, folder: String) {
         (self.text, self.change, self.folder) = (text, change, folder)
     }
 
     /// The question for the daemon.
     ///
-    /// - Throws: ``RequestError`` where nothing is named and the folder is in no repository.
+    /// - Throws: ``RequestError`` if nothing is named and the folder is in no repository.
     package func request(repository: String?, end: WaitRequest.End) async throws -> WaitRequest {
         let here = try await place()
         return WaitRequest(
@@ -46,7 +46,7 @@ package struct WaitSubject {
         let isFullID = [40, 64].contains(text.utf8.count) && text.allSatisfy(\.isHexDigit)
         if isFullID { return .commit(text.lowercased()) }
         guard let top else { return .ref(text, commit: nil) }
-        // A name that is a branch or tag goes with it; anything else that Git can read is one commit.
+        // A branch or tag is passed on by name; anything else that Git can resolve is one commit.
         for ref in ["refs/heads/\(text)", "refs/tags/\(text)", text.hasPrefix("refs/") ? text : nil].compactMap(\.self)
         {
             if let commit = try? await Self.commit(ref, at: top) { return .ref(text, commit: commit.hex) }
@@ -59,7 +59,7 @@ package struct WaitSubject {
         try await withRepository(at: top) { try $0.resolve("\(revision)^{commit}") }
     }
 
-    /// The repository that the folder is in, and all places where the daemon may know it from.
+    /// The repository of the folder, and all locations by which the daemon may know it.
     private func place() async throws -> (top: String, locations: [String])? {
         let top = try RunSubject.top(of: folder)
         let places = await RunSubject.places(of: top)

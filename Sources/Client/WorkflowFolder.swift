@@ -5,12 +5,12 @@ package import WorkflowPrograms
 package import StateFiles
 import Engine
 
-/// `workflows/` of a working tree, as it is now, committed or not.
+/// The folder `workflows/` of a working tree in its current state, committed or not.
 package struct WorkflowFolder {
     package let sources: WorkflowSources
     package let cache: ProgramCache
 
-    /// Reads the folder; its tree id is the one that Git would give it.
+    /// Reads the folder. Its tree id is the one that Git would compute.
     package static func load(_ folder: String, state: StateFolder) async throws -> WorkflowFolder {
         let top = URL(fileURLWithPath: folder).standardizedFileURL.path
         let root = "\(top)/workflows"
@@ -23,7 +23,7 @@ package struct WorkflowFolder {
         let names = FileManager.default.enumerator(atPath: root)
         while let name = names?.nextObject() as? String {
             if name.split(separator: "/").contains(where: { $0.hasPrefix(".") }) { continue }
-            // An editor's: in no commit, so that the program is the one of the commit.
+            // Files of editors are in no commit; without them the program is the same as that of the commit.
             if name == "compile_flags.txt" { continue }
             let attributes = try FileManager.default.attributesOfItem(atPath: "\(root)/\(name)")
             guard attributes[.type] as? FileAttributeType == .typeRegular else { continue }

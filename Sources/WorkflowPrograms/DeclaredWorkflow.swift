@@ -16,7 +16,7 @@ public struct DeclaredWorkflow: Sendable, Equatable {
 }
 
 extension WorkflowSources {
-    /// The workflows that are declared with a literal name and are in no list of a `WorkflowSet`, so that they never run.
+    /// The workflows that are declared with a literal name but are in no list of a `WorkflowSet`, so they never run.
     ///
     /// - Parameter names: The names of the workflows that the compiled program has.
     public func unlisted(among names: [String]) -> [DeclaredWorkflow] {
@@ -29,7 +29,7 @@ extension WorkflowSources {
 
 /// Finds `Workflow("name"` in the text of a Swift file, outside of comments and strings.
 ///
-/// The compiler has accepted the file before. A name with an escape or an interpolation in it is not read.
+/// The compiler has accepted the file already. Names with an escape or an interpolation are skipped.
 private struct WorkflowScan {
     private let bytes: [UInt8]
     private var position = 0
@@ -48,7 +48,7 @@ private struct WorkflowScan {
         text.withUTF8Buffer { bytes[position...].starts(with: $0) }
     }
 
-    /// Takes one token, or one byte of what is of no interest.
+    /// Consumes one token, or one byte that does not matter.
     private mutating func take() {
         if starts("//") {
             while let byte = byte(), byte != UInt8(ascii: "\n") { position += 1 }
@@ -79,7 +79,7 @@ private struct WorkflowScan {
         } while depth > 0 && position < bytes.count
     }
 
-    /// How many `#` are before the quotation mark of a string that begins here; nil if none begins.
+    /// Returns the number of `#` before the quotation mark of a string that starts here; nil if none starts.
     private func openingHashes() -> Int? {
         var count = 0
         while byte(count) == UInt8(ascii: "#") { count += 1 }

@@ -1,8 +1,8 @@
 public import Pipeline
 
-/// Why the workflows of a commit can't be used: the verdict is "definition error", and it is the author's to mend.
+/// Why the workflows of a commit can't be used. The verdict is "definition error", and the author has to fix it.
 public struct DefinitionError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// What is wrong, to switch on; more may come.
+    /// The kind of the error; more may be added.
     public struct Code: Sendable, Hashable, Codable, RawRepresentable, CustomStringConvertible {
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
@@ -22,16 +22,16 @@ public struct DefinitionError: Error, Sendable, Equatable, CustomStringConvertib
         /// The program ended with an error while it was asked for a plan.
         public static let planFailed = Code(rawValue: "plan-failed")
         public static let planTimedOut = Code(rawValue: "plan-timed-out")
-        /// The program answered with something that is not an answer.
+        /// The program's answer is not valid.
         public static let badAnswer = Code(rawValue: "bad-answer")
     }
 
     public var code: Code
-    /// What is wrong and what to do, one sentence or two.
+    /// What is wrong and the next step, in one or two sentences.
     public var message: String
     /// What the compiler or the program printed, with paths as in the repository.
     public var output: String
-    /// All that validation found.
+    /// All findings of the validation.
     public var findings: [PlanFinding]
 
     public init(_ code: Code, _ message: String, output: String = "", findings: [PlanFinding] = []) {

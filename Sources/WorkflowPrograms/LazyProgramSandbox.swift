@@ -1,4 +1,4 @@
-/// The sandbox of programs, looked for when the first process needs it and kept from then on.
+/// The sandbox for programs. It is looked for when the first process needs it, and stays the same from then on.
 actor LazyProgramSandbox {
     private let find: @Sendable () async -> ProgramSandbox
     private var found: ProgramSandbox?
@@ -9,7 +9,7 @@ actor LazyProgramSandbox {
         get async {
             if let found { return found }
             let looked = await find()
-            // Two may have looked at the same time; both must use the same users afterwards.
+            // Two calls may have looked at the same time; both must use the same users afterwards.
             let kept = found ?? looked
             found = kept
             return kept

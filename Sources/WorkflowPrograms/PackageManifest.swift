@@ -3,11 +3,11 @@ import Sandbox
 
 /// What the manifest of a Swift package declares, as SwiftPM reads it.
 ///
-/// A manifest is a program: SwiftPM compiles and runs it. Here it runs enclosed, in a folder that holds the manifest
-/// alone, and without network.
+/// A manifest is a program: SwiftPM compiles and runs it. Here it runs in a sandbox, in a folder that contains only the
+/// manifest, and without network.
 public struct PackageManifest: Sendable, Equatable {
     public var name: String
-    /// Wherever their sources lie.
+    /// The names of test targets, wherever their sources are.
     public var testTargets: [String]
     /// The names of executable products; where none is declared, those of executable targets. Sorted.
     public var executables: [String]
@@ -30,7 +30,7 @@ public struct PackageManifest: Sendable, Equatable {
             $0 == "Package.swift" || $0.hasPrefix("Package@swift-") && $0.hasSuffix(".swift")
         }
         for name in manifests {
-            // Read and written, not copied: a copied link would still lead elsewhere.
+            // The text is read and written rather than copied, because the copy of a link would still lead elsewhere.
             let text = try String(contentsOfFile: "\(folder)/\(name)", encoding: .utf8)
             try Data(text.utf8).write(to: URL(fileURLWithPath: "\(package)/\(name)"))
         }
@@ -41,7 +41,7 @@ public struct PackageManifest: Sendable, Equatable {
         let result = try await programSandbox.run(
             ProgramLaunch(.untrustedPackage, command, in: package, writes: [scratch.path], reads: []),
             environment: ProgramEnvironment.forPackage(ProcessInfo.processInfo.environment), deadline: deadline)
-        // Progress and warnings come in the same stream, before the answer.
+        // Progress and warnings come before the answer in the same stream.
         let json = result.text.range(of: "{\n").map { String(result.text[$0.lowerBound...]) } ?? result.text
         guard result.succeeded, let dumped = try? JSONDecoder().decode(Dumped.self, from: Data(json.utf8)) else {
             throw DefinitionError(.compileFailed, "SwiftPM can't read \(folder)/Package.swift", output: result.text)
@@ -57,7 +57,7 @@ public struct PackageManifest: Sendable, Equatable {
             .sorted()
     }
 
-    /// What `swift package dump-package` prints, as far as it matters here.
+    /// The parts of the output of `swift package dump-package` that are used here.
     private struct Dumped: Decodable {
         struct Target: Decodable {
             var name: String

@@ -7,7 +7,7 @@ import Sandbox
     import Glibc
 #endif
 
-/// Where `Pipeline` lies that workflows are compiled against: the module and the dynamic library of this pipectl.
+/// The `Pipeline` module and dynamic library of this pipectl, against which workflows are compiled.
 public struct PipelineLibrary: Sendable, Equatable {
     /// The path of `Pipeline.swiftmodule`, a file or a folder.
     public let module: String
@@ -27,11 +27,11 @@ public struct PipelineLibrary: Sendable, Equatable {
 
     /// Finds the library that belongs to a pipectl binary.
     ///
-    /// Looked at are a SwiftPM build folder (the library beside the binary, the module in `Modules`) and an
-    /// installed prefix (`bin/pipectl` with `lib/pipectl/`).
+    /// It looks in a SwiftPM build folder (the library beside the binary, the module in `Modules`) and in an installed
+    /// prefix (`bin/pipectl` with `lib/pipectl/`).
     ///
     /// - Parameter executable: The binary's path; nil means the one that is running.
-    /// - Throws: ``PipelineLibraryError``, which names the places.
+    /// - Throws: ``PipelineLibraryError`` with the paths that were tried.
     public static func find(beside executable: String? = nil) throws -> PipelineLibrary {
         let binary = executable ?? runningExecutable()
         guard let resolved = realpath(binary, nil) else {
@@ -53,7 +53,7 @@ public struct PipelineLibrary: Sendable, Equatable {
         throw PipelineLibraryError(binary: binary, places: candidates.flatMap { [$0.library, $0.module] })
     }
 
-    /// A digest of the library's and the module's content: another build of pipectl has another one.
+    /// A digest of the content of library and module: it differs for each build of pipectl.
     public func identity() throws -> String {
         try FileDigest.of(parts: [FileDigest.of(file: library)] + moduleFiles().map { try FileDigest.of(file: $0) })
     }
@@ -78,11 +78,11 @@ public struct PipelineLibrary: Sendable, Equatable {
     }
 }
 
-/// The library that workflows are compiled against is not where it should be.
+/// The library against which workflows are compiled was not found.
 public struct PipelineLibraryError: Error, Sendable, CustomStringConvertible {
-    /// The binary that it was looked for beside.
+    /// The binary beside which it was looked for.
     public let binary: String
-    /// The paths that were looked at.
+    /// The paths that were tried.
     public let places: [String]
 
     public var description: String {

@@ -2,7 +2,7 @@ import Foundation
 import Pipeline
 import Sandbox
 
-/// The plan of a workflow that does not read the context, kept beside its program.
+/// The plan of a workflow that does not read the context, stored beside its program.
 struct PlanFile {
     private let path: String
 
@@ -12,17 +12,17 @@ struct PlanFile {
 
     private static let plans = DecodedFiles<Plan>()
 
-    /// The kept plan; nil when there is none or a byte of it is wrong.
+    /// The stored plan; nil if there is none or if it is damaged.
     func read() -> Plan? {
         Self.plans.value(in: path) { data in
-            // 64 digits, a line end, and what they are the digest of.
+            // The file contains a digest of 64 digits, a line end, and the content.
             guard data.count > 65, String(decoding: data.prefix(64), as: UTF8.self) == FileDigest.of(data.dropFirst(65))
             else { return nil }
             return (try? JSONDecoder().decode(Content.self, from: data.dropFirst(65)))?.plan
         }
     }
 
-    /// Best effort: without it the program is only asked again.
+    /// Stores the plan if possible; without it the program is asked again.
     func write(_ plan: Plan) {
         guard let json = try? JSONEncoder().encode(Content(plan)) else { return }
         let folder = path.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" }
@@ -30,18 +30,18 @@ struct PlanFile {
         try? (Data("\(FileDigest.of(json))\n".utf8) + json).write(to: URL(fileURLWithPath: path), options: .atomic)
     }
 
-    /// A plan with what most of its steps say alike written once: reading the same thirty values for each of many steps
-    /// takes longer than all the rest of a load.
+    /// A plan in which the values that many steps share are written once, because decoding thirty values for each step
+    /// would take longer than the rest of a load.
     private struct Content: Codable {
         struct Step: Codable {
             var name: String
             var action: PlannedStep.Action
             var needs: [String]
-            /// Which of ``kinds`` it is in all other respects.
+            /// The index in ``kinds`` of the step's other values.
             var kind: Int
         }
 
-        /// Without its steps.
+        /// The plan without its steps.
         var frame: Plan
         /// Steps without names, actions and needs.
         var kinds: [PlannedStep]
@@ -54,7 +54,7 @@ struct PlanFile {
             steps = []
             for step in plan.steps {
                 let kind = step.kind
-                // Of many kinds none is looked for far back.
+                // Only the last few kinds are searched.
                 let known = kinds.suffix(8).lastIndex(of: kind)
                 if known == nil { kinds.append(kind) }
                 steps.append(
@@ -62,7 +62,7 @@ struct PlanFile {
             }
         }
 
-        /// Nil when a step is of no kind that is there.
+        /// Nil if a step refers to a kind that does not exist.
         var plan: Plan? {
             var plan = frame
             for step in steps {

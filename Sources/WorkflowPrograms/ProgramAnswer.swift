@@ -8,7 +8,7 @@ import Sandbox
     import Glibc
 #endif
 
-/// One question to a workflow program. What comes back is foreign: bounded, and never trusted to be JSON.
+/// One question to a workflow program. The answer is untrusted: its size is limited, and it need not be JSON.
 package struct ProgramAnswer {
     var executable: String
     var reads: [String]
@@ -59,9 +59,9 @@ package struct ProgramAnswer {
         }
     }
 
-    /// The answer's bytes, when it is a plain file of a bounded size.
+    /// Reads the answer, if it is a regular file of a limited size.
     private func read(_ path: String, printed: String) throws -> Data {
-        // No link is followed, and a pipe in its place can't make the open wait.
+        // No link is followed, and a fifo in its place can't block the call.
         let file = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard file >= 0 else {
             throw DefinitionError(

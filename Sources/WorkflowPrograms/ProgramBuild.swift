@@ -8,7 +8,7 @@ import Sandbox
     import Glibc
 #endif
 
-/// Makes one entry of the ``ProgramCache``; its caller holds the key's lock.
+/// Builds one entry of the ``ProgramCache``. The caller holds the key's lock.
 struct ProgramBuild {
     let cache: ProgramCache
     let inputs: ProgramManifest.Inputs
@@ -33,7 +33,7 @@ struct ProgramBuild {
         let folder = try ScratchFolder(named: "building", in: cache.directory)
         defer { folder.remove() }
         try write(sources.direct, to: folder.path)
-        // What an untrusted source makes the compiler write must not be read when a trusted one is compiled.
+        // Modules that the compiler wrote for an untrusted source must not be read when a trusted one is compiled.
         let modules = cache.isUntrusted ? "\(folder.path)/modules" : cache.modules
         var command = [
             cache.toolchain.swiftc, "-swift-version", "6", "-parse-as-library",
@@ -55,11 +55,12 @@ struct ProgramBuild {
             removeLocks(in: modules)
             let result = try await run()
             guard !result.succeeded, result.text.contains(modules) else { return result }
-            // The compiler complains of its own kept modules: a crash or a full disk has left half a file there.
+            // The compiler rejects its own cached modules: a crash or a full disk has left an incomplete file there.
             try? FileManager.default.removeItem(atPath: modules)
             return try await run()
         }
-        // One compiler at a time writes the kept modules: as root each is another user, who owns them meanwhile.
+        // Only one compiler at a time writes the cached modules: as root each runs as another user, which owns them
+        // meanwhile.
         let result =
             cache.isUntrusted
             ? try await runTwice() : try await withFileLock("\(cache.directory)/locks/modules") { try await runTwice() }
@@ -68,17 +69,17 @@ struct ProgramBuild {
         if cache.isUntrusted { try? FileManager.default.removeItem(atPath: modules) }
         let description = try await describe("\(folder.path)/program", in: folder.path)
         try seal(folder.path, program: "program", description)
-        // An entry that stands in the way is broken, or this build would not have been started.
+        // An entry that exists is broken, or this build would not have been started.
         let old = "\(cache.directory)/broken-\(UInt64.random(in: .min ... .max))"
         if rename(entry, old) == 0 { try? FileManager.default.removeItem(atPath: old) }
         guard rename(folder.path, entry) == 0 else { throw ProgramCacheError(path: entry, errno: errno) }
         return cache.program(inputs, executable: "\(entry)/program", description, in: entry)
     }
 
-    /// Removes what a compiler that was killed has left: the next one would wait for it for minutes.
+    /// Removes locks of a killed compiler, for which the next compiler would wait for minutes.
     ///
-    /// A lock names its owner by host and process number. In a sandbox both are the same for every compiler, so a dead
-    /// owner always looks alive. Whoever calls this is the only one who uses the folder.
+    /// A lock names its owner by host and process id. In a sandbox both are the same for every compiler, so a dead
+    /// owner always looks alive. The caller must be the only user of the folder.
     private func removeLocks(in modules: String) {
         let names = FileManager.default.enumerator(atPath: modules)
         while let name = names?.nextObject() as? String {
@@ -88,9 +89,10 @@ struct ProgramBuild {
 
     // MARK: - SwiftPM
 
-    /// Built where it stays: the program may use bundles and libraries of its build folder, by absolute path.
+    /// A package is built in its final folder, because the program may use bundles and libraries of it by absolute
+    /// path.
     private func package() async throws -> WorkflowProgram {
-        // What an earlier build ran could write here: a link it left would lead our own writing anywhere.
+        // An earlier build could write here: a link that it left would redirect our own writes.
         try FolderRemoval.remove(entry)
         do {
             return try await packageInFreshEntry()
@@ -123,7 +125,8 @@ struct ProgramBuild {
                 output: shown.text)
         }
         let program = String(path.dropFirst(real.count + 1))
-        // The box's own files of the entry; nothing that the build could write to is running any more.
+        // The files of the entry that the daemon itself writes. Nothing that could write to the build is running any
+        // more.
         for name in ["manifest.json", "description.json", "plans"] { try FolderRemoval.remove("\(entry)/\(name)") }
         let description = try await describe("\(entry)/\(program)", in: entry)
         try seal(entry, program: program, description)
@@ -158,7 +161,7 @@ struct ProgramBuild {
                 cache.toolchain.swift, "package", "--scratch-path", "\(entry)/build", "describe", "--type", "json",
             ], in: folder)
         try check(result, limit: cache.limits.package, hiding: entry)
-        // Progress and warnings come on standard error, in the same stream, before the answer.
+        // Progress and warnings come on standard error, which is in the same stream, before the answer.
         let text = result.text
         let json = text.range(of: "{\n").map { String(text[$0.lowerBound...]) } ?? text
         guard let package = try? JSONDecoder().decode(Described.self, from: Data(json.utf8)) else {
@@ -209,7 +212,7 @@ struct ProgramBuild {
         return description
     }
 
-    /// Writes what makes an entry valid, the manifest last.
+    /// Writes the files that make an entry valid; the manifest comes last.
     private func seal(_ folder: String, program: String, _ description: ProgramDescription) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys]
@@ -234,7 +237,7 @@ struct ProgramBuild {
         guard errno == ENOTEMPTY || errno == EEXIST || errno == ENOTDIR else {
             throw ProgramCacheError(path: libraryFolder, errno: errno)
         }
-        // Another key's build was first, and its copy is as good; or a broken one is in the way.
+        // The build of another key was first, and its copy is as good; or a broken copy exists.
         if cache.keepsLibrary(of: inputs) { return }
         let broken = "\(cache.directory)/broken-\(UInt64.random(in: .min ... .max))"
         if rename(libraryFolder, broken) == 0 { try? files.removeItem(atPath: broken) }
@@ -281,7 +284,7 @@ struct ProgramBuild {
         throw DefinitionError(.compileFailed, "the workflows do not compile:", output: output)
     }
 
-    /// The compiler's text with paths as they are in the repository.
+    /// The compiler's output, with the paths of the repository in place of temporary ones.
     private func shown(_ text: String, hiding folder: String) -> String {
         var text = text
         for path in [resolved(folder), folder].compactMap({ $0 }) {

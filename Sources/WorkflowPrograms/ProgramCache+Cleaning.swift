@@ -8,11 +8,11 @@ import Sandbox
 #endif
 
 extension ProgramCache {
-    /// Removes programs that nobody has loaded since `date`, with the libraries that only they used, and what
-    /// builds that were killed left behind.
+    /// Removes programs that have not been loaded since `date`, the libraries that only they used, and leftovers of
+    /// builds that were killed.
     ///
-    /// - Parameter dryRun: Says what would go, and removes nothing.
-    /// - Returns: The paths that are gone.
+    /// - Parameter dryRun: Whether to return the paths without removing anything.
+    /// - Returns: The paths that were removed.
     @discardableResult
     public func removeUnused(since date: Date, dryRun: Bool = false) async throws -> [String] {
         let files = FileManager.default
@@ -26,7 +26,7 @@ extension ProgramCache {
         for name in names where name.count == 64 && !name.contains("-") {
             let entry = "\(directory)/\(name)"
             try make(folder: "\(directory)/locks")
-            // A program that is being built, or loaded by another process that waits for the lock, is in use.
+            // A program that is being built, or that another process waits to load, is in use.
             try await withFileLock("\(directory)/locks/\(name)") {
                 let manifest = "\(entry)/manifest.json"
                 if age(of: FileStamp(path: manifest) == nil ? entry : manifest, before: date) { return remove(entry) }

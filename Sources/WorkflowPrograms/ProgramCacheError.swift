@@ -4,7 +4,7 @@
     import Glibc
 #endif
 
-/// The box could not keep or build a program: not the author's fault, the verdict is "infrastructure".
+/// The machine could not store or build a program. It is not the author's fault: the verdict is "infrastructure".
 public struct ProgramCacheError: Error, Sendable, CustomStringConvertible {
     public struct Code: Sendable, Hashable, RawRepresentable {
         public let rawValue: String
@@ -12,13 +12,13 @@ public struct ProgramCacheError: Error, Sendable, CustomStringConvertible {
         public static let diskFull = Code(rawValue: "disk-full")
         /// A file of the cache can't be read or written.
         public static let storage = Code(rawValue: "storage")
-        /// The compiler can't read the Pipeline library of this pipectl.
+        /// The compiler can't read the Pipeline library of this pipectl, because its version differs.
         public static let otherToolchain = Code(rawValue: "other-toolchain")
     }
 
     public let code: Code
     public let message: String
-    /// What the compiler printed, if it was the one to fail.
+    /// The compiler's output, if the compiler failed.
     public let output: String
 
     init(_ code: Code, _ message: String, output: String = "") {

@@ -3,39 +3,39 @@ import Foundation
 import Pipeline
 public import Sandbox
 
-/// One start of a compiler, a workflow program or a reader of foreign files, as a sandbox needs to know it.
+/// The start of a compiler, a workflow program or a reader of foreign files, with what its sandbox must know.
 ///
 /// All starts go through ``ProgramSandbox/run(_:environment:deadline:)``.
 public struct ProgramLaunch: Sendable, Equatable {
     /// What the command is for.
     public enum Purpose: String, Sendable {
-        /// `swiftc`, over files that someone else wrote.
+        /// `swiftc`, with untrusted files.
         case compile
         /// `swift build`, which also fetches dependencies and runs the package's manifest.
         case package
-        /// The same for what nobody has merged: without network, which a change must not have by its own word.
+        /// Like `package`, for a change that is not merged: without network, which a change must not give to itself.
         case untrustedPackage
-        /// The compiled program, asked which workflows there are.
+        /// The compiled program, to list its workflows.
         case describe
-        /// The compiled program, asked for a plan.
+        /// The compiled program, to make a plan.
         case plan
         /// A program of pipectl's own that reads foreign text from its standard input.
         case read
     }
 
     public var purpose: Purpose
-    /// The program and its arguments, all paths absolute but those below ``directory``.
+    /// The program and its arguments. All paths are absolute, except those below ``directory``.
     public var command: [String]
     public var directory: String
-    /// Folders that it writes to, besides nothing.
+    /// Folders that it may write to.
     public var writes: [String]
-    /// Folders that it reads, besides the system's and the toolchain's.
+    /// Folders that it may read, in addition to the system's and the toolchain's.
     public var reads: [String]
-    /// Programs of pipectl's own, which everybody may read already.
+    /// pipectl's own programs, which every user may read.
     public var programs: [String] = []
     /// What the command reads from its standard input.
     public var input: [UInt8] = []
-    /// Bytes of output that are kept.
+    /// Maximum size of the stored output in bytes.
     public var outputLimit = 1 << 20
 
     public init(_ purpose: Purpose, _ command: [String], in directory: String, writes: [String], reads: [String]) {
@@ -47,18 +47,19 @@ public struct ProgramLaunch: Sendable, Equatable {
     }
 }
 
-/// What stands between the box and a compiler or program that works on foreign files.
+/// The sandbox of compilers and programs that work on untrusted files.
 public struct ProgramSandbox: Sendable {
-    /// The command to start instead, and the user whom it becomes if that is another one.
+    /// Returns the command to start in place of the given one, and the user that it runs as; nil for our own.
     private let enclose: @Sendable (ProgramLaunch) throws -> (command: [String], user: StepUser?)
     private let isSandbox: Bool
     private let release: @Sendable (StepUser?) -> Void
-    /// Stands for all of the above where it is looked for when it is first needed.
+    /// A sandbox that is looked for when it is first needed; it replaces all other properties.
     private let later: LazyProgramSandbox?
-    /// Called with each end before anything is concluded from it; a shutdown of the machine may have caused it.
+    /// Called with each result before anything is concluded from it, because a shutdown of the machine may have caused
+    /// it.
     public var afterEnd: (@Sendable (ExternalCommandResult) async -> Void)?
 
-    /// The one that `find` returns, asked for before the first start.
+    /// Uses the sandbox that `find` returns. It is called before the first start.
     public init(found find: @escaping @Sendable () async -> ProgramSandbox) {
         isSandbox = false
         enclose = { ($0.command, nil) }
@@ -66,7 +67,7 @@ public struct ProgramSandbox: Sendable {
         later = LazyProgramSandbox(find)
     }
 
-    /// A sandbox that starts another command; the ends of both must be alike.
+    /// Starts another command in place of the given one; both must end in the same way.
     public init(wrap: @escaping @Sendable (ProgramLaunch) -> [String]) {
         isSandbox = false
         enclose = { (wrap($0), nil) }
@@ -74,7 +75,7 @@ public struct ProgramSandbox: Sendable {
         later = nil
     }
 
-    /// Each start in a sandbox of its own, which shows the launch's folders and nothing else of the box.
+    /// Runs each command in a sandbox of its own, which shows the folders of the launch and nothing else.
     public init(_ sandbox: Sandbox, users: StepUsers) {
         isSandbox = true
         enclose = { launch in
@@ -91,12 +92,12 @@ public struct ProgramSandbox: Sendable {
         later = nil
     }
 
-    /// No sandbox: the command as it is.
+    /// Runs the command itself, without a sandbox.
     public static let none = ProgramSandbox { $0.command }
 
-    /// The only place that starts a compiler, a workflow program or a reader of foreign files.
+    /// The only function that starts a compiler, a workflow program or a reader of foreign files.
     ///
-    /// - Throws: ``ExternalCommandError`` when it can't be started, `CancellationError` when the task is cancelled.
+    /// - Throws: ``ExternalCommandError`` if it can't be started, `CancellationError` if the task is cancelled.
     package func run(
         _ launch: ProgramLaunch, environment: [String: String], deadline: Duration
     ) async throws -> ExternalCommandResult {
@@ -135,9 +136,9 @@ public struct ProgramSandbox: Sendable {
             try? await own(launch.writes, as: user.map { _ in .box })
             throw error
         }
-        // What it wrote is the box's from here on: nobody who may become this user later can change it.
+        // From here on the written files belong to the daemon: a later command with the same user can't change them.
         try await own(launch.writes, as: user.map { _ in .box })
-        // Behind a sandbox a signal comes as a shell would give it.
+        // A sandbox reports a signal as a shell does.
         if isSandbox, case .exited(let code) = result.ending, (129..<160).contains(code) {
             result.ending = .signal(code - 128)
         }

@@ -6,14 +6,14 @@
 
 /// Runs `body` while no other process (and no other call in this one) holds the lock of this file.
 ///
-/// The file stays; the kernel frees the lock when its holder dies.
-/// - Throws: ``ProgramCacheError`` when the file can't be made, `CancellationError`, what `body` throws.
+/// The file is never removed; the kernel releases the lock when its holder ends.
+/// - Throws: ``ProgramCacheError`` if the file can't be created, `CancellationError`, and errors of `body`.
 func withFileLock<Result>(_ path: String, _ body: () async throws -> Result) async throws -> Result {
     let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard file >= 0 else { throw ProgramCacheError(path: path, errno: errno) }
     // Closing unlocks.
     defer { close(file) }
-    // Asked again and again rather than waited for: a waiting flock(2) would hold a thread of the pool.
+    // The lock is polled: a blocking flock(2) would hold a thread of the pool.
     while flock(file, LOCK_EX | LOCK_NB) != 0 {
         let code = errno
         guard code == EWOULDBLOCK || code == EINTR else { throw ProgramCacheError(path: path, errno: code) }

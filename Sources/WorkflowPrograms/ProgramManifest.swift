@@ -1,11 +1,11 @@
 import Sandbox
 
-/// What a cache entry was made of and what is in it: the last file that is written, so an entry without is none.
+/// The inputs and the content of a cache entry. It is written last, so an entry without it is not valid.
 struct ProgramManifest: Codable, Equatable {
-    /// Raised when entries are laid out or compiled in another way.
+    /// Increase it when the layout of entries or the way they are compiled changes.
     static let format = 1
 
-    /// What decides about the program; all of it is in the key.
+    /// Everything that determines the program; all of it is in the key.
     struct Inputs: Codable, Equatable {
         var format = ProgramManifest.format
         /// The Git tree id of `workflows/`.
@@ -15,7 +15,7 @@ struct ProgramManifest: Codable, Equatable {
         var target: String
         /// ``PipelineLibrary/identity()``.
         var library: String
-        /// The absolute path of the cache: programs know their library by it.
+        /// The absolute path of the cache, which is part of the program: it is where the program finds its library.
         var cache: String
 
         var key: String {
@@ -24,7 +24,7 @@ struct ProgramManifest: Codable, Equatable {
     }
 
     var inputs: Inputs
-    /// Below the entry.
+    /// The path of the program, relative to the entry.
     var program: String
     var programDigest: String
     var descriptionDigest: String

@@ -11,7 +11,7 @@ import Sandbox
 struct ScratchFolder {
     let path: String
 
-    /// Makes one in `parent`, else in the system's folder for temporary files. Throws ``ProgramCacheError``.
+    /// Creates a folder in `parent`, which is the system's temporary folder by default. Throws ``ProgramCacheError``.
     init(named name: String, in parent: String = FileManager.default.temporaryDirectory.path) throws {
         var template = Array("\(parent)/\(name)-XXXXXX".utf8CString)
         let made: String? = template.withUnsafeMutableBufferPointer { buffer in

@@ -11,7 +11,7 @@ import Sandbox
 public struct Toolchain: Sendable, Equatable {
     /// The compiler's absolute path, as it was found.
     public let swiftc: String
-    /// As the compiler says it: `Swift version 6.3.1 (swift-6.3.1-RELEASE)`.
+    /// The version as the compiler prints it: `Swift version 6.3.1 (swift-6.3.1-RELEASE)`.
     public let version: String
     /// The triple that it compiles for: `x86_64-unknown-linux-gnu`.
     public let target: String
@@ -25,8 +25,8 @@ public struct Toolchain: Sendable, Equatable {
     /// The `swift` beside the compiler, which builds packages.
     public var swift: String { (swiftc.hasSuffix("c") ? String(swiftc.dropLast()) : swiftc) }
 
-    /// The compiler's file now, in words that change when another one takes its place while the box runs; empty for a
-    /// stand-in.
+    /// A text that identifies the compiler's current file and changes when the file is replaced; empty for a wrapper
+    /// such as that of xcode-select.
     public var fileWords: String {
         ToolchainMemory.stamp(of: swiftc).map { "\($0.size) bytes of \($0.modifiedSeconds)" } ?? ""
     }
@@ -35,7 +35,7 @@ public struct Toolchain: Sendable, Equatable {
     ///
     /// - Parameters:
     ///   - environment: The variables to look at.
-    ///   - memory: A file that remembers what the compiler said of itself, so that a later process need not ask.
+    ///   - memory: A file that stores the compiler's answer, so that a later process need not ask.
     /// - Throws: ``ToolchainError``.
     public static func find(
         environment: [String: String] = ProcessInfo.processInfo.environment, memory: String? = nil
@@ -80,7 +80,7 @@ public struct Toolchain: Sendable, Equatable {
             let path = "\(folder)/swiftc"
             guard FileStamp(path: path) != nil, access(path, X_OK) == 0 else { continue }
             #if os(macOS)
-                // A stand-in that asks xcode-select each time: the real one tells when it is replaced.
+                // A wrapper that asks xcode-select each time does not change when the real compiler does.
                 if folder == "/usr/bin" { break }
             #endif
             return path
@@ -96,13 +96,13 @@ public struct Toolchain: Sendable, Equatable {
     }
 }
 
-/// What a compiler said of itself, kept from one process to the next.
+/// The stored answer of a compiler, for later processes.
 struct ToolchainMemory: Codable, Equatable {
     var stamp: FileStamp
     var version: String
     var target: String
 
-    /// The stamp of the compiler's real file; nil for a stand-in, whose answer may change while its file does not.
+    /// The stamp of the compiler's real file; nil for a wrapper, whose answer may change while its file does not.
     static func stamp(of path: String) -> FileStamp? {
         guard let resolved = realpath(path, nil) else { return nil }
         defer { free(resolved) }
@@ -119,7 +119,7 @@ struct ToolchainMemory: Codable, Equatable {
         return Toolchain(swiftc: path, version: memory.version, target: memory.target)
     }
 
-    /// Best effort: without it the compiler is only asked again.
+    /// Stores the answer if possible; without it the compiler is asked again.
     func write(_ file: String) {
         try? JSONEncoder().encode(self).write(to: URL(fileURLWithPath: file), options: .atomic)
     }
@@ -132,7 +132,7 @@ public struct ToolchainError: Error, Sendable, CustomStringConvertible {
         public init(rawValue: String) { self.rawValue = rawValue }
         /// No `swiftc` was found.
         public static let missing = Code(rawValue: "toolchain-missing")
-        /// It was found and does not work.
+        /// It was found but does not work.
         public static let unusable = Code(rawValue: "toolchain-unusable")
     }
 

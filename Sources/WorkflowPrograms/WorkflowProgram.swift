@@ -2,24 +2,24 @@ public import Foundation
 public import Pipeline
 import Results
 
-/// The compiled workflows of one commit: says which there are, plans them, and runs their closure steps.
+/// The compiled workflows of one commit: lists them, plans them, and runs their closure steps.
 public struct WorkflowProgram: Sendable {
-    /// What the program was made of, as a digest; equal keys are equal programs.
+    /// The digest of the program's inputs; equal keys mean equal programs.
     public let key: String
     /// The absolute path of the program.
     public let executable: String
-    /// Which workflows there are, and what starts them.
+    /// The list of workflows with their triggers.
     public let description: ProgramDescription
 
-    /// The cache entry, absolute.
+    /// The absolute path of the cache entry.
     let directory: String
-    /// What is to be read by a sandbox, besides the entry: the library.
+    /// Folders that a sandbox must show in addition to the entry: the library.
     let reads: [String]
     let programSandbox: ProgramSandbox
     let environment: [String: String]
     let limits: ProgramLimits
 
-    /// The folders that the program reads while it runs, for a sandbox around a closure step.
+    /// The folders that the program reads while it runs; the sandbox of a closure step shows them.
     public var folders: [String] { [directory] + reads }
 
     /// The names of all workflows, as listed.
@@ -33,9 +33,9 @@ public struct WorkflowProgram: Sendable {
         throw DefinitionError(.unknownWorkflow, NameSuggestion.sentence(for: workflow, among: names))
     }
 
-    /// The graph of a workflow for one run, checked: it can be run as it is.
+    /// The validated plan of a workflow for one run.
     ///
-    /// A workflow that does not read the context is planned once; later this reads a file.
+    /// A workflow that does not read the context is planned once; later calls read a file.
     /// - Throws: ``DefinitionError``.
     public func plan(workflow: String, context: PlanContext) async throws -> Plan {
         let declaration = try declaration(of: workflow)
@@ -48,14 +48,14 @@ public struct WorkflowProgram: Sendable {
 
     /// The command of a closure step; it runs in the workspace, with the variables of ``StepVariable``.
     ///
-    /// - Parameter contextFile: Where ``contextData(_:)`` of the run was written.
+    /// - Parameter contextFile: The file with the output of ``contextData(_:)`` for the run.
     public func closureCommand(workflow: String, step: String, contextFile: String) -> [String] {
         [
             executable, ProgramRequest.step.rawValue, "--workflow", workflow, "--step", step, "--context", contextFile,
         ]
     }
 
-    /// The context as the program reads it.
+    /// The context in the format that the program reads.
     public static func contextData(_ context: PlanContext) throws -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys]
@@ -83,15 +83,15 @@ public struct WorkflowProgram: Sendable {
     }
 }
 
-/// How long a workflow program may take and how much it may say.
+/// Limits of the time and the output of a workflow program.
 public struct ProgramLimits: Sendable, Equatable {
-    /// For `swiftc`, wall clock.
+    /// Wall-clock time for `swiftc`.
     public var compile: Duration
-    /// For `swift build` of a `workflows/Package.swift`, wall clock; it may fetch and build dependencies.
+    /// Wall-clock time for `swift build` of a `workflows/Package.swift`, which may fetch and build dependencies.
     public var package: Duration
-    /// For one answer of the program, wall clock.
+    /// Wall-clock time for one answer of the program.
     public var plan: Duration
-    /// Bytes of one answer.
+    /// Maximum size of one answer in bytes.
     public var answer: Int
 
     public init(

@@ -2,9 +2,9 @@ import Crypto
 import Sandbox
 
 extension WorkflowSources {
-    /// The sources of a folder that is in no commit, with the id that Git would give its tree.
+    /// The sources of a folder that is in no commit, with the id that Git would give to its tree.
     ///
-    /// - Parameter files: Below `workflows/`; symbolic links are none.
+    /// - Parameter files: The files below `workflows/`, without symbolic links.
     public init(files: [WorkflowFile]) {
         let entries = files.map { file in
             (path: file.path.split(separator: "/").dropFirst().map(String.init), file: file)
@@ -33,7 +33,7 @@ extension WorkflowSources {
     }
 
     private static func id(of kind: String, _ bytes: [UInt8]) -> [UInt8] {
-        // Git's own names for things; what must not be forged has another digest.
+        // SHA-1 is Git's own id; where forgery matters, another digest is used.
         var hash = Insecure.SHA1()
         hash.update(data: Array("\(kind) \(bytes.count)\0".utf8))
         hash.update(data: bytes)

@@ -10,10 +10,10 @@ public struct WorkflowSources: Sendable, Equatable {
         self.files = files
     }
 
-    /// Whether SwiftPM builds the folder, because it has a manifest.
+    /// Whether SwiftPM builds the folder, because it contains a manifest.
     public var isPackage: Bool { files.contains { $0.path == "workflows/Package.swift" } }
 
-    /// The sources of a folder without manifest: its own Swift files, not those of folders in it.
+    /// The sources of a folder without a manifest: the Swift files directly in it.
     var direct: [WorkflowFile] {
         files.filter { $0.path.hasSuffix(".swift") && $0.path.split(separator: "/").count == 2 }
             .sorted { $0.path < $1.path }
@@ -22,7 +22,7 @@ public struct WorkflowSources: Sendable, Equatable {
     static let sizeLimit = 64 << 20
     static let countLimit = 5_000
 
-    /// Refuses what can't be a workflow folder, before a byte of it is written.
+    /// Rejects an invalid workflow folder before anything is written to disk.
     func check() throws(DefinitionError) {
         guard isPackage || !direct.isEmpty else {
             throw DefinitionError(

@@ -1,18 +1,18 @@
 import Git
 
-/// How a commit of a fixer is told from others.
+/// Tells the commits of a fixer from others.
 enum FixCommit {
     static let name = "pipectl fix"
-    /// Nobody's (RFC 2606): a fix has no author who could be written to.
+    /// An address that belongs to nobody (RFC 2606): a fix has no author who could get mail.
     static let address = "noreply@pipectl.invalid"
-    /// What its message ends with.
+    /// The trailer at the end of its message.
     static let trailer = "Pipectl-Fix"
-    /// Where they are kept in the box's own store, below the name of the change.
+    /// The refs of fixes in the daemon's own store, below the name of the change.
     static let refs = "refs/pipectl/fixes/"
 
-    /// How many commits at the top of a line of first parents are fixes.
+    /// The number of commits at the top of the first-parent history that are fixes.
     ///
-    /// Whoever writes such a commit by hand only keeps the fixer from one's own change.
+    /// Somebody who imitates such a commit only keeps the fixer from their own change.
     static func count(from head: String, in store: Repository) throws -> Int {
         guard var next = OID(hex: head) else { return 0 }
         var count = 0

@@ -1,6 +1,6 @@
-/// What a fix may change at most.
+/// Limits of what a fix may change.
 enum FixLimits {
     static let files = 500
-    /// Bytes of all its files together.
+    /// Maximum size of all changed files together in bytes.
     static let bytes = 64 << 20
 }

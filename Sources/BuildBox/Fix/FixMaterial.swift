@@ -5,9 +5,9 @@ import Foundation
 import Pipeline
 import Sandbox
 
-/// What a fixer is handed: a prompt with what is wrong, the same as JSON, and what came of earlier attempts.
+/// The input of a fixer: a prompt that says what is wrong, the same as JSON, and the results of earlier attempts.
 ///
-/// All of it as files among the run's values, which steps see read-only, and the prompt on standard input too.
+/// All are files among the run's values, which steps see read-only; the prompt is also on standard input.
 struct FixMaterial: Sendable {
     static let bundleBytes = 64 << 10
     static let earlierBytes = 24 << 10
@@ -16,7 +16,7 @@ struct FixMaterial: Sendable {
     static let prompt = "fix-prompt.md"
     static let bundle = "fix-bundle.json"
 
-    /// What came of an attempt before this one.
+    /// The result of an earlier attempt.
     struct Earlier: Sendable {
         var attempt: FixAttempt
         /// The bundle of the run that checked it, in Markdown.
@@ -26,20 +26,20 @@ struct FixMaterial: Sendable {
 
     let role: FixRole
     let request: RunRequest
-    /// Of the failed run.
+    /// The bundle of the failed run.
     let markdown: String
     let json: String
     let earlier: [Earlier]
     let minutes: Int
 
-    /// Writes the files; the folder is the box's own.
+    /// Writes the files. No step may write to the folder yet.
     func write(to values: String) throws {
         try FileManager.default.createDirectory(atPath: values, withIntermediateDirectories: true)
         try SmallFile.write(text.utf8, to: "\(values)/\(Self.prompt)", isForAll: true)
         try SmallFile.write(json.utf8, to: "\(values)/\(Self.bundle)", isForAll: true)
     }
 
-    /// The step in which the fixer works. Nothing that a change chose is part of a command.
+    /// The step in which the fixer works. No part of its command comes from the change.
     static func plan(_ fix: Fix, workflow: String) -> Plan {
         var step = PlannedStep(name: "fix", action: .command(["/bin/sh", "-c", wrapper, fix.command]))
         (step.timeout, step.network, step.limits, step.isNeverProved) = (fix.timeout, fix.network, fix.limits, true)

@@ -1,8 +1,8 @@
 import Git
 
-/// Which paths a fix may change.
+/// Decides which paths a fix may change.
 enum FixPaths {
-    /// Why a path can't be part of a fix, as the end of a sentence; nil if it can.
+    /// Why a path can't be part of a fix, as the predicate of a sentence; nil if it can.
     static func problem(_ path: [UInt8]) -> String? {
         let parts = path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map(Array.init)
         for part in parts {
@@ -11,7 +11,7 @@ enum FixPaths {
         guard path.count <= 1_024 else { return "it is longer than 1,024 bytes" }
         let names = parts.map { String(decoding: $0, as: UTF8.self) }
         if names.contains(where: TreeName.isModules) { return "a fix may not add or move submodules" }
-        // As the folder is called on disks that know no case.
+        // The comparison ignores case, because some file systems do.
         switch names.first?.lowercased() {
         case "workflows": return "a fix may not change the workflows that test it"
         case ".pipectl": return "a fix may not change pipectl's own settings"

@@ -2,25 +2,25 @@ import Store
 import Results
 import Archive
 
-/// What has been tried to mend a run, and what follows from it: a value, decided about without clock, disk or process.
+/// The attempts to fix a run, and what follows from them: a value without clock, disk or process.
 struct FixSequence: Sendable {
-    /// One of the runs that were made for it.
+    /// One of the runs of an attempt.
     struct Part: Sendable {
         var run: RunID
         var role: FixRole
-        /// Nil while it waits or runs.
+        /// The verdict; nil while the run waits or runs.
         var verdict: Verdict?
         var reason: String
-        /// What its report says; nil where it has none.
+        /// The result in its report; nil if there is no report.
         var record: FixRecord?
     }
 
     enum Next: Sendable, Equatable {
-        /// Something of it goes on.
+        /// One of the attempt's runs is live.
         case wait
-        /// A run in which the fixer is at work.
+        /// A run in which the fixer works.
         case make(FixRole)
-        /// A run of the workflow on what the fixer made.
+        /// A run of the workflow on the fixer's commit.
         case check(FixRole, commit: String)
         case end(FixSeries.State, reason: String)
     }
@@ -29,7 +29,7 @@ struct FixSequence: Sendable {
     /// Oldest first.
     var parts: [Part]
 
-    /// What is recorded of a run's mending.
+    /// The record of the attempts to fix a run.
     static func parts(of id: RunID, _ index: Store.Index, _ store: ArchiveStore) async throws -> [Part] {
         var parts: [Part] = []
         for run in try await index.fixRuns(of: id) {
@@ -44,7 +44,7 @@ struct FixSequence: Sendable {
         return parts
     }
 
-    /// In the order of their numbers.
+    /// In the order of the runs' numbers.
     var attempts: [FixAttempt] {
         parts.filter(\.role.isMaking).map { made in
             let check = parts.last { $0.role.maker == made.run }
@@ -62,7 +62,7 @@ struct FixSequence: Sendable {
         }
     }
 
-    /// - Parameter first: What the first attempt is, where none was made and one is wanted.
+    /// - Parameter first: The state of the first attempt, if none was made yet and one is wanted.
     func next(first: FixRole?) -> Next {
         guard let last = parts.last else {
             return first.map { .make($0) } ?? .end(.stopped, reason: "no fix was asked for")

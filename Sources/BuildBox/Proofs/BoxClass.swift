@@ -9,11 +9,11 @@ import Foundation
     import Darwin
 #endif
 
-/// The kind of machine that a result was made on, as far as another result may depend on it.
+/// The class of machine on which a result was made, as far as results may depend on it.
 ///
-/// Any package that is installed, removed or brought up to date makes it another one.
+/// Installing, removing or updating any package changes the class.
 enum BoxClass {
-    /// System, processor, version of the system, and the first number of the kernel's version.
+    /// Operating system, processor, system version, and the major version of the kernel.
     static let machine: [String] = {
         var facts = [Report.Box.current.system]
         #if os(Linux)
@@ -39,7 +39,7 @@ enum BoxClass {
         }.sorted()
     }
 
-    /// How this box runs steps: what they see of it, whether anything encloses them, and what it lets them use.
+    /// How this daemon runs steps: what their sandbox shows, whether there is a sandbox, and their limits.
     static func facts(_ options: BoxOptions, _ sandboxing: Sandboxing) -> [String] {
         machine + ["installed", MachineImage.words, "sandbox", sandboxing.sandbox == nil ? "none" : "enclosed"]
             + ["readable"] + options.readable.sorted() + ["writable"] + options.writable.sorted()

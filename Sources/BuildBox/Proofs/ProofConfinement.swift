@@ -2,16 +2,17 @@ import Engine
 import Git
 import Pipeline
 
-/// Whether a change was tested with nothing of its own but what is in a step's key.
+/// Decides whether the result of a change's step depends only on merged code and on what is in the step's key.
 ///
-/// Only then does its proof count for another tree: whatever decided the result besides is merged code. Otherwise an
-/// earlier head could bring a file that no step declares, pass with it, and take it out again.
+/// Only then is its proof valid for another tree. Otherwise an earlier head could add a file that no step declares,
+/// pass with it, and remove it again.
 struct ProofConfinement {
-    /// Why a proof counts for the tree only with which it was made, or a failure for the change only that it was seen in.
+    /// Why a proof is valid only for the tree with which it was made, or a failure counts only for the change in which
+    /// it was seen.
     enum Breach: Sendable, Equatable, CustomStringConvertible {
-        /// The change has this file in another form than its target, and the key does not hold it.
+        /// The change modifies this file, and the key does not cover it.
         case undeclared(path: String)
-        /// What the run tested has no target, or another one.
+        /// The run tested a change without a target, or with another target.
         case noTarget
         /// The trees can't be compared.
         case unreadable(String)
@@ -30,10 +31,10 @@ struct ProofConfinement {
     /// The repository with the trees that were tested.
     let repository: Repository
     let plan: Plan
-    /// The branch that the change wants into.
+    /// The target branch of the change.
     let target: String?
 
-    /// By step, why its proof counts for no other tree; nothing for those that do.
+    /// By step, why its proof is valid for no other tree; no entry if it is.
     func breaches(of proofs: [String: ProofSearch.Found]) -> [String: Breach] {
         struct Question: Hashable { var tree, target: String, patterns: [String] }
         var known: [Question: Breach?] = [:]
@@ -43,10 +44,10 @@ struct ProofConfinement {
                 found[step] = .noTarget
                 continue
             }
-            // Such a key holds the whole tree, so there is no other tree that it could count for.
+            // Such a key covers the whole tree, so there is no other tree that the proof could be valid for.
             guard let patterns = plan.filesInKey(of: step) else { continue }
             let question = Question(tree: tree, target: change.targetCommit, patterns: patterns)
-            // Most steps of a run declare the same.
+            // Most steps of a run declare the same inputs.
             let breach = known[question] ?? breach(of: tree, against: change.targetCommit, patterns)
             known[question] = .some(breach)
             found[step] = breach
@@ -54,16 +55,16 @@ struct ProofConfinement {
         return found
     }
 
-    /// By step, why its failure in a run that is not merged may come from what that run brought, and so tells nothing
-    /// about the proofs of others; nothing for steps whose failure does.
+    /// By step, why its failure in an unmerged run may be due to the run's own change, so that it does not refute the
+    /// proofs of others; no entry for steps whose failure does.
     ///
-    /// - Parameter tree: What that run tested.
+    /// - Parameter tree: The tree that the run tested.
     /// - Parameter change: The change that it tested; nil for a branch, which has no target to compare with.
     func breaches(ofFailed steps: some Sequence<String>, in tree: OID, of change: Change?) -> [String: Breach] {
         var known: [[String]: Breach?] = [:]
         var found: [String: Breach] = [:]
         for step in steps {
-            // Where the key holds the whole tree, the proof was made with the same one.
+            // If the key covers the whole tree, the proof was made with the same tree.
             guard let patterns = plan.filesInKey(of: step) else { continue }
             guard let change else {
                 found[step] = .noTarget

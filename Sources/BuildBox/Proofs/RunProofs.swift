@@ -9,33 +9,34 @@ import Logging
 import Pipeline
 import WorkflowPrograms
 
-/// What earlier runs have proved of a run, found out before its first step where it makes use of that.
+/// The proofs of earlier runs for the steps of a run, looked up before its first step.
 struct RunProofs: Sendable {
     /// The keys of the plan's steps.
     var keyed: KeyedPlan
     /// Steps that are not run.
     var proved: [String: ProvedStep] = [:]
-    /// All that is claimed of the plan's steps, whether this run believes it or not; nothing where it asks for no proofs.
+    /// All results that are claimed for the plan's steps, whether this run trusts them or not; empty if it asks for no
+    /// proofs.
     var claims: [String: ProofSearch.Found] = [:]
 
-    /// The keys of steps that may become proofs.
+    /// The keys of steps whose results may become proofs.
     var keys: [String: StepKey] {
         var keys: [String: StepKey] = [:]
         for name in keyed.standings.keys { keys[name] = keyed[name] }
         return keys
     }
 
-    /// The outcome when there is nothing to run; nil when there is.
+    /// The outcome if no step has to run; nil otherwise.
     func settled(_ plan: Plan) -> RunOutcome? { Runner.settled(plan, by: proved) }
 
-    /// Whether the workspace will have all that the plan's steps make: those that are proved leave nothing.
+    /// Whether the workspace will contain the outputs of all steps; proved steps leave none.
     func leaveAll(of plan: Plan) -> Bool {
         plan.steps.allSatisfy { proved[$0.name] == nil || $0.leavesNothing }
     }
 
-    /// The claims that a run's outcome shows to be wrong: the step ran there and failed by itself.
+    /// The claims that the outcome refutes: the step ran with the same key and failed by itself.
     ///
-    /// A step that a person, the clock, a limit or the system's lack of memory ended says nothing.
+    /// A step that was ended by a person, a time limit, another limit or a lack of memory refutes nothing.
     func wrongClaims(_ outcome: RunOutcome) -> [String: ProofSearch.Found] {
         let failed = outcome.steps.filter {
             $0.status == .failed && $0.provedBy == nil && !($0.attempts.last?.endedFromOutside ?? false)
@@ -43,10 +44,10 @@ struct RunProofs: Sendable {
         return claims.filter { claim in failed.contains { $0.name == claim.key } }
     }
 
-    /// Notes in the outcome which claims are wrong, whatever the reason was to run the step.
+    /// Records in the outcome which claims are refuted, for whatever reason the step was run.
     ///
-    /// - Parameter breaches: By step, why the claim of a change tells nothing about the step itself.
-    /// - Parameter own: The same about the failures of this run, which is not merged; nil for a run of merged code.
+    /// - Parameter breaches: By step, why the claim of a change can't be refuted by this step.
+    /// - Parameter own: By step, why a failure of this unmerged run refutes nothing; nil for a run of merged code.
     func judge(
         _ outcome: inout RunOutcome, of run: RunID, _ breaches: [String: ProofConfinement.Breach] = [:],
         own: OwnBreaches? = nil
@@ -57,7 +58,7 @@ struct RunProofs: Sendable {
             guard let claim = wrong[step.name] else { continue }
             let (proof, breach) = (claim.step, breaches[step.name])
             if let own, let ownBreach = own.breaches[step.name] {
-                // Others have not seen what this run brought, so they keep their proofs.
+                // Other runs don't contain this change, so their proofs stay valid.
                 outcome.steps[index].refutes = own.scope.map {
                     ProofRefutation(proof: proof.citation, definition: proof.key.definition, scope: $0)
                 }
@@ -116,15 +117,15 @@ struct RunProofs: Sendable {
     }
 }
 
-/// Why failures of a run that is not merged tell nothing about the proofs of others.
+/// Why failures of an unmerged run don't refute the proofs of others.
 struct OwnBreaches: Sendable {
-    /// Where the results of the run count: ``ProofScope``; nil for a working tree, which has no proofs.
+    /// The scope in which the run's results are valid: ``ProofScope``; nil for a working tree, which has no proofs.
     var scope: String?
-    /// By step; nothing for steps whose failure holds for everybody.
+    /// By step; no entry for steps whose failure counts for all runs.
     var breaches: [String: ProofConfinement.Breach]
 }
 
-/// Finds the proofs for one run in index and archive.
+/// Looks up the proofs for one run in the index and the archive.
 struct ProofSearch: Sendable {
     let index: Store.Index
     let store: ArchiveStore
@@ -133,7 +134,7 @@ struct ProofSearch: Sendable {
     let toolchain: Toolchain
     let log: Logger
 
-    /// What is proved of a run. That it can't be found out is no failure: the steps are run then.
+    /// The proofs of a run. If they can't be read, nothing fails: the steps are run.
     func proofs(for prepared: RunPreparation, of run: QueuedRun, in repository: WatchedRepository) async -> RunProofs {
         do {
             var proofs = RunProofs(keyed: try await keys(prepared, run.request, in: repository))
@@ -164,10 +165,10 @@ struct ProofSearch: Sendable {
         }
     }
 
-    /// Notes which proofs the outcome shows to be wrong; see ``RunProofs/judge(_:of:_:)``.
+    /// Records which proofs the outcome refutes; see ``RunProofs/judge(_:of:_:)``.
     ///
-    /// A run that asks for no proofs has not read them: reports of many steps take a while, and only a failure needs them.
-    /// What later runs have proved meanwhile is not held against it.
+    /// A run that asks for no proofs has not read them yet: only a failure needs them, and reading reports of many
+    /// steps takes a while. Proofs that later runs have made meanwhile are not considered.
     func judge(
         _ outcome: inout RunOutcome, by proofs: RunProofs, _ prepared: RunPreparation, _ run: QueuedRun,
         in repository: WatchedRepository
@@ -189,8 +190,8 @@ struct ProofSearch: Sendable {
         }
     }
 
-    /// A run by the clock is there to find out what changed without a push, and one of the box's own to leave a whole
-    /// workspace.
+    /// A scheduled run finds out what changed without a push, and some background runs have to leave a complete
+    /// workspace; so both run all steps.
     static func isWanted(_ request: RunRequest, _ options: BoxOptions) -> Bool {
         options.usesProofs && !request.options.refusesProofs && request.event != .schedule
             && request.background == nil && !request.options.isClean
@@ -240,10 +241,10 @@ struct ProofSearch: Sendable {
         return KeyedPlan(prepared.plan, facts)
     }
 
-    /// Variables that say where something is for this box or run, and not what it is.
+    /// Variables that tell where something is on this machine or in this run, and not what it is.
     private static let ownPlaces: Set<String> = ["HOME", "USER", "LOGNAME", "TMPDIR"]
 
-    /// A closure has the whole context at hand, so all of it counts but what is another one at each push.
+    /// A closure can read the whole context, so all of it counts, except for what differs at each push.
     static func closureContext(_ context: PlanContext) -> [String] {
         var texts = [context.event.rawValue, context.branch ?? "", context.tag ?? "", context.lastTag ?? ""]
         if let change = context.change { texts += ["change", change.name, change.target, change.title, change.author] }
@@ -254,21 +255,21 @@ struct ProofSearch: Sendable {
 
     struct Found: Sendable {
         var step: ProvedStep
-        /// Whom the proof counts for: ``ProofScope``.
+        /// The scope in which the proof is valid: ``ProofScope``.
         var scope: String
-        /// The tree that was tested in the run that proved it.
+        /// The tree that was tested by the run that made the proof.
         var tree: String?
-        /// The change that was tested in that run; nil for a branch.
+        /// The change that was tested by that run; nil for a branch.
         var change: Change?
-        /// What the step made, if it says what that is and all of it was kept.
+        /// The outputs of the step; nil unless it declares outputs and all of them were stored.
         var outputs: StoredOutputs?
     }
 
-    /// Of what is claimed, what the run believes.
+    /// The claims that this run trusts.
     ///
-    /// A run from nothing believes only what was proved from nothing. What a change says of its inputs binds nobody:
-    /// merged code believes a change only where that was tested with the whole of the same tree, and the change itself is
-    /// believed for another tree only where it brought nothing but what is in the key.
+    /// A run that starts fresh trusts only proofs of runs that started fresh. The inputs that a change declares are not
+    /// trusted: merged code trusts the proof of a change only if the whole tree is the same, and the change itself
+    /// trusts it for another tree only if everything it modified is in the key.
     func believed(
         _ claimed: [String: Found], _ keyed: KeyedPlan, _ prepared: RunPreparation, _ request: RunRequest,
         in repository: WatchedRepository
@@ -282,7 +283,7 @@ struct ProofSearch: Sendable {
         return found.filter { breaches[$0.key] == nil }
     }
 
-    /// Why proofs of a change count for no other tree, by step; nothing for those that do.
+    /// By step, why proofs of a change are valid for no other tree; no entry if they are.
     func breaches(
         of proofs: [String: Found], _ prepared: RunPreparation, _ request: RunRequest,
         in repository: WatchedRepository
@@ -296,7 +297,7 @@ struct ProofSearch: Sendable {
         }
     }
 
-    /// Why failures of this run may come from what it brought itself; nil where it is merged.
+    /// Why failures of this run may be due to its own change; nil if it is merged.
     private func ownBreaches(
         _ failed: Set<String>, _ prepared: RunPreparation, _ request: RunRequest, in repository: WatchedRepository
     ) async throws -> OwnBreaches? {
@@ -310,7 +311,7 @@ struct ProofSearch: Sendable {
         return OwnBreaches(scope: scope, breaches: breaches)
     }
 
-    /// The proofs that there are: their reports and files are there.
+    /// The proofs whose reports and files exist.
     func claimed(
         _ keyed: KeyedPlan, _ prepared: RunPreparation, _ request: RunRequest, fromNothing: Bool = false
     ) async throws -> [String: Found] {
@@ -356,7 +357,7 @@ struct ProofSearch: Sendable {
                 citation: citation, key: key, tests: record.tests?.of(tests) ?? [], testCounts: record.testCounts,
                 findings: report.findings.filter { $0.step == record.name }, artifacts: artifacts),
             scope: proof.scope, tree: report.testedTree, change: report.change)
-        // What it published for others is not kept.
+        // Values that it published for other steps are not stored.
         if step.publishes.isEmpty, let made = record.outputs,
             let path = store.wantedArtifact(made.sha256, bytes: made.bytes)
         {
@@ -367,7 +368,7 @@ struct ProofSearch: Sendable {
 }
 
 extension KeyFacts {
-    /// Notes why patterns can't be read where it is the tree that is beyond measure: other steps are proved all the same.
+    /// Records why patterns can't be read if the tree exceeds a limit. Other steps can be proved all the same.
     fileprivate mutating func note(_ patterns: [String], _ read: (inout KeyFacts) throws -> Void) throws {
         do { try read(&self) } catch let error
             where error is TooManyLinks || error is TreeTooDeep || error is TreeTooLarge
@@ -378,6 +379,6 @@ extension KeyFacts {
 }
 
 extension AttemptRecord {
-    /// Whether a limit, or whoever sends SIGKILL (the system out of memory does), ended it.
+    /// Whether a limit or a SIGKILL ended it; the system sends SIGKILL when memory runs out.
     fileprivate var endedFromOutside: Bool { hitLimit == true || signal == 9 || exitCode == 128 + 9 }
 }

@@ -2,42 +2,42 @@ import Engine
 import Git
 import Pipeline
 
-/// The tested tree as steps declare to read it: ids that Git has already, no file is opened.
+/// The part of the tested tree that steps declare as inputs, by ids that Git has already. No file is opened.
 struct TreeInputs {
-    /// Folders below one another in a tree, at most: a hostile tree must not exhaust our stack.
+    /// Maximum depth of folders in a tree, so that a hostile tree can't exhaust the stack.
     static let deepest = 256
-    /// Folders that are looked into, at most: trees that hold each other many times have more paths than anybody could
-    /// count, also without a file.
+    /// Maximum number of folders that are read. Trees that contain each other many times have an astronomical number of
+    /// paths, even without a file.
     static let mostFolders = 100_000
 
-    /// The file that says how Git checks out what is beside and below it.
+    /// The file that tells Git how to check out files beside and below it.
     static let attributes = ".gitattributes"
 
     let repository: Repository
     let tree: OID
 
-    /// A whole tree, which need not be looked at.
+    /// Stands for the whole tree, which need not be read.
     static func whole(_ tree: OID) -> KeyFacts.Inputs { KeyFacts.Inputs(digest: "tree \(tree.hex)") }
 
-    /// What `patterns` match; an empty list is the whole tree.
+    /// Reads what `patterns` match; an empty list is the whole tree.
     func read(_ patterns: [String]) throws -> KeyFacts.Inputs {
         if patterns.isEmpty { return Self.whole(tree) }
         let lines = try lines(patterns)
         return KeyFacts.Inputs(digest: KeyDigest.of(lines), isEmpty: lines.isEmpty)
     }
 
-    /// Mode, id and path of each entry that matches, in Git's order; a folder that matches whole is one line. After them
-    /// what links among these lead to elsewhere in the tree.
+    /// Mode, id and path of each matching entry, in Git's order; a folder that matches as a whole is one line. Then
+    /// come the targets in the tree of links among these.
     func lines(_ patterns: [String]) throws -> [String] {
         try inputs(patterns).map(\.line)
     }
 
-    /// The paths of what ``read(_:)`` counts, as bytes; a folder stands for all in it.
+    /// The paths that ``read(_:)`` covers, as bytes; a folder stands for its whole content.
     func paths(_ patterns: [String]) throws -> Set<[UInt8]> {
         Set(try inputs(patterns).map { Array($0.path.utf8) })
     }
 
-    /// What is in the tree where `outputs` go: a step finds it there, and may change it.
+    /// Reads the entries at the paths of `outputs`: a step finds them there and may change them.
     ///
     /// - Throws: ``TreeTooLarge``, ``TreeTooDeep``.
     func tracked(_ outputs: [String]) throws -> KeyFacts.Tracked {
@@ -65,10 +65,10 @@ struct TreeInputs {
         return KeyFacts.Tracked(digest: KeyDigest.of(found.map(\.line)), files: files)
     }
 
-    /// As many as outputs may have at most.
+    /// The same limit as for outputs.
     private static let mostTracked = 20_000
 
-    /// What belongs to the inputs: entries that match, and what links among them lead to elsewhere in the tree.
+    /// The entries that belong to the inputs: those that match, and the targets of links among them.
     private func inputs(_ patterns: [String]) throws -> [TreeEntry] {
         let own = try matched(patterns)
         var links = TreeLinks(repository: repository, tree: tree)
@@ -89,17 +89,17 @@ struct TreeInputs {
                 let path = prefix + entry.path
                 entry.path = path
                 hasOdd = hasOdd || entry.name.unicodeScalars.contains("\u{FFFD}")
-                // Whoever opens what is named below a link reads what that leads to.
+                // A pattern below a link covers the link's target.
                 if entry.kind == .symlink, globs.contains(where: { $0.leads(through: path) }) {
                     found.append(entry)
                     continue
                 }
-                // Its files are not in this repository, and may be there all the same.
+                // Its files are not in this repository, but may exist in the workspace.
                 if entry.kind == .submodule, globs.contains(where: { $0.canMatch(below: path) }) {
                     found.append(entry)
                     continue
                 }
-                // A folder that is named stands for all in it, or its files would not count at all.
+                // A named folder stands for its whole content, or its files would not be covered.
                 let isWhole = globs.contains { $0.matches(path) || (entry.kind == .tree && $0.covers(path)) }
                 if isWhole {
                     found.append(entry)
@@ -110,9 +110,9 @@ struct TreeInputs {
                     attributes = entry
                 }
             }
-            // It decides with which bytes the files below it are checked out.
+            // This file determines the bytes with which files below it are checked out.
             if let attributes, found.count > before { found.append(attributes) }
-            // Two names that are no UTF-8 may look alike here, and not to Git.
+            // Two names that are not UTF-8 may look alike here, but not to Git.
             if found.count > before, hasOdd {
                 let path = String(prefix.dropLast())
                 found.append(TreeEntry(name: path, path: path, kind: .tree, id: tree))
@@ -122,10 +122,9 @@ struct TreeInputs {
         return found
     }
 
-    /// The files in which two trees differ, as far as they belong to what `patterns` match; folders that are equal are not
-    /// entered.
+    /// The files that match `patterns` and differ between two trees. Folders with equal ids are skipped.
     ///
-    /// - Parameter limit: No more than so many.
+    /// - Parameter limit: Maximum number of files that are returned.
     func differences(from old: OID, _ patterns: [String], limit: Int) throws -> [String] {
         var found: Set<[UInt8]> = []
         var folders = 0
@@ -149,7 +148,7 @@ struct TreeInputs {
                 let below = path.isEmpty ? name : path + [UInt8(ascii: "/")] + name
                 try compare(before[name], after[name], below, depth + 1)
             }
-            // Names in it may differ that look alike here.
+            // Names may differ although they look alike as text.
             if found.count == known { found.insert(path) }
         }
         func entries(_ tree: OID) throws -> [[UInt8]: TreeEntry] {
@@ -166,13 +165,13 @@ struct TreeInputs {
     }
 }
 
-/// More folders than are looked into for one step, or more files where its outputs go than could be kept with them.
+/// The tree has more folders, or more files at the paths of a step's outputs, than the limits allow.
 struct TreeTooLarge: Error, CustomStringConvertible {
     var path: String
     var description: String { "the repository has too many files or folders there, as at \(path.prefix(100))" }
 }
 
-/// A tree that no file system could hold.
+/// The tree is nested deeper than any file system allows.
 struct TreeTooDeep: Error, CustomStringConvertible {
     var path: String
     var description: String { "the tree is deeper than \(TreeInputs.deepest) folders at \(path.prefix(100))" }

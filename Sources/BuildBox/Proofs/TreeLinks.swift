@@ -3,18 +3,18 @@ import Git
 import Sandbox
 import Synchronization
 
-/// Where the symbolic links of a tree lead in that tree: whoever reads one reads what is there.
+/// Resolves the symbolic links of a tree within the tree: a step that reads a link reads its target.
 struct TreeLinks {
-    /// Links on the way to one file, as many as Linux follows (path_resolution(7)).
+    /// Maximum number of links on the way to one file, as in Linux (path_resolution(7)).
     static let mostHops = 40
-    /// Links of one step's inputs, at most.
+    /// Maximum number of links among one step's inputs.
     static let most = 10_000
-    /// Names looked up for all of them, at most: the text of each link may have thousands.
+    /// Maximum number of names that are looked up for all of them: the target of one link may have thousands.
     static let mostNames = 1_000_000
 
     private let repository: Repository
     private let tree: OID
-    /// By the bytes of the name, of the folders that links lead through.
+    /// Folders through which links lead, by their names as bytes.
     private var folders: [OID: [[UInt8]: TreeEntry]] = [:]
     private var names = 0
 
@@ -23,17 +23,17 @@ struct TreeLinks {
         self.tree = tree
     }
 
-    /// Trees that have no link in them at any depth. Most have none, and each is looked through once.
+    /// Trees without a link at any depth, which is true of most; each is searched once.
     private static let plainTrees = Mutex<Set<OID>>([])
     private static let mostPlainTrees = 50_000
 
-    /// What the links among `entries`, and below those of them that are folders, lead to, with the links and the
-    /// `.gitattributes` on the way; without what is among them or below them anyway.
+    /// The targets of links among and below `entries`, with the links and `.gitattributes` files on the way, except for
+    /// what `entries` cover already.
     ///
-    /// Of a link that leads out of the tree, or to nothing in it, only links count that are on the way.
+    /// Of a link that leads out of the tree or to nothing, only the links on the way count.
     ///
-    /// - Parameter entries: With their paths from the root of the tree.
-    /// - Returns: Each once, with the path from the root that no link is on.
+    /// - Parameter entries: With paths from the root of the tree.
+    /// - Returns: Each entry once, with its path from the root after all links are resolved.
     /// - Throws: ``TooManyLinks``, ``TreeTooDeep``.
     mutating func reached(from entries: [TreeEntry]) throws -> [TreeEntry] {
         var links: [TreeEntry] = []
@@ -68,7 +68,8 @@ struct TreeLinks {
     /// Adds the links at and below `entry`.
     private func collect(_ entry: TreeEntry, _ depth: Int, _ links: inout [TreeEntry]) throws {
         if entry.kind == .symlink {
-            // Here, for trees that hold each other many times have more paths than anybody could count.
+            // Counting here is necessary, because trees that contain each other many times have an astronomical number
+            // of paths.
             guard links.count < Self.most else { throw TooManyLinks(path: entry.path) }
             links.append(entry)
         }
@@ -87,12 +88,12 @@ struct TreeLinks {
         }
     }
 
-    /// The folders, from the root of the tree on, to the entry that the kernel would find, which is the last one; nothing
-    /// if the tree has none.
+    /// The folders from the root of the tree to the entry that the kernel would find, which comes last; empty if the
+    /// tree has none.
     ///
-    /// Where it leaves the tree it is in the root of the sandbox, in which the tree is the workspace.
+    /// A path that leaves the tree continues in the root of the sandbox, in which the tree is the workspace.
     ///
-    /// - Parameter passed: Gets the other links that it would follow.
+    /// - Parameter passed: Receives the other links that the kernel would follow.
     private mutating func way(of link: TreeEntry, _ passed: inout [TreeEntry]) throws -> [TreeEntry] {
         let root = TreeEntry(name: "", path: "", kind: .tree, id: tree)
         var way = [root]
@@ -103,7 +104,7 @@ struct TreeLinks {
         }
         guard let text = try text(of: link) else { return [] }
         follow(text)
-        // From the root, for its folders are in the tree as they are named.
+        // This starts at the root, because its folders are not links.
         if !way.isEmpty { rest += link.path.pathParts.dropLast().reversed() }
         var hops = 1
         while let part = rest.popLast() {
@@ -142,14 +143,14 @@ struct TreeLinks {
         return byName[Array(name.utf8)]
     }
 
-    /// Nil for one that no kernel would follow.
+    /// Nil for a link that no kernel would follow.
     private func text(of link: TreeEntry) throws -> String? {
         guard (1..<4_096).contains(try repository.size(of: link.id)) else { return nil }
         return String(decoding: try repository.blob(link.id), as: UTF8.self)
     }
 }
 
-/// More links than anybody has by intention.
+/// There are more links than anybody has by intention.
 struct TooManyLinks: Error, CustomStringConvertible {
     var path: String
     var description: String {
@@ -158,14 +159,15 @@ struct TooManyLinks: Error, CustomStringConvertible {
 }
 
 extension String {
-    /// By bytes, as the kernel has it: with a combining character after it, a slash is none to Swift.
+    /// The path is split by bytes, as the kernel does it: Swift does not find a slash that a combining character
+    /// follows.
     fileprivate var pathParts: [String] {
         utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
     }
 
     /// Whether the path, or a folder above it, is one of `paths`; an empty path is the root.
     ///
-    /// - Parameter paths: As bytes: to Swift, names are equal that Git and the file system tell apart.
+    /// - Parameter paths: As bytes, because Swift treats some names as equal that Git and the file system tell apart.
     func isReached(in paths: Set<[UInt8]>) -> Bool {
         let bytes = Array(utf8)
         if paths.contains([]) || paths.contains(bytes) { return true }

@@ -1,10 +1,10 @@
 import Git
 import Pipeline
 
-/// Files in which a tree differs from another one and that no pattern names.
+/// Finds files that differ between two trees and that no pattern covers.
 ///
-/// A key holds the files that patterns name. Whatever else a change brings may have decided a step's result, and is in no
-/// key.
+/// A key covers the files that patterns match. Any other file of a change may have decided a step's result, and is in
+/// no key.
 struct UndeclaredChanges {
     /// The repository with both trees.
     let repository: Repository
@@ -13,8 +13,8 @@ struct UndeclaredChanges {
 
     /// The path of one such file; nil if there is none.
     ///
-    /// A file that `tree` no longer has is named where a pattern matches its path or covers its folder. Where names of a
-    /// folder can't be told apart as text, the folder is returned.
+    /// A file that `tree` no longer contains is returned unless a pattern matches its path or covers its folder. If
+    /// names in a folder can't be told apart as text, the folder is returned.
     ///
     /// - Throws: ``TreeTooLarge``, ``TreeTooDeep``, ``TooManyLinks``, or an error of the repository.
     func first(in tree: OID, against other: OID) throws -> String? {
@@ -28,17 +28,17 @@ struct UndeclaredChanges {
     /// One comparison, which enters only folders that differ.
     private struct Walk {
         let repository: Repository
-        /// Paths of the new tree as bytes; a folder stands for all in it.
+        /// Paths of the new tree as bytes; a folder stands for its whole content.
         let named: Set<[UInt8]>
         let globs: [Glob]
         var folders = 0
 
-        /// Compares what the two trees have at one path; one of them may have nothing there.
+        /// Compares the entries of the two trees at one path; either may be missing.
         mutating func compare(_ old: TreeEntry?, _ new: TreeEntry?, _ depth: Int) throws -> String? {
             guard let path = (new ?? old)?.path, old?.id != new?.id || old?.kind != new?.kind else { return nil }
             if let new {
                 if named.contains(Array(path.utf8)) { return nil }
-                // A file that became a folder is gone as well.
+                // A file that was replaced by a folder counts as removed.
                 if new.kind != .tree || (old.map { $0.kind != .tree } ?? false) { return path }
             } else if let old {
                 if isNamed(gone: path, old.kind) { return nil }
@@ -58,7 +58,7 @@ struct UndeclaredChanges {
             globs.contains { $0.matches(path) || (kind == .tree && $0.covers(path)) }
         }
 
-        /// By the bytes of their names; nil where two may have the same.
+        /// By names as bytes; nil if two may have the same name.
         private mutating func children(of entry: TreeEntry?) throws -> [[UInt8]: TreeEntry]? {
             guard let entry, entry.kind == .tree else { return [:] }
             folders += 1

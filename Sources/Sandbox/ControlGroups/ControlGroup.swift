@@ -6,13 +6,14 @@ import Foundation
     import Darwin
 #endif
 
-/// What a group limits; nil means nothing.
+/// The limits of a control group; nil means no limit.
 package struct GroupLimits: Sendable, Equatable {
-    /// Bytes.
+    /// In bytes.
     package var memory: Int?
     package var processes: Int?
-    /// Whether a lack of memory ends all of the group's processes, and not one of them (version 2 only). Right for a step:
-    /// a build that goes on without one of its processes hangs or lies. Wrong for a run, whose group has `stepinit` in it.
+    /// Whether the kernel kills all of the group's processes, and not one of them, when memory runs out (version 2
+    /// only). This suits a step: a build that goes on without one of its processes hangs or gives wrong results. It
+    /// does not suit a run, whose group also contains `stepinit`.
     package var endsTogether = false
 
     package init(memory: Int? = nil, processes: Int? = nil, endsTogether: Bool = false) {
@@ -22,20 +23,21 @@ package struct GroupLimits: Sendable, Equatable {
     }
 }
 
-/// What a group's processes have come to.
+/// The usage of a group's processes so far.
 package struct GroupUsage: Sendable, Equatable {
-    /// Seconds of processor time, so far.
+    /// Processor time in seconds.
     package var cpuTime = 0.0
-    /// Processes that the kernel killed because the memory was used up.
+    /// Number of processes that the kernel killed because memory ran out.
     package var outOfMemoryKills = 0
-    /// How often the group came to its own limit of memory and had to give up; nil where that is not counted (version 1).
+    /// How often the group reached its own memory limit and got no memory; nil where the kernel does not count that
+    /// (version 1).
     package var memoryLimitHits: Int?
-    /// Processes that could not be started because there were too many.
+    /// Number of processes that could not be started because of the limit of processes.
     package var refusedProcesses = 0
 
     package init() {}
 
-    /// What has come since `earlier`.
+    /// The usage since `earlier`.
     package func since(_ earlier: GroupUsage) -> GroupUsage {
         var difference = self
         difference.cpuTime -= earlier.cpuTime
@@ -46,20 +48,20 @@ package struct GroupUsage: Sendable, Equatable {
     }
 }
 
-/// One group: a folder in each hierarchy that it is part of.
+/// One control group: a folder in each hierarchy that it is part of.
 package struct ControlGroup: Sendable {
     enum Controller: String, Sendable { case unified, memory, pids, cpuacct }
 
     let folders: [Controller: String]
-    /// Whether groups with limits are made in it: see ``divided()``.
+    /// Whether it contains groups with limits: see ``divided()``.
     private(set) var isDivided = false
 
     init(folders: [Controller: String]) { self.folders = folders }
 
-    /// The group of this name in it, whether it is there or not.
+    /// The child group with this name, whether it exists or not.
     func child(named name: String) -> ControlGroup { ControlGroup(folders: folders.mapValues { "\($0)/\(name)" }) }
 
-    /// Makes a group in it, unless there is one of this name.
+    /// Creates a child group unless it exists.
     package func child(_ name: String, _ limits: GroupLimits) throws -> ControlGroup {
         let group = child(named: name)
         do {
@@ -74,7 +76,7 @@ package struct ControlGroup: Sendable {
         return group
     }
 
-    /// - Parameter earlier: What it limits so far.
+    /// - Parameter earlier: The limits that are set so far.
     func set(_ limits: GroupLimits, after earlier: GroupLimits) throws {
         if limits.memory != earlier.memory {
             let memory = limits.memory.map(String.init)
@@ -82,7 +84,7 @@ package struct ControlGroup: Sendable {
                 try write(memory ?? "max", to: "\(folder)/memory.max")
                 try? write(memory == nil ? "max" : "0", to: "\(folder)/memory.swap.max")
             } else if let folder = folders[.memory] {
-                // The second is never below the first.
+                // The second limit is never below the first.
                 if earlier.memory != nil { try? write("-1", to: "\(folder)/memory.memsw.limit_in_bytes") }
                 try write(memory ?? "-1", to: "\(folder)/memory.limit_in_bytes")
                 if let memory { try? write(memory, to: "\(folder)/memory.memsw.limit_in_bytes") }
@@ -96,15 +98,15 @@ package struct ControlGroup: Sendable {
         }
     }
 
-    /// What groups of version 2 must be able to limit.
+    /// The controllers that groups of version 2 must have.
     static let needed = ["memory", "pids"]
-    /// What the group of the processes is called that are in a divided group and in no other group of it.
+    /// The name of the child group for processes in a divided group that are in no other child of it.
     static let restName = "rest"
 
-    /// The same group, ready to have processes and groups with limits in it; there is nothing in it yet.
+    /// Returns this group, ready to contain both processes and groups with limits; it must be empty.
     ///
-    /// A group of version 2 has processes, or groups with limits, and never both (cgroups(7), "no internal processes"):
-    /// what would be in this one is in ``rest``. Version 1 has no such rule.
+    /// A group of version 2 contains either processes or groups with limits, never both (cgroups(7), "no internal
+    /// processes"), so processes of this group are put into ``rest``. Version 1 has no such rule.
     func divided() throws -> ControlGroup {
         guard folders[.unified] != nil else { return self }
         try allowGroups()
@@ -114,36 +116,37 @@ package struct ControlGroup: Sendable {
         return group
     }
 
-    /// Lets groups with limits be made in it (version 2 only); no process may be in it.
+    /// Allows groups with limits in this group (version 2 only); no process may be in it.
     ///
-    /// To be done level by level, from the top: a group can give its groups what it was given itself.
+    /// Call this level by level from the top: a group can pass on only the controllers that it has itself.
     func allowGroups() throws {
         guard let folder = folders[.unified] else { return }
         for controller in ControlGroup.needed { try write("+\(controller)", to: "\(folder)/cgroup.subtree_control") }
-        // With it each run has the same share of the processors. Not everybody is given it, and no limit needs it.
+        // With this controller each run has the same share of the processors. Not every user is given it, and no limit
+        // needs it.
         try? write("+cpu", to: "\(folder)/cgroup.subtree_control")
     }
 
-    /// Where processes are put that have no group of their own in it.
+    /// The group for processes that have no child group of their own.
     package var rest: ControlGroup { isDivided ? child(named: ControlGroup.restName) : self }
 
-    /// Moves a whole process into it (version 2 only).
+    /// Moves a whole process into the group (version 2 only).
     func take(_ process: pid_t) throws {
         guard let folder = folders[.unified] else { return }
         do {
             try write(String(process), to: "\(folder)/cgroup.procs")
         } catch {
-            // It has ended meanwhile.
+            // The process has ended meanwhile.
             guard kill(process, 0) == 0 || errno != ESRCH else { return }
             throw error
         }
     }
 
-    /// Open files that a process of one thread enters the group by, by writing `0`; the caller closes them.
+    /// Opens the files through which a process with one thread enters the group, by writing `0`. The caller closes
+    /// them.
     ///
-    /// Whole processes are moved under a lock that waits for all processors (15 to 60 ms); a thread that moves itself is
-    /// not (Linux 5.5, `cgroup_procs_write_start`), and a process of one thread has no other. Version 2 has no such
-    /// entrance to a group with limits.
+    /// Moving a whole process takes a lock that waits for all processors; a thread that moves itself does not take it
+    /// (Linux 5.5, `cgroup_procs_write_start`). Version 2 has no such file for a group with limits.
     func entrances() throws -> [Int32] {
         var files: [Int32] = []
         for (controller, folder) in folders {
@@ -159,22 +162,22 @@ package struct ControlGroup: Sendable {
         return files
     }
 
-    /// How many ``entrances()`` there are.
+    /// The number of descriptors that ``entrances()`` returns.
     package var count: Int { folders.count }
 
     var isThereInPart: Bool { folders.values.contains { access($0, F_OK) == 0 } }
 
-    /// Has a line `oom_kill` with how many of its processes the kernel has killed for want of memory, and of no other
-    /// group's in it.
+    /// The file whose line `oom_kill` counts the processes of this group, without its children, that the kernel killed
+    /// because memory ran out.
     var killsFile: String? {
         folders[.memory].map { "\($0)/memory.oom_control" }
             ?? rest.folders[.unified].map { "\($0)/memory.events.local" }
     }
 
-    /// Have a line `max` with how many processes could not be started: those of groups in it not counted.
+    /// The files whose line `max` counts the processes that could not be started, without those of child groups.
     ///
-    /// Version 2 counts in the group of the process that was refused, and since Linux 6.11 in the group whose limit it was:
-    /// then there is a file that leaves out the groups below.
+    /// Version 2 counts a refusal in the group of the refused process, and since Linux 6.11 in the group whose limit it
+    /// was; then a separate file leaves out the child groups.
     var refusalsFiles: [String] {
         if let folder = folders[.pids] { return ["\(folder)/pids.events"] }
         guard let folder = folders[.unified] else { return [] }
@@ -182,7 +185,7 @@ package struct ControlGroup: Sendable {
         return ["\(rest)/pids.events", "\(folder)/pids.events.local"]
     }
 
-    /// How many of its processes the kernel has killed for want of memory.
+    /// Number of its processes that the kernel killed because memory ran out.
     package var outOfMemoryKills: Int { killsFile.flatMap { value("oom_kill", in: $0) } ?? 0 }
 
     package var usage: GroupUsage {
@@ -218,7 +221,7 @@ package struct ControlGroup: Sendable {
         }
     }
 
-    /// These files are asked for with every step: Foundation takes ten times as long to read one.
+    /// These files are read for every step, and Foundation takes ten times as long to read one.
     private func text(_ path: String) -> String? {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return nil }

@@ -7,25 +7,27 @@ import Synchronization
     import Darwin
 #endif
 
-/// The box's control groups (cgroups(7)), which count and limit all processes of a step together.
+/// The daemon's control groups (cgroups(7)), which count and limit all processes of a step together.
 ///
-/// Version 2 where this process's own group is delegated to it (a systemd service with `Delegate=yes`), where it may
-/// divide it as root, or where systemd gives it a group of its own (``SystemdScope``); else version 1 where its controllers
-/// can be written to, as root can. Where there is neither, each process is limited by itself.
+/// Version 2 is used if this process's own group is delegated to it (a systemd service with `Delegate=yes`), if it may
+/// divide the group as root, or if systemd gives it a group (``SystemdScope``). Otherwise version 1 is used if its
+/// controllers can be written to, as root can. With neither, only the limits of single processes apply.
 public struct ControlGroups: Sendable {
-    /// Which interface is used, for people: `cgroup v2`.
+    /// The interface that is used, for people: `cgroup v2`.
     public let kind: String
-    /// Whether systemd ends this process with the last session of its user, because its group is a scope of that.
+    /// Whether systemd ends this process with the last session of its user, because its group is a scope of the
+    /// session.
     public private(set) var endsWithSession = false
-    /// The box's group; runs are groups in it.
+    /// The daemon's group; the groups of runs are its children.
     private let root: ControlGroup
     private let runs = RunGroups()
 
-    /// Makes the box's group and removes those of boxes that are gone.
+    /// Creates the daemon's group, and removes the groups of daemons that have ended.
     ///
-    /// - Parameter stopSignal: What systemd sends to this process and its steps when it stops a scope made for them; nil:
-    ///   SIGTERM.
-    /// - Throws: ``GroupObstacle``: why each process is limited by itself here.
+    /// - Parameter stopSignal: The signal that systemd sends to this process and its steps when it stops a scope that
+    ///   it made for them; nil:
+    /// SIGTERM.
+    /// - Throws: ``GroupObstacle`` if control groups can't be used here.
     public static func find(
         stopSignal: Int32? = nil, environment: [String: String] = ProcessInfo.processInfo.environment
     ) async throws -> ControlGroups {
@@ -66,12 +68,12 @@ public struct ControlGroups: Sendable {
         }
     #endif
 
-    /// Removes the box's group, when all runs have ended.
+    /// Removes the daemon's group. All runs must have ended.
     public func close() { root.remove() }
 
-    /// The group of a run, which is made if there is none yet.
+    /// Returns the group of a run, and creates it if needed.
     ///
-    /// - Parameter limits: The run's; nil while nothing goes on in it.
+    /// - Parameter limits: The limits of the run; nil while no process is in it.
     package func run(named name: String, _ limits: GroupLimits?) throws -> ControlGroup {
         try runs.take(name, limits, in: root)
     }

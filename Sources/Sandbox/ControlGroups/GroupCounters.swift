@@ -4,7 +4,7 @@
     import Darwin
 #endif
 
-/// What is asked of a run's control group at the start and the end of each step, from files that stay open meanwhile.
+/// Reads the counters of a run's control group at the start and end of each step, through files that stay open.
 ///
 /// Opening a file of a control group takes the kernel several times as long as reading it.
 package final class GroupCounters: Sendable {
@@ -19,10 +19,10 @@ package final class GroupCounters: Sendable {
 
     deinit { for file in [kills] + refusals where file >= 0 { closeFile(file) } }
 
-    /// Processes that the kernel has killed for want of memory.
+    /// Number of processes that the kernel killed because memory ran out.
     package var outOfMemoryKills: Int { Self.value("oom_kill", in: kills) ?? 0 }
 
-    /// The counts alone, without times and sizes.
+    /// The counts of kills and refusals, without times and sizes.
     package var usage: GroupUsage {
         var usage = GroupUsage()
         usage.outOfMemoryKills = outOfMemoryKills

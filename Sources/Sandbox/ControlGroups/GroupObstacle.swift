@@ -1,16 +1,16 @@
-/// Why there are no control groups that limit all processes of a step together.
+/// Why control groups can't limit all processes of a step together.
 public enum GroupObstacle: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The system has none, or not where pipectl looks for them.
+    /// The system has no control groups, or has them where pipectl does not look.
     case noHierarchy
-    /// The group that this process is in belongs to somebody else.
+    /// The group of this process belongs to another user.
     case notDelegated(_ folder: String)
-    /// The group was not given these controllers.
+    /// The group has not been given these controllers.
     case lacks(_ controllers: [String], _ folder: String)
-    /// The group is of a kind in which no group can limit memory.
+    /// The group is of a kind in which no child group can limit memory.
     case kind(_ name: String, _ folder: String)
     /// Other programs are in the same group.
     case shared(_ processes: Int, _ folder: String)
-    /// The kernel refused what it should have allowed.
+    /// The kernel refused an operation that should have been allowed.
     case refused(_ said: String)
     /// systemd was asked for a group and did not give one.
     case noScope(_ said: String)

@@ -2,14 +2,14 @@
     import Foundation
     import Glibc
 
-    /// Where this process is in each hierarchy of control groups: /proc/self/cgroup.
+    /// The group of this process in each hierarchy of control groups: /proc/self/cgroup.
     struct OwnGroups {
-        /// Controller (empty for version 2) to path in its hierarchy.
+        /// Paths in the hierarchies by controller; the key is empty for version 2.
         private var paths: [String: String] = [:]
         private let root = "/sys/fs/cgroup"
-        /// What a box's group is called, before the numbers of its processes' namespace and of its process.
+        /// The start of the name of a daemon's group. The numbers of its PID namespace and of its process follow.
         private let prefix = "pipectl-"
-        /// In another namespace, a number is of another process (pid_namespaces(7)).
+        /// The same number belongs to another process in another namespace (pid_namespaces(7)).
         private let space: UInt64 = {
             var facts = stat()
             return stat("/proc/self/ns/pid", &facts) == 0 ? UInt64(facts.st_ino) : 0
@@ -33,12 +33,13 @@
             }
         }
 
-        /// What can be done with this process's own group of version 2.
+        /// Finds out whether this process's own group of version 2 can be used.
         func unified() -> UnifiedGroup {
             UnifiedGroup(paths[""].flatMap { UnifiedGroup.Facts(path: $0, below: root) }, isOurs: isOurs)
         }
 
-        /// Makes the box's group in `folder`, when it has moved `processes`, which are ours, to a group beside it.
+        /// Creates the daemon's group in `folder`, after it has moved `processes`, which are ours, into a sibling
+        /// group.
         func version2(in folder: String, moving processes: [pid_t]) throws -> ControlGroup {
             sweep([folder])
             let group = ControlGroup(folders: [.unified: folder])
@@ -55,7 +56,7 @@
             return box
         }
 
-        /// Whether a process is this one or was started by it, in however many steps.
+        /// Whether a process is this one or a descendant of it.
         private func isOurs(_ process: pid_t) -> Bool {
             var process = process
             for _ in 0..<64 where process > 1 {
@@ -71,7 +72,7 @@
             var folders: [ControlGroup.Controller: String] = [:]
             for controller in [ControlGroup.Controller.memory, .pids, .cpuacct] {
                 guard let path = paths[controller.rawValue] else { continue }
-                // In a container the path is of the host's hierarchy, and what is mounted begins at our own group.
+                // In a container the path belongs to the host's hierarchy, but the mount starts at our own group.
                 let place =
                     existing("\(root)/\(controller.rawValue)\(path)") ?? existing("\(root)/\(controller.rawValue)")
                 if let place, access(place, W_OK) == 0 { folders[controller] = place }
@@ -86,11 +87,11 @@
             return access("\(path)/cgroup.procs", F_OK) == 0 ? path : nil
         }
 
-        /// Removes the groups of boxes that have ended, as far as that can be known from here.
+        /// Removes the groups of daemons that have ended, as far as this process can tell.
         private func sweep(_ folders: [String]) {
             for folder in folders {
                 for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] {
-                    // Older versions named the process alone.
+                    // The names of older versions contain only the process.
                     guard let own = ["\(prefix)\(space)-", prefix].first(where: name.hasPrefix),
                         let pid = pid_t(name.dropFirst(own.count)), pid != getpid(), kill(pid, 0) != 0, errno == ESRCH
                     else { continue }
@@ -100,7 +101,8 @@
         }
 
         private func removeTree(_ folder: String) {
-            // What a box left that was killed ends with its sandboxes; a file of version 2 (Linux 5.14) ends it for sure.
+            // The processes of a killed daemon end with their sandboxes; this file of version 2 (Linux 5.14) makes
+            // sure.
             let kill = open("\(folder)/cgroup.kill", O_WRONLY | O_CLOEXEC)
             if kill >= 0 {
                 _ = Glibc.write(kill, "1", 1)

@@ -1,18 +1,18 @@
 import Synchronization
 
-/// The control groups of the runs that go on, by the name of the run.
+/// The control groups of live runs, by the name of the run.
 final class RunGroups: Sendable {
     private struct Entry {
         var group: ControlGroup
-        /// What it limits.
+        /// The limits that are set.
         var limits = GroupLimits()
     }
 
     private let entries = Mutex<[String: Entry]>([:])
-    /// Of this process: its boxes have one group together.
+    /// Counts the groups of this process: all its daemons share one group.
     private static let made = Atomic<Int>(0)
 
-    /// The run's group, which is made if there is none yet; its limits stay what they are where `limits` is nil.
+    /// Returns the run's group, and creates it if needed. Its limits stay unchanged if `limits` is nil.
     func take(_ name: String, _ limits: GroupLimits?, in root: ControlGroup) throws -> ControlGroup {
         try entries.withLock { entries in
             let earlier = entries[name]
@@ -32,7 +32,7 @@ final class RunGroups: Sendable {
     private static func make(in root: ControlGroup) throws -> ControlGroup {
         while true {
             let name = "run-\(made.add(1, ordering: .relaxed).newValue)"
-            // An earlier process with our number may have left a group of this name, with its limits.
+            // An earlier process with our number may have left a group with this name and with limits.
             if !root.child(named: name).isThereInPart { return try make(name, in: root) }
         }
     }

@@ -4,24 +4,24 @@ import TerminalText
     import Foundation
     import Glibc
 
-    /// A group of version 2 that systemd makes and delegates to whoever asks: a scope (systemd.scope(5)).
+    /// A group of version 2 that systemd creates and delegates on request: a scope (systemd.scope(5)).
     ///
-    /// A login shell's group belongs to root, and other programs are in it. systemd moves this process to a group of its own
-    /// on demand, as `systemd-run --scope -p Delegate=yes` does for a command that it starts.
+    /// The group of a login shell belongs to root and contains other programs. On request, systemd moves this process
+    /// to a group of its own, as `systemd-run --scope -p Delegate=yes` does for a command that it starts.
     struct SystemdScope: Equatable {
-        /// Whose systemd is asked: that of the user, or as root that of the machine.
+        /// Whether the user's systemd is asked; as root it is the machine's.
         var isOfUser: Bool
-        /// The unit that this process is in now and must end with, if it is a service.
+        /// The unit that this process is in now, if it is a service. The scope must end with it.
         var service: String?
-        /// What systemd sends to every process of the scope when it stops the scope; nil: SIGTERM.
+        /// The signal that systemd sends to every process of the scope when it stops the scope; nil: SIGTERM.
         var stopSignal: Int32?
 
-        /// Names the variable that says that systemd must not be asked: `none`.
+        /// The variable that forbids asking systemd, with the value `none`.
         static let variable = "PIPECTL_SCOPE"
 
-        /// Decides whether a process may ask; nil when it must stay where it is.
+        /// Decides whether a process may ask; nil if it must stay in its group.
         ///
-        /// The main process of a service is what systemd knows the service by: it must not leave its group.
+        /// systemd knows a service by its main process, so this process must not leave its group.
         ///
         /// - Parameters:
         ///   - group: The process's group, as /proc/self/cgroup has it.
@@ -38,7 +38,7 @@ import TerminalText
             service = unit
         }
 
-        /// The words of busctl(1) that have a process moved to a new scope.
+        /// The command for busctl(1) that moves a process to a new scope.
         func words(for process: pid_t) -> [String] {
             var properties = [
                 ["PIDs", "au", "1", String(process)], ["Delegate", "b", "true"],
@@ -55,7 +55,7 @@ import TerminalText
             ] + properties.joined() + ["0"]
         }
 
-        /// Asks systemd to move this process, and waits until it has.
+        /// Asks systemd to move this process, and waits until it has done so.
         ///
         /// - Throws: ``GroupObstacle/noScope(_:)``.
         func enter(environment: [String: String]) async throws {
@@ -81,7 +81,7 @@ import TerminalText
                 let said = result.text.split(whereSeparator: \.isNewline).last.map(String.init) ?? "nothing"
                 throw GroupObstacle.noScope("busctl failed: \(TerminalText.name(said))")
             }
-            // The answer is that there is a job; it is done a moment later.
+            // The reply says only that there is a job; the job is done a moment later.
             let limit = ContinuousClock.now + .seconds(5)
             while SystemdScope.ownGroup == before {
                 guard ContinuousClock.now < limit else {
@@ -91,7 +91,7 @@ import TerminalText
             }
         }
 
-        /// Whether the systemd of this user goes on without a session (loginctl(1), `enable-linger`).
+        /// Whether this user's systemd continues without a session (loginctl(1), `enable-linger`).
         static var userLingers: Bool {
             guard let name = getpwuid(geteuid()).flatMap({ String(validatingCString: $0.pointee.pw_name) }) else {
                 return false

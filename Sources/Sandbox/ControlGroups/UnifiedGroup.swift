@@ -2,30 +2,31 @@
     import Foundation
     import Glibc
 
-    /// What this process may do with its own group of version 2 (cgroups(7)).
+    /// Whether this process can use its own group of version 2 (cgroups(7)).
     enum UnifiedGroup: Equatable {
-        /// Groups can be made in `folder` when these processes, which are all that it has and are ours, have left it.
+        /// Groups can be created in `folder` once these processes, which are all of ours and the only ones in it, have
+        /// left it.
         case usable(folder: String, moving: [pid_t])
         case unusable(GroupObstacle)
 
-        /// What the group of the box's own processes is called: those can't be in a group that has groups with limits.
+        /// The group for the daemon's own processes, which can't be in a group that contains groups with limits.
         static let leafName = "pipectl-daemon"
 
-        /// What the kernel shows of a group.
+        /// The state of a group, as the kernel shows it.
         struct Facts {
             var folder: String
-            /// Controllers that it was given.
+            /// The controllers that it was given.
             var controllers: Set<String>
-            /// `domain`, or what a group is called that can't have groups with limits of memory.
+            /// `domain`, or the type of a group that can't contain groups with memory limits.
             var kind: String
-            /// Processes in it, and not in a group of it.
+            /// The processes in the group itself, without its children.
             var processes: [pid_t]
-            /// Whether this user may make groups in it and move processes between those.
+            /// Whether this user may create groups in it and move processes between them.
             var isWritable: Bool
         }
 
         /// - Parameters:
-        ///   - facts: Nil where there is no such hierarchy.
+        ///   - facts: The state of the group; nil without such a hierarchy.
         ///   - isOurs: Whether a process is this one or was started by it.
         init(_ facts: Facts?, isOurs: (pid_t) -> Bool) {
             guard let facts else {
@@ -49,8 +50,8 @@
     }
 
     extension UnifiedGroup.Facts {
-        /// Looks at the group that /proc/self/cgroup names; where that is the leaf that an earlier look moved this process
-        /// to, at the group around it. Nil where the hierarchy is not mounted at `root`.
+        /// Reads the state of the group that /proc/self/cgroup names. If that is the leaf to which an earlier call
+        /// moved this process, the parent is read instead. Nil if the hierarchy is not mounted at `root`.
         init?(path: String, below root: String) {
             var folder = root + (path == "/" ? "" : path)
             let leaf = "/\(UnifiedGroup.leafName)"
@@ -59,7 +60,7 @@
             guard let controllers = text("cgroup.controllers") else { return nil }
             self.folder = folder
             self.controllers = Set(controllers.split(whereSeparator: \.isWhitespace).map(String.init))
-            // The root of all groups has no such file, and is one.
+            // The root group has no such file and is a domain.
             kind = text("cgroup.type")?.trimmingCharacters(in: .whitespacesAndNewlines) ?? "domain"
             processes = (text("cgroup.procs") ?? "").split(separator: "\n").compactMap { pid_t($0) }
             let own: [String] = [folder, "\(folder)/cgroup.procs", "\(folder)/cgroup.subtree_control"]

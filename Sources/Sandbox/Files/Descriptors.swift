@@ -36,8 +36,8 @@ package func socketPair() throws -> (Int32, Int32) {
 func outputPipe() throws -> (reading: Int32, writing: Int32) {
     var pair: [Int32] = [-1, -1]
     guard pipe(&pair) == 0 else { throw Errno(rawValue: errno) }
-    // Not at once: Swift's Glibc lacks pipe2. Whatever is started in between (stepinit, tools by swift-subprocess)
-    // closes all descriptors but its own.
+    // This can't be done at once, because Swift's Glibc lacks pipe2. Processes that are started in between (stepinit,
+    // tools by swift-subprocess) close all descriptors but their own.
     for end in pair { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     _ = fcntl(pair[0], F_SETFL, O_NONBLOCK)
     return (pair[0], pair[1])

@@ -9,7 +9,7 @@ import SystemPackage
     import Glibc
 #endif
 
-/// What tells a file from another one, or from an earlier self, without reading it.
+/// Tells a file from another file, or from an earlier version of itself, without reading it.
 package struct FileStamp: Sendable, Hashable, Codable {
     var path: String
     var inode: UInt64
@@ -17,7 +17,7 @@ package struct FileStamp: Sendable, Hashable, Codable {
     package var modifiedSeconds: Int64
     var modifiedNanoseconds: Int64
 
-    /// The stamp of a regular file, links followed; nil when there is none.
+    /// The stamp of a regular file, following links; nil if there is none.
     package init?(path: String) {
         var info = stat()
         guard stat(path, &info) == 0, info.st_mode & S_IFMT == S_IFREG else { return nil }
@@ -51,7 +51,7 @@ package enum FileDigest {
 
     package static func of(_ bytes: some DataProtocol) -> String { hex(SHA256.hash(data: bytes)) }
 
-    /// The digest of several texts; the length of each is in it, so their borders can't move.
+    /// The digest of several texts. The length of each is included, so that the borders between them are unambiguous.
     package static func of(parts: [String]) -> String {
         var hash = SHA256()
         for part in parts {
@@ -61,16 +61,16 @@ package enum FileDigest {
         return hex(hash.finalize())
     }
 
-    /// The digest of a file's content, read once per process while its stamp stays the same.
+    /// The digest of a file's content. It is read once per process as long as its stamp stays the same.
     ///
-    /// - Throws: `CocoaError` for none that is there, else `Errno`.
+    /// - Throws: `CocoaError` if there is no such file, `Errno` if it can't be read.
     package static func of(file path: String) throws -> String {
         guard let stamp = FileStamp(path: path) else {
             throw CocoaError(.fileReadNoSuchFile)
         }
         if let digest = known.withLock({ $0[stamp] }) { return digest }
         let digest = try contentDigest(of: path)
-        // A file that was written while it was read has another stamp now, and is read again next time.
+        // A file that was written while it was read has another stamp now and will be read again.
         if FileStamp(path: path) == stamp {
             known.withLock { table in
                 if table.count > 1_000 { table.removeAll() }
@@ -80,7 +80,8 @@ package enum FileDigest {
         return digest
     }
 
-    /// Read piece by piece: all of a library at once is memory that the kernel must find, and clear, first.
+    /// The file is read in pieces: a whole library in memory would first have to be allocated and cleared by the
+    /// kernel.
     private static func contentDigest(of path: String) throws -> String {
         let file = try FileDescriptor.open(path, .readOnly, options: .closeOnExec)
         return try file.closeAfter {

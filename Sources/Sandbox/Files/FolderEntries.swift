@@ -6,16 +6,16 @@ import SystemPackage
     import Darwin
 #endif
 
-/// What is in a folder that is changed while it is gone through.
+/// Lists a folder whose content changes meanwhile.
 package enum FolderEntries {
-    /// Has `body` called with each entry of a folder, whose descriptor is open until then and closed after that.
+    /// Calls `body` for each entry of a folder. The descriptor stays open until the last call and is closed then.
     ///
-    /// All are read first: what readdir(3) gives while entries go away differs by file system.
+    /// All entries are read first: file systems differ in what readdir(3) returns while entries are removed.
     ///
     /// - Parameters:
-    ///   - folder: Becomes this function's own.
-    ///   - body: Gets names as bytes with their closing zero, without `.` and `..`. A file system may not tell folders from
-    ///     files in its lists; then `isFolder` is false.
+    ///   - folder: The folder's descriptor; this function closes it.
+    ///   - body: Receives each name as bytes with a terminating zero; `.` and `..` are left out. `isFolder` is false where
+    ///     the file system does not tell folders from files in its listings.
     /// - Throws: `Errno`, and what `body` throws.
     package static func visit(_ folder: Int32, _ body: (_ name: [CChar], _ isFolder: Bool) throws -> Void) throws {
         guard let listing = fdopendir(folder) else {

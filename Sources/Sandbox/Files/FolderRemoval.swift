@@ -6,14 +6,14 @@ import SystemPackage
     import Darwin
 #endif
 
-/// Removes folders that untrusted code has filled: whatever modes it left, however deep it went; links as links.
+/// Removes folders that untrusted code has filled, whatever their modes and depth. Links are removed and not followed.
 ///
-/// Only for folders that nobody writes to any more.
+/// Use it only for folders that nobody writes to any more.
 package enum FolderRemoval {
-    /// Folders in folders; each costs an open descriptor. What is deeper is brought up first.
+    /// Maximum depth of the recursion; each level costs an open descriptor. Deeper folders are moved up first.
     private static let deepest = 64
 
-    /// Does nothing where there is no such folder.
+    /// Removes a folder; it does nothing if there is none.
     package static func remove(_ folder: String) throws {
         try remove(folder.utf8CString.map { $0 }, in: AT_FDCWD)
     }
@@ -43,16 +43,16 @@ package enum FolderRemoval {
         guard unlinkat(parent, name, AT_REMOVEDIR) == 0 || errno == ENOENT else { throw Errno(rawValue: errno) }
     }
 
-    /// Takes `folder` over.
+    /// Takes ownership of the descriptor `folder` and closes it.
     private static func empty(_ folder: Int32, _ top: Int32, depth: Int, _ moved: inout Int) throws {
         try FolderEntries.visit(folder) { name, isFolder in
-            // Most folders of a run are empty in the end; others say so, and how they do it differs by system.
+            // Most folders of a run are empty at its end. For others the error differs by system.
             if isFolder, unlinkat(folder, name, AT_REMOVEDIR) == 0 || errno == ENOENT { return }
             if !isFolder {
                 if unlinkat(folder, name, 0) == 0 || errno == ENOENT { return }
                 let problem = errno
                 var info = stat()
-                // A file system may not tell folders from files in its lists.
+                // Some file systems don't tell folders from files in their listings.
                 guard fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) == 0, info.st_mode & S_IFMT == S_IFDIR else {
                     throw Errno(rawValue: problem)
                 }

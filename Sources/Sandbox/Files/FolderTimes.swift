@@ -6,11 +6,11 @@ import SystemPackage
     import Darwin
 #endif
 
-/// The times of files that untrusted code wrote.
+/// Corrects the times of files that untrusted code wrote.
 package enum FolderTimes {
-    /// Gives the present time to everything at and below a folder that says it is newer.
+    /// Sets the modification time of everything in a folder, and of the folder, to now if it lies in the future.
     ///
-    /// - Throws: `Errno`, as `.fileNameTooLong` where folders are nested too deep.
+    /// - Throws: `Errno`; `.fileNameTooLong` if folders are nested too deep.
     package static func endFuture(of folder: String) throws {
         var now = timespec()
         guard clock_gettime(CLOCK_REALTIME, &now) == 0 else { throw Errno(rawValue: errno) }

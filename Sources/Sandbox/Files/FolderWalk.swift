@@ -6,20 +6,20 @@ import SystemPackage
     import Darwin
 #endif
 
-/// Goes through everything below a folder, each folder opened beneath the one before it, so that no link is followed
-/// and nobody can lead the walk elsewhere by moving things about.
+/// Visits everything below a folder. Each folder is opened relative to its parent's descriptor, so no link is followed
+/// and nobody can redirect the walk by moving folders.
 package enum FolderWalk {
-    /// Folders in folders; each costs an open descriptor.
+    /// Maximum depth; each level costs an open descriptor.
     package static let deepest = 256
 
-    /// Calls `visit` for the folder itself and all below it, with its parent's descriptor, its name there and what
-    /// lstat(2) says.
+    /// Calls `visit` for the folder and everything below it, with the parent's descriptor, the name in it and the
+    /// result of lstat(2).
     ///
-    /// What can't be opened or is gone meanwhile is left out.
+    /// Entries that can't be opened or have been removed meanwhile are skipped.
     ///
-    /// - Parameter opensLocked: Whether a folder of this user's own that it has shut to itself (mode 000) is opened for a
-    ///   moment, and shut again; one that stays shut throws `Errno.permissionDenied`.
-    /// - Throws: What `visit` throws; `Errno.tooManyOpenFiles` and the like when the walk itself fails;
+    /// - Parameter opensLocked: Whether a folder that this user owns but has locked (mode 000) is unlocked while it is
+    ///   read. If it can't be unlocked, `Errno.permissionDenied` is thrown.
+    /// - Throws: Errors of `visit`; `Errno.tooManyOpenFiles` and the like if the walk itself fails;
     ///   `Errno.fileNameTooLong` below ``deepest``.
     static func visit(
         _ folder: String, opensLocked: Bool = false,
@@ -44,7 +44,7 @@ package enum FolderWalk {
         var below: Place { Place(device: device, depth: depth + 1, opensLocked: opensLocked) }
     }
 
-    /// Takes `file` over.
+    /// Takes ownership of the descriptor `file` and closes it.
     private static func walk(
         _ file: Int32, _ place: Place, _ visit: (Int32, UnsafePointer<CChar>, stat) throws -> Void
     ) throws {
@@ -54,7 +54,7 @@ package enum FolderWalk {
             throw Errno(rawValue: problem)
         }
         defer { closedir(listing) }
-        // Without the right to search it, nothing can be told of what its names stand for.
+        // Without the right to search the folder, nothing can be learned about its entries.
         let shut = place.opensLocked ? LockedFolder(searching: file) : nil
         defer { shut?.shut() }
         while let entry = readdir(listing) {

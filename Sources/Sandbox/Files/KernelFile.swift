@@ -6,7 +6,7 @@ package import SystemPackage
     import Darwin
 #endif
 
-/// Files of /proc, which say that they are empty and give some pages at a time.
+/// Reads files of /proc, which report a size of zero and return a few pages at a time.
 package enum KernelFile {
     package static func content(of path: String) throws(Errno) -> [UInt8] {
         let file = open(path, O_RDONLY | O_CLOEXEC)

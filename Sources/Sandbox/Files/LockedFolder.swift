@@ -4,7 +4,8 @@
     import Darwin
 #endif
 
-/// A folder that its owner has shut to itself, as any process may do to hide what is in it from others of the same user.
+/// A folder whose owner has removed its own permissions, as any process may do to hide content from others of the same
+/// user.
 struct LockedFolder {
     #if os(Linux)
         /// `O_PATH`, which is hidden from Swift.
@@ -14,7 +15,7 @@ struct LockedFolder {
     private let file: Int32
     private let mode: mode_t
 
-    /// Gives its owner the right to search it, until ``shut()``; nil where there is no need to, or no right.
+    /// Gives the owner the right to search the folder until ``shut()``; nil if that is not needed or not allowed.
     init?(searching file: Int32) {
         var info = stat()
         guard fstat(file, &info) == 0, info.st_mode & 0o100 == 0, geteuid() != 0,
@@ -25,11 +26,12 @@ struct LockedFolder {
 
     func shut() { fchmod(file, mode) }
 
-    /// Opens a folder that its owner may not read; its mode is other for the moment that this takes. Returns a
-    /// descriptor, or -1 with errno.
+    /// Opens a folder that its owner may not read, by changing its mode for a moment. Returns a descriptor, or -1 with
+    /// errno.
     static func open(_ name: UnsafePointer<CChar>, in parent: Int32) -> Int32 {
         #if os(Linux)
-            // To the folder itself, whatever is put in its place meanwhile: a link is not followed.
+            // The mode is changed on the folder itself, through its descriptor: a link that replaces it is not
+            // followed.
             let place = openat(parent, name, pathOnly | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
             guard place >= 0 else { return -1 }
             defer { close(place) }

@@ -6,11 +6,12 @@ import SystemPackage
     import Darwin
 #endif
 
-/// Who owns what a run works in, when the box is root and steps are not.
+/// Changes the owner of a run's folders, when the daemon runs as root and steps don't.
 package enum Ownership {
-    /// Gives a folder and everything below it to `user`; links themselves, not what they point at.
+    /// Makes `user` the owner of a folder and everything below it. Of a link the owner is changed, not that of its
+    /// target.
     ///
-    /// Only for folders that nobody else has written to yet, or that nobody can write to any more.
+    /// Use it only for folders that nobody else has written to yet, or that nobody can write to any more.
     package static func give(_ folder: String, to user: StepUser) throws {
         try FolderWalk.visit(folder) { parent, name, _ in
             guard fchownat(parent, name, user.user, user.group, AT_SYMLINK_NOFOLLOW) == 0 else {
@@ -19,7 +20,8 @@ package enum Ownership {
         }
     }
 
-    /// Lets other users into a folder of ours; those above it stay closed, so only who is shown it gets there.
+    /// Lets other users enter a folder of ours. Its parents stay closed, so only a process to which it is mounted gets
+    /// there.
     package static func open(_ folder: String) throws {
         guard chmod(folder, 0o755) == 0 || errno == ENOENT else { throw Errno(rawValue: errno) }
     }

@@ -4,7 +4,7 @@
     import Darwin
 #endif
 
-/// The user that steps become when the box runs as root.
+/// The user that steps run as when the daemon runs as root.
 public struct StepUser: Sendable, Hashable {
     public var user: UInt32
     public var group: UInt32
@@ -14,6 +14,6 @@ public struct StepUser: Sendable, Hashable {
         self.group = group
     }
 
-    /// The box's own.
+    /// The user of this process.
     package static let box = StepUser(user: geteuid(), group: getegid())
 }

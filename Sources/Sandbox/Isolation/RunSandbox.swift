@@ -1,11 +1,11 @@
 /// The sandboxes of one run: one for each policy that its steps have.
 public struct RunSandbox: Sendable {
     public let sandbox: Sandbox
-    /// Whom steps become; nil where the box isn't root.
+    /// The user that steps run as; nil if the daemon does not run as root.
     public let user: StepUser?
-    /// What its sandboxes show beside the system and the run's own folders.
+    /// Mounts in addition to the system and the run's own folders.
     public var mounts: [SandboxMount]
-    /// Folders that outlive the run, by the name that steps give them.
+    /// Cache folders, which outlive the run, by the name that steps give them.
     public var caches: [String: SandboxMount]
 
     public init(sandbox: Sandbox, user: StepUser?, mounts: [SandboxMount] = [], caches: [String: SandboxMount] = [:]) {

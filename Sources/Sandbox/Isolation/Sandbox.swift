@@ -7,18 +7,18 @@ import Pipeline
     import Darwin
 #endif
 
-/// What encloses the steps of a box: bubblewrap on Linux, sandbox-exec on macOS.
+/// The program that isolates steps: bubblewrap on Linux, sandbox-exec on macOS.
 ///
-/// ``find(stepInit:toolchain:readable:environment:)`` tries it once, on the real machine; whether it works can't be told
-/// from versions and settings.
+/// ``find(stepInit:toolchain:readable:environment:)`` tries it once on the real machine, because versions and settings
+/// don't tell whether it works.
 public struct Sandbox: Sendable {
     /// The path of the program that makes the sandbox.
     public let program: String
-    /// `stepinit`, the first process in it.
+    /// `stepinit`, the first process in the sandbox.
     public let stepInit: String
-    /// What every sandbox shows beside the system: the toolchain, what the box's owner named.
+    /// Folders that every sandbox shows beside the system: the toolchain, and those in the daemon's settings.
     public let readable: [String]
-    /// The machine's settings in one folder; without it each is mounted by itself.
+    /// A copy of the machine's settings in one folder; without it each settings file is mounted separately.
     public var settings: SettingsCopy?
     let systemParts = SystemParts()
 
@@ -28,14 +28,14 @@ public struct Sandbox: Sendable {
         self.readable = readable
     }
 
-    /// Where things are in a sandbox; where there are no mounts, they are where they are on the box.
+    /// Paths in a sandbox. Without mounts, they are the paths on the machine.
     public enum Place {
         public static let workspace = "/workspace"
-        /// Not below /home: a user of the box may have any name, and a state folder there must stay usable.
+        /// Not below /home: a user of the machine may have any name, and a state folder there must stay usable.
         public static let home = "/sandbox/home"
-        /// On disk, and the same for all steps of a run; /tmp is each sandbox's own, in memory.
+        /// On disk, and shared by all steps of a run; /tmp belongs to each sandbox alone and is in memory.
         public static let temporary = "/var/tmp"
-        /// What the run shows of itself, all below one mount.
+        /// The files that the run shows to its steps, all below one mount.
         public static let shown = "/run/pipectl"
         public static let values = "/run/pipectl/values"
         public static let published = "/run/pipectl/published"
@@ -45,17 +45,17 @@ public struct Sandbox: Sendable {
         public static let secrets = "/run/secrets"
         public static let caches = "/caches"
 
-        /// Folders in which a step may have put anything: nothing else may be mounted below them.
+        /// Folders in which a step may have created anything: nothing else may be mounted below them.
         public static let writable = [workspace, home, temporary]
     }
 
-    /// Bytes of /tmp, at most.
+    /// Maximum size of /tmp in bytes.
     static let temporaryBytes = 1 << 30
 
-    /// Processes and threads of a compiler or workflow program, at most.
+    /// Maximum number of processes and threads of a compiler or workflow program.
     static let mostProcesses = 4_096
 
-    /// Whether paths in a sandbox differ from those of the box.
+    /// Whether paths in a sandbox differ from those on the machine.
     public static var hasMounts: Bool {
         #if os(Linux)
             true
@@ -64,13 +64,13 @@ public struct Sandbox: Sendable {
         #endif
     }
 
-    /// Looks for the sandbox and starts a process in one.
+    /// Finds the sandbox program and starts a process in a sandbox to try it.
     ///
     /// - Parameters:
     ///   - readable: Further folders that sandboxes show, read-only.
     ///   - toolchain: The Swift compiler's path; its toolchain is shown.
-    ///   - environment: `PIPECTL_BWRAP` says where bubblewrap is; without it, `PATH` does.
-    /// - Throws: ``SandboxProblem``: why there can be none here, and what to do.
+    ///   - environment: `PIPECTL_BWRAP` is the path of bubblewrap; without it, `PATH` is searched.
+    /// - Throws: ``SandboxProblem`` if there is no sandbox, with the reason and the next step.
     public static func find(
         stepInit: String, toolchain: String?, readable: [String] = [],
         environment: [String: String] = ProcessInfo.processInfo.environment
@@ -97,7 +97,7 @@ public struct Sandbox: Sendable {
         return sandbox
     }
 
-    /// What is said when a process can't be started in one; nil when it can.
+    /// Why a process can't be started in a sandbox; nil if it can.
     private func problem(_ environment: [String: String]) async throws -> String? {
         let users = StepUsers()
         let trial = command(
@@ -111,7 +111,7 @@ public struct Sandbox: Sendable {
         return result.text.split(whereSeparator: \.isNewline).last.map(String.init) ?? "nothing"
     }
 
-    /// What `stepinit` needs to be linked, and nothing else.
+    /// The variables that the linker needs to start `stepinit`, and nothing else.
     package static func linkerPath(_ environment: [String: String]) -> [String: String] {
         environment.filter { $0.key == "LD_LIBRARY_PATH" }
     }
@@ -123,7 +123,7 @@ public struct Sandbox: Sendable {
         return folders.lazy.filter { $0.hasPrefix("/") }.map { "\($0)/\(name)" }.first { access($0, X_OK) == 0 }
     }
 
-    /// The folder that holds `usr/bin/swiftc`, links resolved; nil when it is of the system.
+    /// The folder that contains `usr/bin/swiftc`, with links resolved; nil if it belongs to the system.
     static func toolchainFolder(_ swiftc: String) -> String? {
         guard let resolved = realpath(swiftc, nil) else { return nil }
         defer { free(resolved) }
@@ -135,18 +135,18 @@ public struct Sandbox: Sendable {
         return folder == "/" || folder == "/usr" ? nil : folder
     }
 
-    /// How long what is enclosed may live.
+    /// How long a sandbox lives.
     public enum Lifetime: Sendable {
-        /// Until its standard input closes: `stepinit` as the server of a run, which finds the entrances of so many
-        /// control groups among its descriptors.
+        /// Until its standard input closes: `stepinit` serves a run, and finds this number of control group
+        /// descriptors.
         case withSocket(groups: Int)
-        /// Until it ends, or the thread that started it does.
+        /// Until its process ends, or the thread that started it does.
         case withParent
-        /// The same, and it has the terminal of the session that it is started in.
+        /// Like `withParent`, and the process has the terminal of its session.
         case withTerminal
     }
 
-    /// The words that start `words` in a sandbox; without words, `stepinit` as a server.
+    /// The command that starts `words` in a sandbox; without words, it starts `stepinit` as a server.
     public func command(
         _ policy: SandboxPolicy, mounts: [SandboxMount], user: StepUser?, lifetime: Lifetime, directory: String,
         _ words: [String]
@@ -160,7 +160,7 @@ public struct Sandbox: Sendable {
     }
 }
 
-/// Why nothing can be enclosed on this machine, and what to do about it.
+/// Why no sandbox can be used on this machine, and the next step.
 public struct SandboxProblem: Error, Sendable, CustomStringConvertible {
     public let description: String
 

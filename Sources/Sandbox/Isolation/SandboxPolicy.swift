@@ -4,8 +4,8 @@ public import Pipeline
 public struct SandboxPolicy: Sendable, Hashable {
     public var network: NetworkAccess
     public var permissions: Set<SandboxPermission>
-    /// The step that has the sandbox for itself: because it is given secrets, which others could read from its processes,
-    /// or because it judges what the others run.
+    /// The step that has the sandbox for itself: because it gets secrets, which other steps could read from its
+    /// processes, or because it reviews what the other steps run.
     public var owner: String?
 
     public init(
@@ -17,11 +17,11 @@ public struct SandboxPolicy: Sendable, Hashable {
     }
 }
 
-/// A folder or file of the box, as a sandbox sees it.
+/// A folder or file of the machine, and its path in a sandbox.
 public struct SandboxMount: Sendable, Hashable {
     public enum Access: Sendable, Hashable { case read, write }
 
-    /// Absolute, on the box.
+    /// Absolute path on the machine.
     public var source: String
     /// Absolute, in the sandbox.
     public var target: String

@@ -3,8 +3,7 @@
     import Glibc
     import Pipeline
 
-    /// What a sandbox is made of, in the words of bwrap(1). They are the whole of what a step can see: the list starts from
-    /// nothing.
+    /// The arguments for bwrap(1) that describe a sandbox. A step sees nothing that is not listed here.
     struct SandboxWords {
         let sandbox: Sandbox
         let policy: SandboxPolicy
@@ -12,7 +11,7 @@
         let user: StepUser?
 
         private var words: [String] = []
-        /// Folders that exist in the sandbox already.
+        /// Folders that exist in the sandbox at this point.
         private var made: Set<String> = ["/"]
 
         init(sandbox: Sandbox, policy: SandboxPolicy, mounts: [SandboxMount], user: StepUser?) {
@@ -28,18 +27,19 @@
             build.system()
             if sharesKernel { build.kernel() }
             build.ownPlaces()
-            // After /tmp is the sandbox's own, or what lies below it on the box would be hidden.
+            // These come after the sandbox's own /tmp is mounted, or the folders below the machine's /tmp would be
+            // hidden.
             for path in sandbox.readable where build.exists(path) { build.mount(SandboxMount(path)) }
             for mount in mounts { build.mount(mount) }
             build.identity()
             if !sharesKernel { build.kernel() }
-            // The root itself is a tmpfs, which the sandbox's user could write to.
+            // The root is a tmpfs to which the sandbox's user could write.
             build.words += ["--remount-ro", "/", "--chdir", "/", "--as-pid-1"]
             build.words += ["--", Sandbox.Place.stepInit]
             // Only the user that owns it may enter it.
             if case .withSocket(let groups) = lifetime, groups > 0 { build.words += ["--enter", String(groups)] }
             build.words += build.confinement(lifetime)
-            // Steps have limits of their own; a compiler or a workflow program has only its deadline.
+            // Steps have limits of their own; a compiler or a workflow program has only a deadline.
             if lifetime.isOfParent { build.words += ["--processes", String(Sandbox.mostProcesses)] }
             build.words += ["--chdir", directory]
             return build.words + (command.isEmpty ? [] : ["--"] + command)
@@ -49,7 +49,7 @@
             words = [sandbox.program]
             words += ["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--cap-drop", "ALL"]
             words += ["--hostname", "pipectl"]
-            // A terminal that is the session's own may be typed into; any other must be out of reach (TIOCSTI).
+            // A process may use the terminal of its own session only; it could type into any other (TIOCSTI).
             if case .withTerminal = lifetime {} else { words.append("--new-session") }
             if user == nil {
                 words += ["--unshare-user"]

@@ -7,19 +7,19 @@ package import SystemPackage
     import Darwin
 #endif
 
-/// A sandbox that was started before there was a run for it: nothing has ever run in it but `stepinit`.
+/// A sandbox that is started before there is a run for it; nothing but `stepinit` has ever run in it.
 ///
-/// Starting a sandbox takes the kernel some milliseconds, most of them for its namespaces. One that waits has the user,
-/// the folders, the control group and the first supervisor of its later run. It serves that run if the run would start the
-/// same sandbox, word for word and within the same limits, and is ended otherwise.
+/// Starting a sandbox takes the kernel some milliseconds, most of them for its namespaces. A standby sandbox already
+/// has the user, the folders, the control group and the first supervisor of its later run. The run uses it if it would
+/// start the same sandbox with the same command and limits; otherwise it is ended.
 public final class StandbySandbox: Sendable {
     private let words: [String]
-    /// Limits are handed down when a process is started: those of this one may be others by now.
+    /// A process inherits its limits when it starts; those of this process may differ by now.
     private let limits: InheritedLimits
     private let host: Mutex<StepHost?>
     private let groups: ControlGroups?
     private let groupName: String
-    /// Where it sees the workspace.
+    /// The path at which the sandbox shows the workspace.
     private let workspace: FilePath
 
     /// Starts a sandbox; blocks.
@@ -57,15 +57,15 @@ public final class StandbySandbox: Sendable {
         }
     }
 
-    /// Ends it unless it was taken, and waits for that.
+    /// Ends the sandbox unless a run took it, and waits for its end.
     ///
-    /// - Returns: Whether it is certain that nothing of it lives.
+    /// - Returns: Whether it is certain that no process of it is alive.
     @discardableResult public func close() -> Bool {
         guard let host = host.withLock({ $0.take() }) else { return true }
         return host.close()
     }
 
-    /// The same for one that no run will have, with its control group.
+    /// Ends a sandbox that no run will use, and removes its control group.
     @discardableResult public func discard() -> Bool {
         let isOver = close()
         groups?.removeGroup(ofRun: groupName)
@@ -73,7 +73,7 @@ public final class StandbySandbox: Sendable {
     }
 }
 
-/// What a new process takes over of ours: what setrlimit(2) bounds, soft and hard, and the priority.
+/// What a new process inherits from this one: the soft and hard limits of setrlimit(2), and the priority.
 struct InheritedLimits: Equatable {
     var limits: [rlim_t]
     var priority: Int32

@@ -1,5 +1,5 @@
-/// What of the machine a sandbox shows, read-only: the system's programs and libraries, and of its settings only those
-/// that tools need to work. Nothing here holds a secret; homes, state, logs and mail are not on the list.
+/// The parts of the machine that a sandbox shows, read-only: programs and libraries of the system, and those of its
+/// settings that tools need. None of them holds a secret; homes, state, logs and mail are not listed.
 package enum SystemFolders {
     /// Folders, or links to such, in the root.
     package static let roots = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"]
@@ -13,7 +13,7 @@ package enum SystemFolders {
         "/etc/pki/ca-trust", "/etc/crypto-policies",
     ]
 
-    /// How many processors there are: some runtimes look nowhere else.
+    /// The number of processors: some runtimes read it only here.
     static let devices = ["/sys/devices/system/cpu"]
 
     /// For steps that may use the network.

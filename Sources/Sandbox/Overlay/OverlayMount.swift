@@ -10,12 +10,12 @@ import SystemPackage
     import Darwin
 #endif
 
-/// The process that holds the mount of one run's workspace: `stepinit --layers`.
+/// The process that holds the overlay mount of one run's workspace: `stepinit --layers`.
 ///
-/// The mount is in a namespace that only this process and what enters it are in, and goes with them: whatever is
-/// killed, the box's own mounts never change. Whoever dies first, the kernel undoes the mount.
+/// The mount exists only in the namespace of this process and of the processes that enter it, so the machine's own
+/// mounts never change. When the last of them ends, even by kill -9, the kernel removes the mount.
 package final class OverlayMount: Sendable {
-    /// A folder that is shown, and who owns its files on the disk.
+    /// A folder that becomes a layer, and the owner of its files on disk.
     package struct Shown: Sendable {
         var path: String
         var owner: StepUser
@@ -31,7 +31,7 @@ package final class OverlayMount: Sendable {
         var pid: pid_t
         /// Whether its namespace can be entered.
         var isOpen = false
-        /// The mounted folder, open: it stays readable even when the process is killed.
+        /// A descriptor of the mounted folder; it stays readable even if the process is killed.
         var root: Int32 = -1
     }
 
@@ -39,14 +39,14 @@ package final class OverlayMount: Sendable {
     private let stepInit: String
     private let folder: String
 
-    /// How long each answer may take.
+    /// How long each answer of the process may take.
     private static let patience = Duration.seconds(20)
 
-    /// Mounts `folder`/upper over `layers`, newest first, at `folder`/merged; `folder` also holds an empty `work`.
+    /// Mounts `folder`/upper over `layers`, newest first, at `folder`/merged; `folder` also contains an empty `work`.
     ///
-    /// All files in it are `user`'s, whoever owns them on the disk; without root there is one user anyway. Blocks for
-    /// some milliseconds.
-    /// - Throws: ``OverlayProblem`` when that can't be done here; `Errno` when it can't be started.
+    /// All files in the mount belong to `user`, whoever owns them on disk; without root there is only one user. It
+    /// blocks for some milliseconds.
+    /// - Throws: ``OverlayProblem`` if overlays can't be used here; `Errno` if the process can't be started.
     package static func start(
         stepInit: String, folder: String, layers: [Shown], user: StepUser?
     ) throws -> OverlayMount {
@@ -56,9 +56,9 @@ package final class OverlayMount: Sendable {
         return holder
     }
 
-    /// Starts the process for a mount to come, whose layers need not be known; returns at once.
+    /// Starts the process before the layers of its mount are known, and returns at once.
     ///
-    /// - Throws: `Errno` when it can't be started.
+    /// - Throws: `Errno` if the process can't be started.
     package static func open(stepInit: String, folder: String, user: StepUser?) throws -> OverlayMount {
         let (ours, theirs) = try socketPair()
         defer { closeFile(theirs) }
@@ -75,16 +75,16 @@ package final class OverlayMount: Sendable {
 
     private static func words(_ user: StepUser) -> String { "\(user.user):\(user.group)" }
 
-    /// Has the process take up layers, newest first, once; what is in them may change until ``mount()``.
+    /// Passes the layers to the process, newest first. Call it once. Their content may change until ``mount()``.
     ///
-    /// Returns at once: what goes wrong is thrown there.
+    /// It returns at once; ``mount()`` throws its errors.
     package func take(_ layers: [Shown]) {
         say(layers.flatMap { [OverlayMount.words($0.owner), $0.path] })
     }
 
-    /// Waits until what ``enter`` starts sees the place of the mount, and the mount itself once that is there.
+    /// Waits until the command ``enter`` can be used. What it starts sees the mount as soon as that exists.
     ///
-    /// - Throws: ``OverlayProblem`` when that can't be done here; the process has ended then.
+    /// - Throws: ``OverlayProblem`` if overlays can't be used here; the process has ended then.
     package func waitUntilOpen() throws {
         guard let held = state.withLock({ $0 }) else { throw OverlayProblem("it has ended") }
         if held.isOpen { return }
@@ -97,9 +97,9 @@ package final class OverlayMount: Sendable {
         }
     }
 
-    /// Mounts what was taken up, once; blocks until it is there.
+    /// Mounts the layers and blocks until that is done. Call it once.
     ///
-    /// - Throws: ``OverlayProblem`` when that can't be done here; the process has ended then.
+    /// - Throws: ``OverlayProblem`` if overlays can't be used here; the process has ended then.
     package func mount() throws {
         guard let held = state.withLock({ $0 }), held.root < 0 else {
             throw OverlayProblem("it is mounted already, or has ended")
@@ -117,7 +117,7 @@ package final class OverlayMount: Sendable {
         }
     }
 
-    /// A problem is told by the answer that is waited for: the process has ended then, and said why.
+    /// An error is reported by the answer that is waited for: the process prints the reason and ends.
     private func say(_ words: [String]) {
         guard let socket = state.withLock({ $0?.socket }) else { return }
         let bytes = words.flatMap { word -> [UInt8] in Array(word.utf8) + [0] }
@@ -135,25 +135,26 @@ package final class OverlayMount: Sendable {
         self.folder = folder
     }
 
-    /// The words before a command that is to see the mount, and `folder` otherwise as the box does.
+    /// The start of a command that is to see the mount; it sees everything else as the daemon does.
     ///
-    /// The number is no other process's before this one is waited for, which only ``close()`` does.
+    /// The process id can't be reused before ``close()``, which alone waits for the process.
     package var enter: [String] { [stepInit, "--within", String(state.withLock { $0?.pid ?? 0 }), "--"] }
 
     /// How the mount is reached; nil before ``mount()`` and after ``close()``.
     package var place: WorkspaceMount? {
         guard let root = state.withLock({ $0?.root }), root >= 0 else { return nil }
         return WorkspaceMount(
-            // With the dot it is a folder like any other, also for those that open it without following links.
+            // With the dot at its end the path is a folder even for those that open it without following links.
             view: FilePath("/proc/self/fd/\(root)/."), upper: FilePath("\(folder)/upper"), enter: enter,
             isThere: { self.isRunning })
     }
 
-    /// Whether the process is there; to be asked when it is open.
+    /// Whether the process is running. Ask only after ``waitUntilOpen()``.
     package var isRunning: Bool {
         state.withLock { state in
             guard let state else { return false }
-            // All that it says is heard before it is asked for: what can be read is the end.
+            // All its messages have been read before this is asked, so if its socket is readable now, the process has
+            // ended.
             var look = pollfd(fd: state.socket, events: Int16(POLLIN), revents: 0)
             return poll(&look, 1, 0) == 0
         }
@@ -161,7 +162,7 @@ package final class OverlayMount: Sendable {
 
     deinit { close() }
 
-    /// Ends the process and with it the mount; to be called when nothing of the run is alive.
+    /// Ends the process and with it the mount. Call it when no process of the run is alive.
     package func close() {
         guard
             let open = state.withLock({ state in
@@ -175,12 +176,12 @@ package final class OverlayMount: Sendable {
     private static func end(_ state: State) {
         if state.root >= 0 { closeFile(state.root) }
         closeFile(state.socket)
-        // It has nothing to do but to go, also one that was stopped; only a disk that hangs could keep it.
+        // The process ends at once, even if it was stopped; only a disk that hangs could delay it.
         kill(state.pid, SIGKILL)
         ChildEnd.reap(state.pid)
     }
 
-    /// What it says, up to the end of a line or of everything.
+    /// Reads a message of the process, up to the end of the line or of the stream.
     private static func line(from socket: Int32) throws -> String {
         let limit = ContinuousClock.now + patience
         var text: [UInt8] = []
@@ -202,7 +203,7 @@ package final class OverlayMount: Sendable {
 
 private func openFolder(_ path: String) -> Int32 { open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) }
 
-/// Why workspaces can't be laid over others on this machine.
+/// Why workspaces can't use overlays on this machine.
 package struct OverlayProblem: Error, Sendable, CustomStringConvertible {
     package let description: String
 

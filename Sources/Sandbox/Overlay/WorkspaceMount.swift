@@ -1,14 +1,14 @@
 public import SystemPackage
 
-/// A workspace that is mounted for one run alone, in a namespace of its own.
+/// A workspace that is mounted for one run alone, in its own namespace.
 public struct WorkspaceMount: Sendable {
-    /// Where the box reads and writes what steps see as their workspace.
+    /// The path through which the daemon reads and writes the steps' workspace.
     public var view: FilePath
-    /// The folder with what was written since it was mounted, and nothing else.
+    /// The folder with only those files that were written since the workspace was mounted.
     public var upper: FilePath
-    /// The words before a command that is to see it.
+    /// The start of a command that is to see the mount.
     public var enter: [String]
-    /// Whether those words still lead there: not after somebody has ended the process that holds it.
+    /// Whether the mount still exists: it does not if somebody has ended the process that holds it.
     public var isThere: @Sendable () -> Bool
 
     public init(view: FilePath, upper: FilePath, enter: [String], isThere: @escaping @Sendable () -> Bool) {

@@ -6,9 +6,9 @@
     import Darwin
 #endif
 
-/// The end of a child, to be waited for with a limit, which waitpid(2) has none of.
+/// Waits for the end of a child with a time limit, which waitpid(2) does not have.
 struct ChildEnd: ~Copyable {
-    /// Nil where the system has no such thing.
+    /// Nil where the system has no descriptors for processes.
     private let descriptor: Int32?
 
     init(_ pid: pid_t) {
@@ -23,8 +23,8 @@ struct ChildEnd: ~Copyable {
 
     deinit { if let descriptor { closeFile(descriptor) } }
 
-    /// Waits for a child that was killed: for a second, then on a thread of its own. What hangs in the kernel does not end,
-    /// and nor does the first process of a namespace before all in there has.
+    /// Waits for a killed child: for a second at first, then on a thread of its own. A process that hangs in the kernel
+    /// does not end, nor does the first process of a namespace before all others in it.
     static func reap(_ pid: pid_t) {
         let end = ChildEnd(pid)
         for _ in 0..<10 {
@@ -34,10 +34,10 @@ struct ChildEnd: ~Copyable {
         _ = startThread { while waitpid(pid, nil, 0) < 0 && errno == EINTR {} }
     }
 
-    /// Returns when it has ended, or after a tenth of a second at most.
+    /// Returns when the child has ended, or after at most a tenth of a second.
     func wait() {
         guard let descriptor else {
-            // Most end within milliseconds, for which the next run may wait.
+            // Most children end within milliseconds, and the next run may be waiting.
             usleep(500)
             return
         }

@@ -6,15 +6,15 @@
 
 /// A message over a unix socket with open descriptors beside it (SCM_RIGHTS, unix(7)).
 package enum DescriptorMessage {
-    /// Returns an errno; 0 when it was sent.
+    /// Sends all bytes and returns 0, or an errno.
     package static func send(_ bytes: [UInt8], files: [Int32], over socket: Int32) -> Int32 {
         if sendSome(bytes[...], files: files, over: socket) == bytes.count { return 0 }
         return errno == 0 ? EIO : errno
     }
 
-    /// Sends the descriptors with as many of the bytes as there is room for.
+    /// Sends the descriptors, with as many of the bytes as the socket takes.
     ///
-    /// - Returns: How many those are; -1 with errno when nothing was sent.
+    /// - Returns: The number of bytes sent; -1 with errno if nothing was sent.
     static func sendSome(_ bytes: ArraySlice<UInt8>, files: [Int32], over socket: Int32) -> Int {
         #if os(Linux)
             typealias Length = Int

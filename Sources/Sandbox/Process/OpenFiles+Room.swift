@@ -7,14 +7,14 @@ import Results
 #endif
 
 extension OpenFiles {
-    /// Descriptors that starting a tool takes at most: pipes and their other ends, the process, the library's own.
+    /// Maximum number of descriptors that starting a tool takes: pipes with both ends, the process, the library's own.
     static let perTool = 16
 
-    /// Waits until a tool can be started without running out of descriptors on the way.
+    /// Waits until a tool can be started without running out of descriptors.
     ///
-    /// swift-subprocess 1.0.2 ends the whole process when it can't open one (its issue 223), so the room is asked for
-    /// before. That the answer still holds a moment later is what ``reserve`` is for.
-    /// - Throws: ``NoRoom`` when there is none for as long as `patience`.
+    /// swift-subprocess 1.0.2 ends the whole process if it can't open a descriptor (its issue 223), so this is checked
+    /// first. ``reserve`` covers descriptors that are opened between the check and the start.
+    /// - Throws: ``NoRoom`` if there are too few for as long as `patience`.
     static func waitForRoom(_ count: Int = perTool, patience: Duration = .seconds(60)) async throws {
         let deadline = ContinuousClock.now + patience
         while !hasRoom(count) {
@@ -34,7 +34,7 @@ extension OpenFiles {
         return true
     }
 
-    /// Too few descriptors for too long.
+    /// There were too few descriptors for too long.
     struct NoRoom: Error, CustomStringConvertible {
         var wanted: Int
         var patience: Duration

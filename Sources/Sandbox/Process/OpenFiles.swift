@@ -5,19 +5,19 @@
 #endif
 import Synchronization
 
-/// The process's limit of open descriptors.
+/// The limit of open descriptors of this process.
 public enum OpenFiles {
-    /// Descriptors that a running step takes at most: control socket and pipe, both with their other end while it
-    /// is started, log, tail and times.
+    /// Maximum number of descriptors of a running step: control socket and pipe, both with the other end while it
+    /// starts, log, tail and times.
     static let perStep = 8
-    /// What everything else of the process needs: the index, repositories, sockets, pages.
+    /// Descriptors for everything else in the process: the index, repositories, sockets, pages.
     static let reserve = 128
 
     private static let raisedFrom = Mutex<UInt32?>(nil)
 
-    /// Raises the soft limit to the hard one and returns it; to be called once, at the start of `main`.
+    /// Raises the soft limit to the hard limit and returns it. Call it once, at the start of `main`.
     ///
-    /// Steps get the limit that was there before, since some programs close every descriptor that is possible.
+    /// Steps get the earlier limit, since some programs close every possible descriptor.
     @discardableResult public static func raiseLimit() -> Int {
         var limit = rlimit()
         guard getrlimit(files, &limit) == 0 else { return 256 }
@@ -32,7 +32,7 @@ public enum OpenFiles {
         return Int(clamping: limit.rlim_cur)
     }
 
-    /// How many steps may run at a time before descriptors run out.
+    /// The number of steps that the limit of descriptors allows at the same time.
     package static var stepsThatFit: Int {
         var limit = rlimit()
         guard getrlimit(files, &limit) == 0 else { return 16 }

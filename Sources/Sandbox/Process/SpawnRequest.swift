@@ -6,22 +6,22 @@ import SystemPackage
     import Darwin
 #endif
 
-/// A process to be started: its words, what it knows of the environment, and the descriptors that it gets.
+/// A process to be started: its command, its environment and its descriptors.
 struct SpawnRequest: Sendable {
     var words: [String]
     /// As "NAME=value".
     var variables: [String]
-    /// Of ours, and the numbers that the process finds them by; none of ours may be one of theirs.
+    /// Pairs of our descriptor and its number in the new process; no number of ours may be among the numbers of theirs.
     var descriptors: [(own: Int32, given: Int32)]
 
-    /// The command with no more of our environment than it needs to be linked: whatever else is in there is not shown.
+    /// The command with only those of our variables that its linker needs, so that no other variable leaks.
     init(_ words: [String], descriptors: [(own: Int32, given: Int32)]) {
         self.words = words
         self.descriptors = descriptors
         variables = getenv("LD_LIBRARY_PATH").map { ["LD_LIBRARY_PATH=" + String(cString: $0)] } ?? []
     }
 
-    /// Starts it from the thread that calls, whose namespaces it has.
+    /// Starts the process from the calling thread, whose namespaces it inherits.
     func start() -> Result<pid_t, Errno> {
         spawn(words, variables: variables) { actions, attributes in
             for (own, given) in descriptors { posix_spawn_file_actions_adddup2(&actions, own, given) }

@@ -1,6 +1,6 @@
-/// A command that a person wants run as a step would be: in its sandbox, with its variables, and without its secrets.
+/// A command that a person runs like a step: in its sandbox, with its variables, but without its secrets.
 public struct OpenedStep: Sendable {
-    /// What is started, with the words that lead into the sandbox.
+    /// The full command, which enters the sandbox first.
     public var words: [String]
     public var environment: [String: String]
 

@@ -6,7 +6,7 @@ import SystemPackage
     import Darwin
 #endif
 
-/// Reads an attempt's output beside waiting for its report.
+/// Reads an attempt's output until its report arrives.
 struct OutputReader {
     /// Bytes of one read, and of the pipe of a step that prints much.
     private static let size = 1 << 18
@@ -23,11 +23,11 @@ struct OutputReader {
 
     func free() { buffer?.deallocate() }
 
-    /// Hands output over until a report can be read (true) or the time is over (false).
+    /// Passes output on until a report can be read (true) or the time is over (false).
     mutating func waitForReport(on control: Int32, atMost wait: Duration) throws -> Bool {
         var files = [
             pollfd(fd: control, events: Int16(POLLIN), revents: 0),
-            // A negative number is left out: the output may end long before the command does.
+            // poll(2) ignores a negative descriptor: the output may end long before the command does.
             pollfd(fd: pipe, events: Int16(POLLIN), revents: 0),
         ]
         let milliseconds = Int32(clamping: Int((wait / .milliseconds(1)).rounded(.up)))
@@ -38,13 +38,14 @@ struct OutputReader {
         return files[0].revents != 0
     }
 
-    /// Whether the supervisor has said how the command ended.
+    /// Whether the supervisor has reported the end of the command.
     func hasReport(on control: Int32) -> Bool {
         var file = pollfd(fd: control, events: Int16(POLLIN), revents: 0)
         return poll(&file, 1, 0) > 0 && file.revents != 0
     }
 
-    /// Takes what is left in the pipe; what a process outside the step's tree writes into it does not hold us up.
+    /// Reads what is left in the pipe. The number of reads is limited, so a process outside the step's tree that writes
+    /// into the pipe does not delay us.
     mutating func drain() { read(atMost: 64) }
 
     private mutating func read(atMost rounds: Int) {
@@ -63,7 +64,7 @@ struct OutputReader {
         }
     }
 
-    /// Fewer switches between the two processes; most steps never print enough to need it.
+    /// A larger pipe saves switches between the processes; most steps never print enough to need it.
     private mutating func enlargePipe() {
         #if os(Linux)
             guard !isPipeLarge else { return }

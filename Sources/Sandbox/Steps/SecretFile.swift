@@ -1,6 +1,6 @@
-/// A secret on its way to a step, as a file.
+/// A secret that a step gets as a file.
 package struct SecretFile: Sendable {
-    /// The file's name: the secret's.
+    /// The file's name, which is the secret's name.
     package let name: String
     package let bytes: [UInt8]
 

@@ -1,20 +1,20 @@
 import Pipeline
 package import SystemPackage
 
-/// What a command needs to be started.
+/// Everything that is needed to start a command.
 package struct StepCommand: Sendable {
     package var arguments: [String]
     package var workingDirectory: FilePath
     package var environment: [String: String]
-    /// Files that the command finds in ``secretsFolder``, readable for it alone and on no disk.
+    /// Files that appear in ``secretsFolder``. Only the command can read them, and they are never on disk.
     package var secrets: [SecretFile] = []
-    /// Where the command sees ``secrets``.
+    /// The path of the folder with ``secrets``, as the command sees it.
     package var secretsFolder: FilePath = "/run/secrets"
-    /// What each process of it may use.
+    /// The limits of each of its processes.
     package var limits = ProcessLimits()
     /// Whether its input and output are a pseudo-terminal.
     package var hasTerminal = false
-    /// Its control group, if the box has any.
+    /// Its control group; nil without control groups.
     package var group: ControlGroup?
 
     package init(
@@ -30,17 +30,17 @@ package struct StepCommand: Sendable {
     }
 }
 
-/// What the kernel limits for each process by itself (setrlimit(2)); 0 means nothing.
+/// Limits that the kernel applies to each process (setrlimit(2)); 0 means no limit.
 package struct ProcessLimits: Sendable, Equatable {
-    /// Seconds.
+    /// In seconds.
     package var cpuTime: UInt64 = 0
-    /// Bytes of a file that is written.
+    /// Maximum size of a file that is written, in bytes.
     package var fileSize: UInt64 = 0
-    /// Bytes of memory that is not shared or mapped from a file.
+    /// Bytes of memory that is neither shared nor mapped from a file.
     package var data: UInt64 = 0
-    /// Processes of the step's user.
+    /// Number of processes of the step's user.
     package var processes: UInt64 = 0
-    /// Open files.
+    /// Number of open files.
     package var openFiles: UInt64 = 0
 
     package init(
@@ -55,7 +55,7 @@ package struct ProcessLimits: Sendable, Equatable {
 }
 
 extension StepCommand {
-    /// What a supervisor is told: `struct launch` of stepinit, then its texts and secrets.
+    /// Encodes the request to a supervisor: `struct launch` of stepinit, then its texts and secrets.
     ///
     /// - Throws: ``StepProcessProblem/nulByte``.
     func launch(grace: Duration) throws -> [UInt8] {
@@ -80,7 +80,7 @@ extension StepCommand {
             texts += secret.name.utf8
             end()
         }
-        // One pass over all of them: each is short.
+        // One search over all texts is enough, and each of them is short.
         guard texts.count(where: { $0 == 0 }) == ends else { throw StepProcessProblem.nulByte }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(64 + texts.count)
@@ -89,7 +89,7 @@ extension StepCommand {
         append(UInt32(arguments.count))
         append(UInt32(environment.count))
         append(UInt32(clamping: Int(grace / .milliseconds(1))))
-        // A limit that was asked for can't be raised again; the usual one is only where programs start.
+        // A requested limit is hard, so the step can't raise it; the default is only a soft limit.
         let flags: [(Bool, UInt32)] = [(hasTerminal, 1), (limits.openFiles != 0, 2)]
         append(flags.reduce(UInt32(0)) { $0 | ($1.0 ? $1.1 : 0) })
         append(UInt32(secrets.count))

@@ -8,10 +8,10 @@ package import SystemPackage
     import Darwin
 #endif
 
-/// The `stepinit` process of a run, which starts its steps and leaves nothing of them alive.
+/// The `stepinit` process of a run, which starts its steps and ends all their processes.
 ///
-/// Started with the first step and again if a step has killed it. What is written here by hand is declared in
-/// `Sources/stepinit/requests.h`.
+/// It is started with the first step, and again if a step has killed it. The binary layouts written here are declared
+/// in `Sources/stepinit/requests.h`.
 package final class StepHost: Sendable {
     private struct State {
         var socket: Int32 = -1
@@ -21,20 +21,20 @@ package final class StepHost: Sendable {
         var idle: [Supervisor] = []
     }
 
-    /// The words that start it: alone, or as the first process of a sandbox.
+    /// The command that starts it: alone, or as the first process of a sandbox.
     private let command: [String]
     private let state = Mutex(State())
 
-    /// The control group that it and all it starts are in.
+    /// The control group of this process and all its descendants.
     private let group: ControlGroup?
 
-    /// Supervisors that are kept for attempts to come.
+    /// Maximum number of idle supervisors that are retained for later attempts.
     private static let mostIdle = 4
 
     /// Whether it is the first process of a sandbox.
     private let isEnclosed: Bool
 
-    /// How long everything may take to be gone once it is asked to.
+    /// How long all processes may take to end once they are asked to.
     private let patience: Duration
 
     /// - Parameter isEnclosed: Whether it is the first process of a sandbox, which no step can stop.
@@ -45,7 +45,7 @@ package final class StepHost: Sendable {
         patience = isEnclosed ? .seconds(20) : .seconds(2)
     }
 
-    /// Hands an attempt to a supervisor: one that has nothing to do, or a new one.
+    /// Passes an attempt to an idle supervisor, or to a new one.
     ///
     /// - Parameters:
     ///   - launch: `struct launch` and what follows it.
@@ -63,10 +63,10 @@ package final class StepHost: Sendable {
         throw StepProcessProblem.lost
     }
 
-    /// Takes back a supervisor that said that it waits for the next attempt.
+    /// Takes back a supervisor that has reported that it waits for the next attempt.
     func giveBack(_ supervisor: Supervisor) {
         let isTaken = state.withLock { state in
-            // Each counts among the processes that the run may have, also when no step goes on.
+            // Each supervisor counts towards the run's limit of processes, even when no step runs.
             guard state.pid == supervisor.host, state.idle.count < StepHost.mostIdle else { return false }
             state.idle.append(supervisor)
             return true
@@ -77,7 +77,8 @@ package final class StepHost: Sendable {
     private func takeIdle() -> Supervisor? {
         state.withLock { state in
             while let supervisor = state.idle.popLast() {
-                // A step that runs as our own user can have killed any of the two: neither says anything unasked.
+                // A step that runs as our own user can kill either process, so a readable socket means that its process
+                // has ended.
                 var files = [state.socket, supervisor.socket].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
                 let count = poll(&files, 2, 0)
                 if count == 0 { return supervisor }
@@ -91,7 +92,7 @@ package final class StepHost: Sendable {
     private func startSupervisor() throws -> Supervisor {
         let (ours, theirs) = try socketPair()
         defer { closeFile(theirs) }
-        // A supervisor that hangs must not hang the attempt: no byte is taken for half a minute.
+        // A supervisor that hangs must not block the attempt: the send fails after half a minute.
         var limit = timeval(tv_sec: 30, tv_usec: 0)
         setsockopt(ours, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         do {
@@ -102,7 +103,7 @@ package final class StepHost: Sendable {
                     if state.socket < 0 { try start(&state) }
                     let code = StepHost.send(request: 1, id: id, files: [theirs], over: state.socket)
                     if code == 0 { break }
-                    // A new one serves those that follow.
+                    // Later attempts get a new process.
                     end(&state)
                     if isRetry { throw Errno(rawValue: code) }
                 }
@@ -114,13 +115,13 @@ package final class StepHost: Sendable {
         }
     }
 
-    /// Whether it need not be started first, which takes as long as the machine's file systems take to answer.
+    /// Whether it is running already. Starting it may block for as long as the machine's file systems take to answer.
     var isStarted: Bool { state.withLock { $0.socket >= 0 } }
 
-    /// Its number; nil while it is not started.
+    /// The process id; nil while it is not running.
     package var process: pid_t? { state.withLock { $0.socket >= 0 ? $0.pid : nil } }
 
-    /// Whether who is in its sandbox finds this folder of ours at `place`; to be asked before a step could change it.
+    /// Whether processes in its sandbox see this folder of ours at `place`. Ask before a step could change it.
     func sees(_ folder: FilePath, at place: FilePath) -> Bool {
         #if os(Linux)
             let pid = state.withLock { $0.socket >= 0 ? firstChild(of: $0.pid) : nil }
@@ -135,36 +136,37 @@ package final class StepHost: Sendable {
     }
 
     #if os(Linux)
-        /// The first in the kernel's list (proc_tid_children(5)).
+        /// The first child in the kernel's list (proc_tid_children(5)).
         private func firstChild(of pid: pid_t) -> pid_t? {
             let list = (try? KernelFile.content(of: "/proc/\(pid)/task/\(pid)/children")) ?? []
             return pid_t(String(decoding: list.prefix { $0 != 0x20 }, as: UTF8.self))
         }
     #endif
 
-    /// Starts it before it is asked for anything.
+    /// Starts it before the first request.
     func startNow() throws {
         try state.withLock { state in
             if state.socket < 0 { try start(&state) }
         }
     }
 
-    /// The same with a supervisor that waits for the first attempt, which starts one itself where none could be.
+    /// Starts it together with a supervisor for the first attempt. If that fails, the attempt starts a supervisor
+    /// itself.
     func startWithSupervisor() throws {
         try startNow()
         if let supervisor = try? startSupervisor() { giveBack(supervisor) }
     }
 
-    /// Kills the supervisor itself, when it does not answer; what it watched over is then killed by stepinit.
+    /// Kills a supervisor that does not answer; stepinit then kills the processes that it supervised.
     func kill(_ id: UInt32) {
         state.withLock { state in
             if state.socket >= 0 { _ = StepHost.send(request: 2, id: id, files: [], over: state.socket) }
         }
     }
 
-    /// Ends stepinit and waits for it; to be called when the run's last attempt has ended.
+    /// Ends stepinit and waits for it. Call it when the run's last attempt has ended.
     ///
-    /// - Returns: Whether it is certain that nothing of it lives.
+    /// - Returns: Whether it is certain that no process of it is alive.
     package func close() -> Bool { state.withLock { end(&$0) } }
 
     @discardableResult private func end(_ state: inout State) -> Bool {
@@ -172,8 +174,8 @@ package final class StepHost: Sendable {
         state.idle = []
         guard state.socket >= 0 else { return true }
         closeFile(state.socket)
-        // With its socket it ends, and in a sandbox everything with it: who made that waits for it. Unconfined, a step that
-        // runs as our own user may have stopped it.
+        // It ends when its socket closes, and in a sandbox everything ends with it; bubblewrap waits for that. Without
+        // a sandbox, a step that runs as our own user may have stopped it, so the wait has a limit.
         var status: Int32 = 0
         let clock = ContinuousClock()
         let limit = clock.now + patience
@@ -187,15 +189,15 @@ package final class StepHost: Sendable {
             }
             end.wait()
         }
-        // What hangs in the kernel can't be ended from here: killing what waits for it frees us of waiting, not the box
-        // of it.
+        // A process that hangs in the kernel can't be ended from here. Killing the process that waits for it frees us
+        // from waiting, although the hanging process remains on the machine.
         _ = killProcess(state.pid, SIGKILL)
         ChildEnd.reap(state.pid)
         state = State(nextID: state.nextID)
         return false
     }
 
-    /// Whether nothing in the sandbox can have outlived the process that ended so.
+    /// Whether this exit status proves that no process in the sandbox is alive.
     private func isEndOfAll(_ status: Int32) -> Bool {
         // bubblewrap waits for the first process of the sandbox, which ends when all others have (pid_namespaces(7)), and
         // passes its signal on as a status of its own: where a signal has ended bubblewrap, it did not wait.
@@ -205,13 +207,13 @@ package final class StepHost: Sendable {
     private func start(_ state: inout State) throws {
         let (ours, theirs) = try socketPair()
         defer { closeFile(theirs) }
-        // Above the numbers that stepinit finds them by, so that none is overwritten before it is moved.
+        // The numbers are above those that stepinit expects, so that none is overwritten before it is moved.
         let entrances = try (group?.entrances() ?? []).map { entrance in
             defer { closeFile(entrance) }
             return fcntl(entrance, F_DUPFD_CLOEXEC, 32)
         }
         defer { entrances.forEach(closeFile) }
-        // The commands get an environment of their own; this process must not show ours.
+        // Commands get their own environment; this process must not reveal ours.
         var request = SpawnRequest(command, descriptors: [(own: theirs, given: 0)])
         for (number, entrance) in entrances.enumerated() {
             request.descriptors.append((own: entrance, given: 3 + Int32(number)))
@@ -224,7 +226,7 @@ package final class StepHost: Sendable {
         }
     }
 
-    /// Returns an errno; 0 when it was sent.
+    /// Sends a request and returns 0, or an errno.
     private static func send(request: UInt32, id: UInt32, files: [Int32], over socket: Int32) -> Int32 {
         let bytes = [request, id].withUnsafeBytes { Array($0) }
         return DescriptorMessage.send(bytes, files: files, over: socket)

@@ -8,23 +8,23 @@ import SystemPackage
     import Darwin
 #endif
 
-/// The thread of one run: its tasks, and the waiting for what its steps say while they are young and quiet.
+/// The thread of one run: it runs the run's tasks and reads the output of steps that are new and print little.
 ///
-/// A step that ends sets the next one free on the thread that has heard of it: nobody else has to be woken, which costs
-/// more than all the rest between two short steps. Whatever may take its time (a step that goes on for long or prints
-/// much, files that are collected) has a thread of its own.
+/// When a step ends, the thread that reads its report also starts the next step. No other thread has to be woken, which
+/// would cost more than everything else between two short steps. Work that takes longer (a step that runs long or
+/// prints much, collecting files) moves to a thread of its own.
 package final class StepLoop: TaskExecutor {
-    /// What is known of an attempt when the loop lets go of it.
+    /// Why the loop stops watching an attempt.
     enum News: Sendable {
-        /// Its report can be read, and its output has been.
+        /// Its report can be read, and its output has been read.
         case hasReport
-        /// It has gone on for its time here, or prints much: somebody else has to see to it.
+        /// It has run for its time here, or prints much: another thread has to take over.
         case goesOn
     }
 
     private struct Attempt: Sendable {
         let control: Int32
-        /// -1 once it has ended, which may be long before the command does.
+        /// -1 once the output has ended, which may be long before the command ends.
         var pipe: Int32
         let until: ContinuousClock.Instant
         let output: @Sendable (UnsafeRawBufferPointer) -> Void
@@ -35,28 +35,28 @@ package final class StepLoop: TaskExecutor {
         var jobs: [UnownedJob] = []
         var attempts: [Attempt] = []
         var isAsleep = false
-        /// Whoever waits for the thread to end.
+        /// Resumed when the thread ends.
         var ending: CheckedContinuation<Void, Never>?
         var hasEnded = false
     }
 
-    /// Bytes of one read. A pipe holds as many: who fills it between two looks prints much.
+    /// Bytes of one read, and of a pipe: a step that fills the pipe between two looks prints much.
     private static let size = 1 << 16
-    /// Rounds of jobs between two looks.
+    /// Maximum number of rounds of jobs between two looks at the attempts.
     private static let mostRounds = 32
 
     private let state = Mutex(State())
-    /// A byte written here ends the thread's sleep.
+    /// A byte written to this pipe wakes the thread.
     private let alarm: (reading: Int32, writing: Int32)
 
     private init(alarm: (reading: Int32, writing: Int32)) { self.alarm = alarm }
 
-    /// Runs `body` and all its child tasks on a thread that is theirs; where the system has none to give, as they are.
+    /// Runs `body` and all its child tasks on a thread of their own; if the system can't create one, on the usual pool.
     package static func run<Value: Sendable>(_ body: @Sendable (StepLoop?) async -> Value) async -> Value {
         guard let alarm = try? outputPipe() else { return await body(nil) }
         _ = fcntl(alarm.writing, F_SETFL, O_NONBLOCK)
         let loop = StepLoop(alarm: alarm)
-        // As much as threads of the pool have: whatever a task does may be done here.
+        // The stack is as large as that of the pool's threads, because any code of a task may run here.
         guard startThread(stack: 8 << 20, { loop.turn() }) == 0 else {
             for end in [alarm.reading, alarm.writing] { closeFile(end) }
             return await body(nil)
@@ -66,8 +66,8 @@ package final class StepLoop: TaskExecutor {
         return value
     }
 
-    /// Does what may block while no task of the run has anything else to do: in place if that is the run's own thread, else
-    /// on a new one.
+    /// Runs `body`, which may block, while no other task of the run has anything to do: in place on the run's own
+    /// thread, otherwise on a new one.
     package static func block<Value: Sendable>(
         _ loop: StepLoop?, _ body: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
@@ -82,11 +82,11 @@ package final class StepLoop: TaskExecutor {
             ring(&state)
             return true
         }
-        // An actor that was left by the last task may have something to do for others.
+        // The last task may have left an actor that still has work for others.
         if !isTaken { return globalConcurrentExecutor.enqueue(ExecutorJob(job)) }
     }
 
-    /// Waits for the attempt's report until `limit`, and hands over what it prints meanwhile, on the loop's thread.
+    /// Waits on the loop's thread for the attempt's report until `limit`, and passes its output on meanwhile.
     func news(
         control: Int32, pipe: Int32, until limit: ContinuousClock.Instant,
         output: @escaping @Sendable (UnsafeRawBufferPointer) -> Void
@@ -108,7 +108,8 @@ package final class StepLoop: TaskExecutor {
         }
     }
 
-    /// Under the lock: the thread closes the alarm when it ends, and its number may be another file's then.
+    /// Called under the lock: the thread closes the alarm when it ends, and its descriptor may then belong to another
+    /// file.
     private func ring(_ state: inout State) {
         guard state.isAsleep else { return }
         state.isAsleep = false
@@ -116,13 +117,13 @@ package final class StepLoop: TaskExecutor {
         _ = write(alarm.writing, &byte, 1)
     }
 
-    /// The thread: runs jobs, and sleeps until there is another one or an attempt says something.
+    /// The body of the thread: runs jobs, and sleeps until there is a job or an attempt has output.
     private func turn() {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: StepLoop.size, alignment: 16)
         defer { buffer.deallocate() }
         let executor = asUnownedTaskExecutor()
         while true {
-            // What jobs set free comes first, but not for ever: somebody may wait for his output to be read.
+            // Jobs come first, but only for a limited number of rounds: an attempt's output may be waiting.
             for _ in 0..<StepLoop.mostRounds {
                 let jobs = state.withLock { state in
                     defer { state.jobs.removeAll(keepingCapacity: true) }
@@ -140,7 +141,7 @@ package final class StepLoop: TaskExecutor {
         }
     }
 
-    /// Who waits for the end, where there is nothing left to do; nothing is taken from then on.
+    /// Returns the waiter for the thread's end if nothing is left to do; no job is accepted from then on.
     private func endIfWanted() -> CheckedContinuation<Void, Never>? {
         state.withLock { state in
             guard state.jobs.isEmpty, let ending = state.ending else { return nil }
@@ -150,12 +151,12 @@ package final class StepLoop: TaskExecutor {
         }
     }
 
-    /// Asks the kernel once, and lets go of attempts that are through.
+    /// Polls all attempts once, and stops watching those that are done.
     private func look(at attempts: [Attempt], waiting: Bool, _ buffer: UnsafeMutableRawBufferPointer) {
         if attempts.isEmpty && !waiting { return }
         var files = [pollfd(fd: alarm.reading, events: Int16(POLLIN), revents: 0)]
         for attempt in attempts {
-            // A negative number is left out.
+            // poll(2) ignores a negative descriptor.
             for file in [attempt.control, attempt.pipe] {
                 files.append(pollfd(fd: file, events: Int16(POLLIN), revents: 0))
             }
@@ -206,7 +207,7 @@ package final class StepLoop: TaskExecutor {
 
     private enum Reading { case nothing, end, much }
 
-    /// Takes what is in the pipe, once.
+    /// Reads from the pipe once.
     private func read(_ attempt: Attempt, _ buffer: UnsafeMutableRawBufferPointer) -> Reading {
         var count = -1
         repeat { count = readSome(attempt.pipe, buffer) } while count < 0 && errno == EINTR

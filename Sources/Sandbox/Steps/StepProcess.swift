@@ -14,9 +14,9 @@ package import SystemPackage
 package struct ProcessEnd: Sendable, Equatable {
     package var exitCode: Int32?
     package var signal: Int32?
-    /// The request that ended it, if it was asked to end before it had ended by itself.
+    /// The stop request that ended it; nil if it had ended by itself before.
     package var stopped: StopRequest?
-    /// Whether something of it was still alive after the grace and was killed.
+    /// Whether a process of it was still alive after the grace period and was killed.
     package var wasKilled = false
 
     package init(exitCode: Int32? = nil, signal: Int32? = nil, stopped: StopRequest? = nil, wasKilled: Bool = false) {
@@ -27,17 +27,17 @@ package struct ProcessEnd: Sendable, Equatable {
     }
 }
 
-/// Why a command was not started or its end is not known.
+/// Why a command did not start, or why its end is unknown.
 package enum StepProcessProblem: Error, Equatable {
-    /// The program can't be executed; the number is exec's.
+    /// The program can't be executed; the error is that of exec.
     case command(Errno)
     /// The working directory can't be entered.
     case folder(Errno)
-    /// The system had no process, descriptor or memory left, also after a while.
+    /// The system ran out of processes, descriptors or memory, and still had none after some retries.
     case system(Errno)
-    /// Something killed the process that watches over the step.
+    /// The supervisor of the step was killed.
     case lost
-    /// A word or variable can't be handed over.
+    /// An argument or variable contains a NUL byte.
     case nulByte
     /// A secret's file can't be written.
     case secret(Errno)
@@ -48,11 +48,11 @@ package enum StepProcessProblem: Error, Equatable {
 /// Runs one command under `stepinit`, so that nothing it starts outlives it.
 package struct StepProcess: Sendable {
     package let host: StepHost
-    /// How long everything may take to end after SIGTERM, before SIGKILL.
+    /// How long all processes may take to end after SIGTERM, before SIGKILL.
     package let grace: Duration
-    /// Called when the command has been handed over.
+    /// Called when the command has been passed to its supervisor.
     package var launched: (@Sendable () -> Void)?
-    /// Where the command is seen to at first; nil: on a thread of its own from the start.
+    /// The thread that watches the command at first; nil: a thread of its own from the start.
     package var loop: StepLoop?
 
     package init(
@@ -64,19 +64,20 @@ package struct StepProcess: Sendable {
         self.loop = loop
     }
 
-    /// How long a command is seen to together with others of its run: by then something has to be asked once a second.
+    /// How long a command is watched together with others of its run; after that its limits are checked once a second.
     private static let youth = Duration.seconds(1)
-    /// Bytes that every new socket has room for.
+    /// A message of this many bytes fits into every new socket.
     private static let mostAtOnce = 1 << 15
 
-    /// Runs `command` to its end, or until `stop` is made or `timeout` has passed.
+    /// Runs `command` to its end, or until `stop` is requested or `timeout` has passed.
     ///
-    /// Output is handed over as it comes, both streams in the order in which they were written, on the loop's thread
-    /// or one of the attempt's own; what is not taken makes the command wait. The caller's cancellation counts as a
-    /// stop: this returns only when the command and everything it started are gone.
+    /// Output is passed on as it arrives, both streams in the order in which they were written, on the loop's thread or
+    /// on one of the attempt's own. If the receiver is slow, the command has to wait. Cancelling the caller's task
+    /// counts as a stop. This returns only when the command and everything it started have ended.
     ///
-    /// - Parameter watch: Asked about once a second, on the attempt's own thread, whether the command must end.
-    /// - Throws: ``StepProcessProblem``, or why stepinit can't be started.
+    /// - Parameter watch: Called about once a second on the attempt's own thread; returns why the command must end, or
+    ///   nil.
+    /// - Throws: ``StepProcessProblem``, or the error of starting stepinit.
     package func run(
         _ command: StepCommand, timeout: Duration, stop: StopSignal,
         watch: @escaping @Sendable () -> StopRequest? = { nil },
@@ -98,7 +99,7 @@ package struct StepProcess: Sendable {
         }
     }
 
-    /// An attempt that is to be made.
+    /// An attempt that is about to start.
     private struct Order: Sendable {
         let launch: [UInt8]
         let group: ControlGroup?
@@ -108,23 +109,23 @@ package struct StepProcess: Sendable {
         let output: @Sendable (UnsafeRawBufferPointer) -> Void
     }
 
-    /// An attempt that goes on.
+    /// An attempt that is running.
     private struct Begun: Sendable {
         let supervisor: Supervisor
         let control: SupervisorControl
-        /// Of its output, for reading.
+        /// The reading end of its output.
         let pipe: Int32
         let start: ContinuousClock.Instant
         let deadline: ContinuousClock.Instant
-        /// Of the stop signal.
+        /// The registration at the stop signal.
         let handler: Int
     }
 
-    /// Nil when there was no process, descriptor or memory for it, which others of the box may soon give back.
+    /// Returns nil if there was no process, descriptor or memory for it; other work may free some soon.
     private func supervise(_ order: Order, on loop: StepLoop) async throws -> ProcessEnd? {
         if let request = order.stop.request { return ProcessEnd(stopped: request) }
         do {
-            // Not on the run's thread, which must hear of a stop meanwhile.
+            // This does not block the run's thread, which must receive a stop meanwhile.
             if !host.isStarted { try await onOwnThread { try host.startNow() } }
             let begun = try begin(order)
             var limit = min(begun.start + StepProcess.youth, begun.deadline)
@@ -138,7 +139,7 @@ package struct StepProcess: Sendable {
                     let ended = try await onOwnThread { Result { try see(to: begun, order) } }
                     return try ended.get()
                 } catch let problem as Errno where StepProcess.passes(problem) {
-                    // No thread: its output is read here until there is one.
+                    // No thread could be created: the output is read here until there is one.
                     limit = .now + .milliseconds(200)
                 }
             }
@@ -164,7 +165,7 @@ package struct StepProcess: Sendable {
         }
     }
 
-    /// Whether it was for want of what others of the box may soon end and give back.
+    /// Whether the cause was a shortage that ends when other work frees processes, descriptors or memory.
     private static func passes(_ problem: any Error) -> Bool {
         switch problem {
         case StepProcessProblem.system(let code), let code as Errno: passes(code)
@@ -186,7 +187,7 @@ package struct StepProcess: Sendable {
             let supervisor = try host.hand(order.launch, files: [pipe.writing] + entrances)
             let start = ContinuousClock.now
             launched?()
-            // The supervisor is woken on this processor: it begins before what is left to do here.
+            // The supervisor was woken on this processor; yielding lets it start before the rest of this function runs.
             sched_yield()
             let control = SupervisorControl(socket: supervisor.socket)
             return Begun(
@@ -199,7 +200,7 @@ package struct StepProcess: Sendable {
         }
     }
 
-    /// Sees to an attempt until its report has come.
+    /// Watches an attempt until its report arrives.
     private func see(to begun: Begun, _ order: Order) throws -> ProcessEnd {
         var ownStop: StopRequest?
         let report: StepReport?
@@ -228,14 +229,14 @@ package struct StepProcess: Sendable {
                     nextWatch = now + .seconds(1)
                     ownStop = order.watch()
                 }
-                // What has ended by itself was in time, even if this process was stopped and looks only now.
+                // A command that has ended by itself was in time, even if this process was stopped and checks only now.
                 if ownStop == nil, now >= begun.deadline, !reader.hasReport(on: socket) {
                     ownStop = StopRequest(.timedOut, reason: "it took longer than \(order.timeout.inWords)")
                 }
                 if ownStop != nil { control.askToEnd() }
             }
             if let asked = control.askedAt {
-                // The supervisor ends the tree within the grace; more is only needed when it can't.
+                // The supervisor ends the tree within the grace period; stepinit is asked only if the supervisor can't.
                 if !isHostAsked, clock.now > asked + grace + .seconds(5) {
                     isHostAsked = true
                     host.kill(begun.supervisor.id)
@@ -243,7 +244,8 @@ package struct StepProcess: Sendable {
                     throw StepProcessProblem.lost
                 }
             }
-            // A stop comes as a byte to the supervisor, not to us, so its escalation is looked for once a second.
+            // A stop goes to the supervisor as a byte and not to us, so this checks once a second whether the
+            // supervisor needs help.
             let wait = ownStop == nil ? min(begun.deadline - clock.now, .seconds(1)) : .seconds(1)
             if try reader.waitForReport(on: socket, atMost: wait) {
                 let report = StepReport(readFrom: socket)
