@@ -242,7 +242,7 @@ let package = Package(
         .testTarget(
             name: "ForgesTests",
             dependencies: [
-                "Forges", "Pipeline", "Reports", "Results", "Store", "TestSupport",
+                "Forges", "Pipeline", "Reports", "Results", "Store", "TestBasics", "TestSupport",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),

@@ -10,11 +10,11 @@ let areas = [
     Area(
         "build-box", "Sources/Archive", "Sources/BuildBox", "Sources/CAllocator", "Sources/CGit", "Sources/CLinux",
         "Sources/CLooseObjects", "Sources/Concurrency", "Sources/Control", "Sources/Diagnostics", "Sources/Engine",
-        "Sources/ForeignText", "Sources/Git", "Sources/Masking", "Sources/Pipeline", "Sources/RefHints",
-        "Sources/Reports", "Sources/Results", "Sources/Sandbox", "Sources/Secrets", "Sources/Settings",
-        "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity",
-        "Sources/TestReports", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/stepinit",
-        "Sources/swift-reader", "Tests/BuildBoxTests", "Tests/Support", "Tests/TestBasics"
+        "Sources/ForeignText", "Sources/Forges", "Sources/Git", "Sources/Masking", "Sources/Pipeline",
+        "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Sandbox", "Sources/Secrets",
+        "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText",
+        "Sources/TestIntegrity", "Sources/TestReports", "Sources/WorkflowPrograms", "Sources/Workspaces",
+        "Sources/stepinit", "Sources/swift-reader", "Tests/BuildBoxTests", "Tests/Support", "Tests/TestBasics"
     ),
     Area(
         "control", "Sources/CGit", "Sources/CLooseObjects", "Sources/Concurrency", "Sources/Control", "Sources/Git",
@@ -28,12 +28,13 @@ let areas = [
     Area(
         "end-to-end", "Sources/AgentTools", "Sources/Archive", "Sources/BuildBox", "Sources/CAllocator",
         "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Client", "Sources/Concurrency",
-        "Sources/Control", "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText", "Sources/Git",
-        "Sources/MCP", "Sources/Masking", "Sources/Pipeline", "Sources/ProjectSetup", "Sources/RefHints",
-        "Sources/Reports", "Sources/Results", "Sources/Sandbox", "Sources/Secrets", "Sources/Settings",
-        "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity",
-        "Sources/TestReports", "Sources/WorkflowPrograms", "Sources/Workspaces", "Sources/pipectl", "Sources/stepinit",
-        "Sources/swift-reader", "Tests/EndToEndTests", "Tests/Support", "script", "workflows"
+        "Sources/Control", "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText", "Sources/Forges",
+        "Sources/Git", "Sources/MCP", "Sources/Masking", "Sources/Pipeline", "Sources/ProjectSetup",
+        "Sources/RefHints", "Sources/Reports", "Sources/Results", "Sources/Sandbox", "Sources/Secrets",
+        "Sources/Settings", "Sources/StateFiles", "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText",
+        "Sources/TestIntegrity", "Sources/TestReports", "Sources/WorkflowPrograms", "Sources/Workspaces",
+        "Sources/pipectl", "Sources/stepinit", "Sources/swift-reader", "Tests/EndToEndTests", "Tests/Support",
+        "script", "workflows"
     ),
     Area(
         "engine", "Sources/CGit", "Sources/CLinux", "Sources/CLooseObjects", "Sources/Concurrency",
@@ -45,7 +46,7 @@ let areas = [
     Area(
         "fault", "Sources/AgentTools", "Sources/Archive", "Sources/BuildBox", "Sources/CAllocator", "Sources/CGit",
         "Sources/CLinux", "Sources/CLooseObjects", "Sources/Client", "Sources/Concurrency", "Sources/Control",
-        "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText", "Sources/Git", "Sources/MCP",
+        "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText", "Sources/Forges", "Sources/Git", "Sources/MCP",
         "Sources/Masking", "Sources/Pipeline", "Sources/ProjectSetup", "Sources/RefHints", "Sources/Reports",
         "Sources/Results", "Sources/Sandbox", "Sources/Secrets", "Sources/Settings", "Sources/StateFiles",
         "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
@@ -55,12 +56,12 @@ let areas = [
     Area(
         "forges", "Sources/CGit", "Sources/CLooseObjects", "Sources/Concurrency", "Sources/Forges", "Sources/Git",
         "Sources/Pipeline", "Sources/Reports", "Sources/Results", "Sources/Store", "Sources/TerminalText",
-        "Tests/ForgesTests", "Tests/Support"
+        "Tests/ForgesTests", "Tests/Support", "Tests/TestBasics"
     ),
     Area(
         "fuzz", "Sources/AgentTools", "Sources/Archive", "Sources/BuildBox", "Sources/CAllocator", "Sources/CGit",
         "Sources/CLinux", "Sources/CLooseObjects", "Sources/Client", "Sources/Concurrency", "Sources/Control",
-        "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText", "Sources/Git", "Sources/MCP",
+        "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText", "Sources/Forges", "Sources/Git", "Sources/MCP",
         "Sources/Masking", "Sources/Pipeline", "Sources/ProjectSetup", "Sources/RefHints", "Sources/Reports",
         "Sources/Results", "Sources/Sandbox", "Sources/Secrets", "Sources/Settings", "Sources/StateFiles",
         "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",
@@ -77,7 +78,7 @@ let areas = [
     Area(
         "pipectl", "Sources/AgentTools", "Sources/Archive", "Sources/BuildBox", "Sources/CAllocator", "Sources/CGit",
         "Sources/CLinux", "Sources/CLooseObjects", "Sources/Client", "Sources/Concurrency", "Sources/Control",
-        "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText", "Sources/Git", "Sources/MCP",
+        "Sources/Diagnostics", "Sources/Engine", "Sources/ForeignText", "Sources/Forges", "Sources/Git", "Sources/MCP",
         "Sources/Masking", "Sources/Pipeline", "Sources/ProjectSetup", "Sources/RefHints", "Sources/Reports",
         "Sources/Results", "Sources/Sandbox", "Sources/Secrets", "Sources/Settings", "Sources/StateFiles",
         "Sources/Store", "Sources/SystemCalls", "Sources/TerminalText", "Sources/TestIntegrity", "Sources/TestReports",

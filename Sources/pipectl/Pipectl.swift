@@ -25,7 +25,8 @@ struct Pipectl: AsyncParsableCommand {
             CommandGroup(
                 name: "The build box",
                 subcommands: [
-                    Watch.self, Notify.self, ForgeCommand.self, Status.self, Wait.self, Approve.self, Protect.self, Cancel.self,
+                    Watch.self, Notify.self, ForgeCommand.self, Status.self, Wait.self, Approve.self, Protect.self,
+                    Cancel.self,
                     Rerun.self, Open.self,
                     FixCommand.self, SecretsCommand.self, ConfigCommand.self,
                 ]),

@@ -5,7 +5,7 @@ import Pipeline
 import Results
 import Store
 import Synchronization
-import TestSupport
+import TestBasics
 import Testing
 
 @testable import Forges

@@ -131,8 +131,8 @@ struct StandIn: Sendable, CustomTestStringConvertible {
     private func usual() async throws -> ForgeCredential {
         switch kind {
         case .github where isApp:
-            struct Keys: Decodable { var private_key: String }
-            return .app(id: "1001", privateKey: try await control("keys", Keys.self).private_key)
+            struct Keys: Decodable { var privateKey: String }
+            return .app(id: "1001", privateKey: try await control("keys", Keys.self).privateKey)
         case .github: return .token("github_pat_dev")
         case .gitlab: return .token("glpat-dev")
         case .gitea, .forgejo: return .token("gitea-dev")

@@ -9,12 +9,14 @@ struct ForgeAnswer: Sendable {
     var headers: [String: String]
     var body: Data
 
-    /// Decodes the body; keys are the API's own.
+    /// Decodes the body; the API's `target_url` is `targetUrl` here.
     ///
     /// - Throws: ``ForgeError`` with `.badAnswer`.
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
         do {
-            return try JSONDecoder().decode(type, from: body)
+            let decoder = JSONDecoder()
+            decoder.keyDecodingStrategy = .convertFromSnakeCase
+            return try decoder.decode(type, from: body)
         } catch {
             throw ForgeError(.badAnswer, "the forge's answer is not what its API describes", status: status)
         }
@@ -38,6 +40,7 @@ struct ForgeRequest: Sendable {
     static func send(_ method: Method, _ path: String, _ body: some Encodable) throws -> ForgeRequest {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        encoder.keyEncodingStrategy = .convertToSnakeCase
         return ForgeRequest(method: method, path: path, body: try encoder.encode(body))
     }
 

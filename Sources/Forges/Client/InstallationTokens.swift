@@ -74,7 +74,7 @@ actor InstallationTokens {
 
     private func ask() async throws -> (String, Date) {
         struct Installation: Decodable { var id: Int }
-        struct Token: Decodable { var token: String, expires_at: String }
+        struct Token: Decodable { var token: String, expiresAt: String }
         let authorization = try await (name: "Authorization", value: "Bearer \(appToken())")
         if installation == nil {
             installation = try await client.send(.get("/repos/\(project)/installation"), authorization: authorization)
@@ -85,7 +85,7 @@ actor InstallationTokens {
             ForgeRequest(method: .post, path: "/app/installations/\(installation)/access_tokens"),
             authorization: authorization
         ).decode(Token.self)
-        guard let end = try? Date(made.expires_at, strategy: .iso8601) else {
+        guard let end = try? Date(made.expiresAt, strategy: .iso8601) else {
             throw ForgeError(.badAnswer, "the forge's token has no readable end")
         }
         return (made.token, end)

@@ -81,9 +81,9 @@ struct GitHubService: ForgeService {
 
     private struct CheckRun: Decodable {
         var id: Int
-        var external_id: String?
+        var externalId: String?
         var output: Output?
-        struct Output: Decodable { var annotations_count: Int? }
+        struct Output: Decodable { var annotationsCount: Int? }
     }
 
     private struct CheckBody: Encodable {
@@ -94,20 +94,20 @@ struct GitHubService: ForgeService {
         }
         struct Annotation: Encodable {
             var path: String
-            var start_line: Int
-            var end_line: Int
-            var annotation_level: String
+            var startLine: Int
+            var endLine: Int
+            var annotationLevel: String
             var title: String
             var message: String
         }
         var name: String
-        var head_sha: String?
-        var external_id: String
-        var details_url: String?
+        var headSha: String?
+        var externalId: String
+        var detailsUrl: String?
         var status: String
         var conclusion: String?
-        var started_at: String?
-        var completed_at: String?
+        var startedAt: String?
+        var completedAt: String?
         var output: Output
     }
 
@@ -120,16 +120,16 @@ struct GitHubService: ForgeService {
         var id = parts.count == 2 && parts[0] == "\(state.run)" ? Int(parts[1]) : nil
         var sent: Int?
         if id == nil, past.isUncertain {
-            struct List: Decodable { var check_runs: [CheckRun] }
+            struct List: Decodable { var checkRuns: [CheckRun] }
             let found = try await session.send(
                 .get(
                     "\(root)/commits/\(state.commit)/check-runs",
                     ["check_name": state.name, "filter": "all", "per_page": "100"])
-            ).decode(List.self).check_runs.first { $0.external_id == external }
-            (id, sent) = (found?.id, found?.output?.annotations_count)
+            ).decode(List.self).checkRuns.first { $0.externalId == external }
+            (id, sent) = (found?.id, found?.output?.annotationsCount)
         } else if let id, past.isUncertain, !state.annotations.isEmpty {
             sent = try await session.send(.get("\(root)/check-runs/\(id)")).decode(CheckRun.self).output?
-                .annotations_count
+                .annotationsCount
         }
         let annotations = Array(state.annotations.prefix(Self.mostAnnotations).dropFirst(sent ?? 0))
         var batches = stride(from: 0, to: annotations.count, by: Self.annotationsAtOnce).map {
@@ -150,9 +150,9 @@ struct GitHubService: ForgeService {
         _ state: CheckState, external: String, annotations: [CheckState.Annotation], isNew: Bool
     ) -> CheckBody {
         CheckBody(
-            name: state.name, head_sha: isNew ? state.commit : nil, external_id: external, details_url: state.link,
+            name: state.name, headSha: isNew ? state.commit : nil, externalId: external, detailsUrl: state.link,
             status: Self.status(state.phase), conclusion: state.verdict.map(Self.conclusion),
-            started_at: state.startedAt?.formatted(.iso8601), completed_at: state.endedAt?.formatted(.iso8601),
+            startedAt: state.startedAt?.formatted(.iso8601), completedAt: state.endedAt?.formatted(.iso8601),
             output: CheckBody.Output(
                 title: ForgeText.line(state.title, limit: 255),
                 summary: ForgeText.cut(state.summary.isEmpty ? state.title : state.summary, bytes: Self.summaryLimit),
@@ -167,7 +167,7 @@ struct GitHubService: ForgeService {
             case .note: "notice"
             }
         return CheckBody.Annotation(
-            path: annotation.path, start_line: annotation.line, end_line: annotation.line, annotation_level: level,
+            path: annotation.path, startLine: annotation.line, endLine: annotation.line, annotationLevel: level,
             title: ForgeText.line(annotation.title, limit: 255),
             message: ForgeText.cut(annotation.message, bytes: 60_000))
     }
@@ -197,12 +197,12 @@ struct GitHubService: ForgeService {
     private func showStatus(_ state: CheckState, after past: ForgePast) async throws -> String? {
         struct Body: Codable, Equatable {
             var state: String
-            var target_url: String?
+            var targetUrl: String?
             var description: String?
             var context: String
         }
         let body = Body(
-            state: Self.statusState(state), target_url: state.link,
+            state: Self.statusState(state), targetUrl: state.link,
             description: ForgeText.line(state.title, limit: 140), context: state.name)
         if past.isUncertain {
             // The newest comes first.

@@ -29,7 +29,7 @@ struct GitLabService: ForgeService {
         struct Body: Encodable {
             var state: String
             var name: String
-            var target_url: String?
+            var targetUrl: String?
             var description: String
         }
         struct Status: Decodable {
@@ -39,7 +39,7 @@ struct GitLabService: ForgeService {
         }
         let body = Body(
             state: Self.state(state), name: state.name,
-            target_url: state.link.flatMap { $0.utf8.count <= 255 ? $0 : nil },
+            targetUrl: state.link.flatMap { $0.utf8.count <= 255 ? $0 : nil },
             description: ForgeText.line(state.title, limit: 140))
         if past.isUncertain {
             let found = try await session.send(

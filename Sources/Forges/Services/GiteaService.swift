@@ -37,7 +37,7 @@ struct GiteaService: ForgeService {
             var state: String
             var context: String
             var description: String
-            var target_url: String?
+            var targetUrl: String?
         }
         struct Status: Decodable {
             var status: String
@@ -46,7 +46,7 @@ struct GiteaService: ForgeService {
         }
         let body = Body(
             state: Self.state(state), context: state.name, description: ForgeText.line(state.title, limit: 140),
-            target_url: state.link)
+            targetUrl: state.link)
         if past.isUncertain {
             let newest = try await session.send(
                 .get("\(root)/statuses/\(state.commit)", ["sort": "highestindex", "limit": "50"])

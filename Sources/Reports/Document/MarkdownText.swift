@@ -18,7 +18,8 @@ public enum MarkdownText {
         // forge.
         let bytes = Array(name.lowercased().utf8)
         // "gh-12" is an issue's number at GitHub; a line that begins with a slash is a command at GitLab.
-        let linked = ["://", "www.", "--", "gh-"].contains { bytes.contains($0.utf8) } || bytes.first == UInt8(ascii: "/")
+        let isLinked = ["://", "www.", "--", "gh-"].contains { bytes.contains($0.utf8) }
+        let linked = isLinked || bytes.first == UInt8(ascii: "/")
         return plain && !linked && !name.isEmpty ? name : code(text, limit: limit)
     }
 
