@@ -79,7 +79,7 @@ struct MomentTests {
     @Test("fault 4: killed after a release step acted, before its result is stored", .timeLimit(.minutes(2)))
     func afterTheEffectOfARelease() async throws {
         // Its log is too large for the index, and kept on disk before the transaction that ends the run.
-        try await release(killedAtFirst: "link", of: "live/1-1/logs", .infrastructure)
+        try await release(killedAtFirst: "link", of: "archive-queue/1/logs", .infrastructure)
     }
 
     @Test("fault 4: killed when the run has its verdict, before it is archived", .timeLimit(.minutes(2)))
