@@ -34,6 +34,14 @@ enum HelpExamples {
             ("pipectl watch", "the repositories of the settings file"),
             ("pipectl watch https://git.example.com/team/tool --interval 1m", ""),
         ],
+        "forge": [("pipectl forge", "which repositories are connected, and what is not shown yet")],
+        "forge connect": [
+            ("pipectl forge connect https://github.com/octo/hello --app 1001 --key-file hello.pem", "as a GitHub App"),
+            ("pipectl forge connect https://gitlab.com/octo/hello --token-file token", ""),
+            ("pipectl forge connect https://git.example.com/octo/hello --kind forgejo", "asks for the token"),
+        ],
+        "forge status": [("pipectl forge status", ""), ("pipectl forge status --offline --json", "")],
+        "forge disconnect": [("pipectl forge disconnect --repository hello", "")],
         "notify": [("pipectl notify \"$PWD\"", "in a post-receive hook")],
         "status": [("pipectl status", ""), ("pipectl status --json", "")],
         "wait": [

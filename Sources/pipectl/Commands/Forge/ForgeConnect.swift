@@ -14,10 +14,7 @@ struct ForgeConnect: AsyncParsableCommand {
             The credential comes from the first of these that is there: --token-file, --app with --key-file, systemd's \
             credential pipectl-forge-NAME, the environment variable PIPECTL_FORGE_TOKEN, the one that was stored before, \
             standard input (typing is hidden on a terminal). It is never taken from the command line, because other users \
-            can see that. Examples:
-              pipectl forge connect https://github.com/octo/hello --app 1001 --key-file hello.pem
-              pipectl forge connect https://gitlab.com/octo/hello --token-file token
-              gh auth token | pipectl forge connect https://github.com/octo/hello
+            can see that.
             """)
 
     @OptionGroup var state: StateOptions
