@@ -1,3 +1,4 @@
+import Foundation
 import Subprocess
 
 #if canImport(Darwin)
@@ -87,7 +88,22 @@ public struct ExternalCommand: Sendable {
     }
 
     private func start() async throws -> ExternalCommandResult {
-        input.isEmpty ? try await start(reading: .none) : try await start(reading: .array(input))
+        if input.isEmpty { return try await start(reading: .none) }
+        return try await start(
+            reading: .fileDescriptor(try Self.file(holding: input), closeAfterSpawningProcess: true))
+    }
+
+    /// A file without a name that holds `input`, open for reading.
+    ///
+    /// Not a pipe: a process that ends before it has read all of its input would end this one, too, by SIGPIPE.
+    private static func file(holding input: [UInt8]) throws -> FileDescriptor {
+        let folder = ProcessInfo.processInfo.environment["TMPDIR"] ?? "/tmp"
+        let path = FilePath("\(folder)/pipectl-input-\(UUID().uuidString)")
+        let written = try FileDescriptor.open(
+            path, .writeOnly, options: [.create, .exclusiveCreate, .closeOnExec], permissions: [.ownerReadWrite])
+        defer { unlink(path.string) }
+        try written.closeAfter { _ = try written.writeAll(input) }
+        return try FileDescriptor.open(path, .readOnly, options: [.closeOnExec])
     }
 
     private func start(reading input: some InputProtocol) async throws -> ExternalCommandResult {
