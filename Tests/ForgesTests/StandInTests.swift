@@ -176,6 +176,8 @@ struct StandIn: Sendable, CustomTestStringConvertible {
         let answer = try await HTTPClient.shared.execute(
             HTTPClientRequest(url: "\(url)/_control/\(name)"), timeout: .seconds(20))
         let body = try await answer.body.collect(upTo: 32 << 20)
-        return try JSONDecoder().decode(Value.self, from: Data(body.readableBytesView))
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        return try decoder.decode(Value.self, from: Data(body.readableBytesView))
     }
 }

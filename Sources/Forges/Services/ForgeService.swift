@@ -62,6 +62,9 @@ extension ForgeSession {
         }
     }
 
+    /// The number of a comment that no forge has: the largest that an API takes.
+    static let noComment = Int64.max
+
     /// A commit that no repository has.
     static let noCommit = String(repeating: "0", count: 39) + "1"
 

@@ -64,7 +64,9 @@ struct GitHubService: ForgeService {
                 .post, "\(root)/statuses/\(ForgeSession.noCommit)", Status(state: "pending", context: "pipectl/connect")
             ))
         let comments = try await session.mayDo(
-            .send(.patch, "\(root)/issues/comments/1", Comment(body: "pipectl tries whether it may comment.")))
+            .send(
+                .patch, "\(root)/issues/comments/\(ForgeSession.noComment)",
+                Comment(body: "pipectl tries whether it may comment.")))
         return ForgeIdentity(
             login: "the token's owner",
             permissions: [

@@ -19,7 +19,9 @@ struct GiteaService: ForgeService {
                 .post, "\(root)/statuses/\(ForgeSession.noCommit)", Status(state: "pending", context: "pipectl/connect")
             ))
         let comments = try await session.mayDo(
-            .send(.patch, "\(root)/issues/comments/1", Comment(body: "pipectl tries whether it may comment.")))
+            .send(
+                .patch, "\(root)/issues/comments/\(ForgeSession.noComment)",
+                Comment(body: "pipectl tries whether it may comment.")))
         return ForgeIdentity(
             login: user.login,
             permissions: [
