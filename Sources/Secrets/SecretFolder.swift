@@ -14,13 +14,12 @@ struct SecretFolder: Sendable {
     let path: String
     let source: SecretRecord.Source
     var repository: String?
-    /// Whether the permissions of the folder and its files are ours to check. Those of systemd's credentials are not:
-    /// systemd grants access with an access control list, whose mask looks like permission for the group.
+    /// Whether this type must check the permissions of the folder and its files. It must not for systemd's credentials:
+    /// systemd grants access with an access control list, whose mask looks like a permission of the group.
     var isOwn: Bool { source == .folder }
 
     /// The value; nil if there is no secret of that name here.
     ///
-    /// - Throws: ``SecretError`` if there is one that can't be used.
     func value(of name: String) throws(SecretError) -> [UInt8]? {
         guard let folder = try open() else { return nil }
         defer { close(folder) }

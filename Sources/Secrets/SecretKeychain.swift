@@ -30,7 +30,7 @@ import Masking
             return Array(data)
         }
 
-        /// What is there, without asking for a value.
+        /// The secrets in the keychain. Reads no values.
         func records() throws(SecretError) -> [SecretRecord] {
             let query: [CFString: Any] = [
                 kSecClass: kSecClassGenericPassword, kSecAttrService: Self.service, kSecReturnAttributes: true,

@@ -12,7 +12,9 @@ public struct SecretRecord: Sendable, Equatable, Codable {
         case keychain
     }
 
+    /// The name, such as `DEPLOY_TOKEN`.
     public var name: String
+    /// The store that it is in.
     public var source: Source
     /// The only repository whose runs get it; nil for all.
     public var repository: String?

@@ -93,6 +93,7 @@ public struct SecretStores: Sendable {
     /// Stores a value in the folder.
     ///
     /// - Parameter repository: The only repository whose runs get it; nil for all.
+    /// - Throws: ``SecretError`` if the name or value is not allowed, or the folder can't be written.
     public func set(_ name: String, to value: [UInt8], repository: String? = nil) throws(SecretError) {
         try check(name, repository: repository)
         guard value.count <= SecretFolder.longestValue else {
@@ -119,6 +120,8 @@ public struct SecretStores: Sendable {
     }
 
     /// Removes a value from the folder.
+    ///
+    /// - Throws: ``SecretError`` if it is not there, or can't be removed.
     public func remove(_ name: String, repository: String? = nil) throws(SecretError) {
         try check(name, repository: repository)
         if try folder(repository).remove(name) { return }
@@ -149,7 +152,7 @@ public struct SecretStores: Sendable {
             path: "\(state.secrets)/\(Self.repositories)/\(repository)", source: .folder, repository: repository)
     }
 
-    /// Throws if no secret or no repository can have this name.
+    /// - Throws: ``SecretError`` with the code `name` if no secret, or no repository, can have this name.
     public func check(_ name: String, repository: String?) throws(SecretError) {
         if let problem = SecretUse.problem(with: name) { throw SecretError(.name, problem) }
         if let repository, !Self.isUsable(repository: repository) {
@@ -158,7 +161,7 @@ public struct SecretStores: Sendable {
         }
     }
 
-    /// Whether it is the name of a repository: one part of a path.
+    /// Whether it is a valid name of a repository, which must be a single path component.
     private static func isUsable(repository: String) -> Bool {
         !repository.isEmpty && !repository.hasPrefix(".") && repository.utf8.count <= 200
             && repository.allSatisfy { $0.isLetter || $0.isNumber || "-_.".contains($0) }

@@ -1,14 +1,14 @@
-/// Something that a change may not do without a person's word, where it did it.
+/// Something a change does that needs a person's approval, with the place where it does it.
 public struct Breach: Sendable, Equatable {
-    /// How sure it is.
+    /// How certain the finding is.
     public enum Certainty: String, Sendable {
-        /// It is written there.
+        /// The source shows it.
         case seen
-        /// It can't be read, or what it comes to depends on what only a person knows.
+        /// The source can't be read, or its effect depends on facts that it does not show.
         case unclear
     }
 
-    /// What a finding is filed under: `integrity-removed-test`.
+    /// The kind, which names the finding: `integrity-removed-test`.
     public enum Kind: String, Sendable, CaseIterable {
         case removedTest = "removed-test"
         case skippedTest = "skipped-test"
@@ -26,12 +26,12 @@ public struct Breach: Sendable, Equatable {
 
     public var kind: Kind
     public var certainty: Certainty
-    /// `Suite.test`, where it is about one.
+    /// `Suite.test`, if it is about one test.
     public var test: String?
-    /// What happened, with the values; quotes the change.
+    /// What happened, with the values. It quotes the change, so it is untrusted text.
     public var message: String
     public var file: String
-    /// From 1; in the target's version of the file where the test is gone.
+    /// From 1; the line in the target's version of the file if the test was removed.
     public var line: Int?
 
     public init(

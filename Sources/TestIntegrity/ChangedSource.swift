@@ -1,22 +1,22 @@
-/// A file that a change touches, on both sides.
+/// A file that a change touches, on the target and in the change.
 public struct ChangedSource: Sendable {
-    /// What a file has.
+    /// The content of a file on one side.
     public enum Content: Sendable {
         case bytes([UInt8])
-        /// So many bytes, which nobody reads.
+        /// The file is not read because of its size, in bytes.
         case tooLarge(Int)
         case missing
-        /// It is there, and can't be looked up: its path is no UTF-8, or it is a link or another repository.
+        /// The file exists but can't be read: its path is not UTF-8, or it is a link or a submodule.
         case unreadable
     }
 
-    /// On the side of the change; the old path of a file that it removes.
+    /// The path in the change; for a removed file, the path on the target.
     public var path: String
-    /// On the target, where it is another one.
+    /// The path on the target, if it differs.
     public var oldPath: String?
     public var old: Content
     public var new: Content
-    /// Lines.
+    /// In lines.
     public var additions: Int
     public var deletions: Int
 
@@ -31,18 +31,18 @@ public struct ChangedSource: Sendable {
         self.deletions = deletions
     }
 
-    /// A larger one is not read: no test that a person wrote is so long.
+    /// In bytes. A larger file is not read: no handwritten test is that long.
     public static let byteLimit = 2 << 20
 
-    /// Whether the rules read what is in it, and not only its path.
+    /// Whether the rules read the file's content, and not only its path.
     public static func isRead(_ path: String) -> Bool {
         TestPaths.isTest(path) || TestPaths.isSwift(path) || RunnerSettings.isSettings(path)
     }
 }
 
-/// Where tests and what belongs to them are kept, by the customs of each language.
+/// The paths of tests and their resources, by the conventions of each language.
 public enum TestPaths {
-    /// Whether the file may declare tests, or what they use.
+    /// Whether the file may declare tests, or code that tests use.
     public static func isTest(_ path: String) -> Bool {
         let parts = path.split(separator: "/").map { $0.lowercased() }
         guard let name = parts.last, let dot = name.lastIndex(of: ".") else { return false }
@@ -65,7 +65,7 @@ public enum TestPaths {
 
     static func isSwift(_ path: String) -> Bool { path.hasSuffix(".swift") }
 
-    /// A file of Swift beside the tests, which may declare what these use.
+    /// Whether it is a Swift file outside of the tests, which may declare names that tests use.
     static func isSwiftSource(_ path: String) -> Bool { isSwift(path) && !isTest(path) && !isSwiftManifest(path) }
 
     static func isSwiftManifest(_ path: String) -> Bool {
@@ -73,7 +73,7 @@ public enum TestPaths {
         return name == "Package.swift" || name.hasPrefix("Package@swift-") && name.hasSuffix(".swift")
     }
 
-    /// Results that a test recorded, and compares with.
+    /// Whether it is a snapshot: a result that a test recorded and compares with.
     static func isSnapshot(_ path: String) -> Bool {
         let parts = path.split(separator: "/")
         guard let name = parts.last else { return false }
@@ -83,7 +83,8 @@ public enum TestPaths {
             || [".snap", ".snapshot", ".golden", ".approved.txt", ".expected"].contains { name.hasSuffix($0) }
     }
 
-    /// Neither test, snapshot, nor words for people: what a snapshot can have changed for.
+    /// Whether it is neither a test, nor a snapshot, nor documentation. A change of such a file can justify a changed
+    /// snapshot.
     static func isSource(_ path: String) -> Bool {
         !isTest(path) && !isSnapshot(path) && !path.hasSuffix(".md") && !path.hasSuffix(".txt")
             && !path.hasPrefix("docs/") && !path.hasPrefix(".github/") && !path.hasSuffix(".yml")

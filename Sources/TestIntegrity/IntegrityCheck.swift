@@ -1,16 +1,17 @@
 public import Pipeline
 
-/// Holds the sources of a change against those of its target, by the target's rules. Runs nothing, and ends in time.
+/// Compares the sources of a change with those of its target, by the target's rules. It runs nothing and has a time
+/// limit.
 public struct IntegrityCheck: Sendable {
     public var rules: [IntegrityRule]
     /// Reads the Swift files among them.
     public var reader: any SwiftSourceReader
-    /// How long it may take in all; what is not read by then needs a person.
+    /// The time limit of the whole check. A file that is not read by then needs a person's approval.
     public var timeLimit: Duration
 
-    /// Bytes of all files that are read.
+    /// The most bytes that are read, of all files together.
     public static let byteLimit = 32 << 20
-    /// More is said in a sum.
+    /// The most breaches that are listed; the rest is only counted.
     public static let breachLimit = 200
 
     public init(rules: [IntegrityRule], reader: any SwiftSourceReader, timeLimit: Duration = .seconds(20)) {
@@ -19,16 +20,16 @@ public struct IntegrityCheck: Sendable {
         self.timeLimit = timeLimit
     }
 
-    /// The rules, with ``IntegrityRule/standard`` replaced by those that it stands for.
+    /// The rules, with ``IntegrityRule/standard`` replaced by the rules that it stands for.
     public static func spelledOut(_ rules: [IntegrityRule]) -> [IntegrityRule] {
         rules.flatMap { $0 == .standard ? IntegrityRule.standardRules : [$0] }
     }
 
-    /// Files beside those of the change, asked for only where they are needed.
+    /// Files besides those of the change, which are read only if they are needed.
     public struct Surroundings: Sendable {
-        /// Test files that the change leaves alone: they may have the helpers that its tests call.
+        /// Test files that the change leaves alone. They may have helpers that its tests call.
         public var unchangedTests: @Sendable () async -> [(path: String, bytes: [UInt8])]
-        /// A file of the target and of the change.
+        /// One file, on the target and in the change.
         public var file: @Sendable (_ path: String) async -> (old: [UInt8]?, new: [UInt8]?)
         /// All paths of the change.
         public var paths: @Sendable () async -> [String]
@@ -44,12 +45,12 @@ public struct IntegrityCheck: Sendable {
         }
     }
 
-    /// What the change did that it may not do unasked, by file and line.
+    /// What the change does that needs approval, by file and line.
     public func breaches(of files: [ChangedSource], in surroundings: Surroundings = Surroundings()) async -> [Breach] {
         await outcome(of: files, in: surroundings).breaches
     }
 
-    /// The breaches, and which tests only have another name or place now.
+    /// The breaches, and the tests that only have another name or place now.
     public func outcome(
         of files: [ChangedSource], in surroundings: Surroundings = Surroundings()
     ) async -> IntegrityOutcome {
@@ -92,14 +93,14 @@ public struct IntegrityCheck: Sendable {
     }
 }
 
-/// What a check found.
+/// The result of a check.
 public struct IntegrityOutcome: Sendable, Equatable {
     public var breaches: [Breach]
-    /// By its name on the target, the name that a test has now.
+    /// The new names of renamed tests, by their names on the target.
     public var renamed: [String: String]
-    /// Names of tests on the target whose removal is among the breaches or was found to be honest.
+    /// Names of the target's tests that were removed: reported as a breach, or found to be replaced.
     public var removed: Set<String>
-    /// Tests in the files that the change touches.
+    /// The number of tests in the touched files, on the target.
     public var testsBefore: Int
     public var testsAfter: Int
 

@@ -19,12 +19,13 @@ struct setting {
     const struct launch *launch;
     const char *folder;
     int output;                // the pipe of its log
-    const int *groups;         // entrances of control groups
+    const int *groups;         // descriptors of the control groups' entry files
     int group_count;
     const char *terminal;      // the command's side of its pseudo-terminal, or NULL
 };
 
-// The hard limit is `more` above the soft one: at the soft limit of CPU time a process is told, at the hard one killed.
+// Sets the hard limit `more` above the soft one. A process that reaches the soft limit of CPU time gets SIGXCPU; one
+// that reaches the hard limit is killed.
 static inline void limit_process(int resource, uint64_t value, uint64_t more) {
     struct rlimit limit;
     if (value == 0 || getrlimit(resource, &limit) != 0) return;
@@ -33,7 +34,7 @@ static inline void limit_process(int resource, uint64_t value, uint64_t more) {
     setrlimit(resource, &limit);
 }
 
-// Returns 0, or a kind of report, with errno. System calls only: it runs in the memory of its parent.
+// Returns 0, or a kind of report with errno set. It runs in its parent's memory, so it may make system calls only.
 static inline int32_t enter(const struct setting *setting) {
     const struct launch *launch = setting->launch;
     setsid();
@@ -53,7 +54,7 @@ static inline int32_t enter(const struct setting *setting) {
     }
     struct rlimit files;
     if (launch->open_files != 0 && getrlimit(RLIMIT_NOFILE, &files) == 0 && launch->open_files < files.rlim_cur) {
-        files.rlim_cur = (rlim_t)launch->open_files;  // pipectl raised its own; some programs close all that are possible
+        files.rlim_cur = (rlim_t)launch->open_files;  // pipectl raised its own limit, and some programs close every number below the limit
         if (launch->flags & launch_few_files) files.rlim_max = files.rlim_cur;
         setrlimit(RLIMIT_NOFILE, &files);
     }

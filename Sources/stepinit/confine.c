@@ -13,7 +13,7 @@ int drop_privileges(uint32_t user, uint32_t group) {
     return setuid(user);
 }
 
-// sandbox-exec has done it.
+// macOS: sandbox-exec applied its profile already.
 int filter_calls(int allowed) { (void)allowed; return 0; }
 
 #else
@@ -35,7 +35,7 @@ int filter_calls(int allowed) { (void)allowed; return 0; }
 #include "newcalls.h"
 
 int drop_privileges(uint32_t user, uint32_t group) {
-    // Without these even a file that is setuid-root, or one with capabilities, gives nothing back.
+    // With an empty bounding set, even a program that is setuid-root or has file capabilities regains nothing.
     for (unsigned long capability = 0; prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0; capability++)
         prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);
     prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
@@ -54,7 +54,8 @@ int drop_privileges(uint32_t user, uint32_t group) {
 #ifndef MFD_HUGETLB
 #define MFD_HUGETLB 4U
 #endif
-// A segment of System V's shared memory where nothing counts them: there may be 4,096.
+// Largest System V shared memory segment where no control group counts them, in bytes. The kernel allows 4,096
+// segments.
 #define most_shared_segment (64 << 10)
 #define TIOCLINUX_REQUEST 0x541C
 #ifndef CLONE_NEWTIME
@@ -67,7 +68,7 @@ int drop_privileges(uint32_t user, uint32_t group) {
 #define OWN_ARCHITECTURE AUDIT_ARCH_AARCH64
 #endif
 
-// Never allowed: what changes the machine, reaches into the kernel, or looks into other processes' memory.
+// Always refused: calls that change the machine, reach into the kernel, or read other processes' memory.
 static const int refused[] = {
     SYS_keyctl, SYS_add_key, SYS_request_key, SYS_bpf, SYS_perf_event_open, SYS_userfaultfd, 425 /* io_uring_setup */,
     426 /* io_uring_enter */, 427 /* io_uring_register */, SYS_kcmp, SYS_open_by_handle_at, SYS_name_to_handle_at,
@@ -83,7 +84,7 @@ static const int refused[] = {
 #endif
 };
 
-// What a sandbox inside the sandbox is made with.
+// Calls with which a sandbox is made inside the sandbox.
 static const int of_mounting[] = {
     SYS_mount, SYS_umount2, SYS_pivot_root, SYS_chroot, SYS_open_tree, SYS_move_mount, SYS_fsopen, SYS_fsconfig,
     SYS_fsmount, SYS_fspick, SYS_mount_setattr,
@@ -111,8 +112,8 @@ static void refuse_call(struct program *program, int number) {
     add(program, BPF_RET | BPF_K, 0, 0, refuse);
 }
 
-// Refuses `number` when its argument `index` is (or, with `as_flags`, has a bit of) `value`; the lower 32 bits count,
-// as they do for the kernel in all calls that are given here.
+// Refuses `number` when its argument `index` equals `value` (with `as_flags`: shares a bit with it). Only the lower 32
+// bits are compared; for every call that is passed here the kernel does the same.
 static void refuse_argument(struct program *program, int number, int index, uint32_t value, int as_flags) {
     add(program, BPF_JMP | BPF_JEQ | BPF_K, 0, 4, (uint32_t)number);
     load(program, offsetof(struct seccomp_data, args) + 8 * (size_t)index);
@@ -121,8 +122,8 @@ static void refuse_argument(struct program *program, int number, int index, uint
     load(program, offsetof(struct seccomp_data, nr));
 }
 
-// Of all families of sockets only those that programs use to speak with each other and with the network. Each other one is
-// more kernel that can be reached, and some of them no network namespace holds back.
+// Allows only the socket families that programs use to talk to each other and to the network. Each other family opens
+// more of the kernel to attack, and some are not confined by a network namespace.
 static void allow_families(struct program *program, int number) {
     static const int families[] = {AF_UNIX, AF_INET, AF_INET6, AF_NETLINK};
     enum { count = sizeof families / sizeof *families };
@@ -134,11 +135,11 @@ static void allow_families(struct program *program, int number) {
     load(program, offsetof(struct seccomp_data, nr));
 }
 
-// Refuses `number` when its argument `index`, of 64 bits, is larger than `most`.
+// Refuses `number` when its 64-bit argument `index` is larger than `most`.
 static void refuse_above(struct program *program, int number, int index, uint32_t most) {
     size_t place = offsetof(struct seccomp_data, args) + 8 * (size_t)index;
     add(program, BPF_JMP | BPF_JEQ | BPF_K, 0, 6, (uint32_t)number);
-    load(program, place + 4);  // the upper half, on machines that are little-endian
+    load(program, place + 4);  // the upper half, on little-endian machines
     add(program, BPF_JMP | BPF_JEQ | BPF_K, 0, 2, 0);
     load(program, place);
     add(program, BPF_JMP | BPF_JGT | BPF_K, 0, 1, most);
@@ -155,35 +156,36 @@ int filter_calls(int allowed) {
     struct program program = {.length = 0};
     load(&program, offsetof(struct seccomp_data, arch));
     add(&program, BPF_JMP | BPF_JEQ | BPF_K, 1, 0, OWN_ARCHITECTURE);
-    // Another architecture's calls (32 bit on a 64-bit kernel) have other numbers, which this list says nothing about.
+    // Calls of another architecture (32 bit on a 64-bit kernel) have other numbers, so the rules below don't apply to
+    // them.
     add(&program, BPF_RET | BPF_K, 0, 0, SECCOMP_RET_KILL_PROCESS);
     load(&program, offsetof(struct seccomp_data, nr));
 #ifdef __x86_64__
-    // So have those of the x32 interface, which have this bit.
+    // The same is true for the x32 interface, which sets this bit.
     add(&program, BPF_JMP | BPF_JGE | BPF_K, 0, 1, 0x40000000);
     add(&program, BPF_RET | BPF_K, 0, 0, refuse);
 #endif
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) refuse_call(&program, refused[i]);
     refuse_argument(&program, SYS_ioctl, 1, TIOCSTI, 0);
     refuse_argument(&program, SYS_ioctl, 1, TIOCLINUX_REQUEST, 0);
-    // It would load the module of any line discipline that the kernel has.
+    // TIOCSETD loads the kernel module of any line discipline.
     refuse_argument(&program, SYS_ioctl, 1, TIOCSETD, 0);
     allow_families(&program, SYS_socket);
     allow_families(&program, SYS_socketpair);
-    // Huge pages are set aside for the whole machine, and no limit of memory counts them.
+    // The whole machine shares its huge pages, and no memory limit counts them.
     refuse_argument(&program, SYS_mmap, 3, MAP_HUGETLB, 1);
     refuse_argument(&program, SYS_memfd_create, 1, MFD_HUGETLB, 1);
     refuse_argument(&program, SYS_shmget, 2, SHM_HUGETLB, 1);
-    // Such a segment stays although no process has it mapped, where only a control group counts it.
+    // Such a segment outlives the processes that mapped it, and only a control group counts it.
     if (allowed & uncounted_memory) refuse_above(&program, SYS_shmget, 1, most_shared_segment);
     if (!(allowed & allow_nested)) {
         static const uint32_t namespaces = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC |
                                            CLONE_NEWUTS | CLONE_NEWCGROUP;
         for (size_t i = 0; i < sizeof of_mounting / sizeof *of_mounting; i++) refuse_call(&program, of_mounting[i]);
         refuse_argument(&program, SYS_unshare, 0, namespaces | CLONE_NEWTIME, 1);
-        // CLONE_NEWTIME is one of clone's signal bits.
+        // CLONE_NEWTIME shares a bit with clone's signal number.
         refuse_argument(&program, SYS_clone, 0, namespaces, 1);
-        // Its flags are in memory, where a filter can't look. libc then falls back to clone.
+        // clone3 takes its flags in memory, where a filter can't look. With ENOSYS libc falls back to clone.
         add(&program, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, SYS_clone3);
         add(&program, BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ERRNO | ENOSYS);
     }

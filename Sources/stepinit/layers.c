@@ -41,27 +41,27 @@ struct mount_attributes {
     uint64_t set, clear, propagation, namespace;
 };
 
-// A copy of what is mounted at `path` and below it, not attached anywhere yet; its descriptor, or -1.
+// Copies the mounts at `path` and below it, without attaching them. Returns a descriptor, or -1.
 static int copy_tree(int folder, const char *path) {
     enum { clone_tree = 1, recursive = 0x8000 };
     return (int)syscall(SYS_open_tree, folder, path, clone_tree | O_CLOEXEC | recursive);
 }
 
-// Shows the owners of the tree's files as the user namespace says; its root mount alone.
+// Maps the owners of files in the tree's root mount by the user namespace.
 static int map_owners(int tree, int namespace) {
     enum { mount_idmap = 0x100000 };
     struct mount_attributes attributes = {.set = mount_idmap, .namespace = (uint64_t)namespace};
     return (int)syscall(SYS_mount_setattr, tree, "", AT_EMPTY_PATH, &attributes, sizeof attributes);
 }
 
-// What is mounted on an unattached copy from now on appears in all copies of it in turn.
+// Makes later mounts on an unattached copy appear in all copies of it.
 static int share_tree(int tree) {
     enum { shared = 1 << 20 };
     struct mount_attributes attributes = {.propagation = shared};
     return (int)syscall(SYS_mount_setattr, tree, "", AT_EMPTY_PATH, &attributes, sizeof attributes);
 }
 
-// Mounts `tree` at `path` below `folder`, or where a link there leads.
+// Mounts `tree` at `path` below `folder`; a link there is followed.
 static int move_tree(int tree, int folder, const char *path) {
     enum { from_descriptor = 4, to_link = 0x10 };
     return (int)syscall(SYS_move_mount, tree, "", folder, path, from_descriptor | to_link);
@@ -71,7 +71,7 @@ struct owner {
     unsigned user, group;
 };
 
-// Says in one line what failed, with errno's words.
+// Reports in one line what failed, with errno's text.
 static int fail(const char *what) {
     dprintf(STDIN_FILENO, "%s: %s\n", what, strerror(errno));
     return 1;
@@ -85,13 +85,13 @@ static int write_file(const char *path, const char *text) {
     return written == length ? 0 : -1;
 }
 
-// Makes namespaces of our own; without root also one of users, in which everybody stays who they are.
+// Enters new namespaces; without root also a user namespace in which every id maps to itself.
 static int leave_namespaces(void) {
     unsigned user = geteuid(), group = getegid();
     if (user == 0) return unshare(CLONE_NEWNS);
     if (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) return -1;
     char map[64];
-    // Who may drop groups could get at files that are closed to one of them: user_namespaces(7).
+    // A user that may drop a group could open files that are closed to this group: user_namespaces(7).
     if (write_file("/proc/self/setgroups", "deny") != 0) return -1;
     snprintf(map, sizeof map, "%u %u 1", user, user);
     if (write_file("/proc/self/uid_map", map) != 0) return -1;
@@ -99,9 +99,9 @@ static int leave_namespaces(void) {
     return write_file("/proc/self/gid_map", map);
 }
 
-// A user namespace that says no more than: what `from` owns on the disk is `to`'s. `to` is the same in all calls.
+// Returns a user namespace that maps `from`, the owner on disk, to `to`, which is the same in all calls.
 static int mapping(struct owner from, struct owner to) {
-    // Most layers are the box's own. One for each owner, kept for the next layer of the same.
+    // Most layers belong to the daemon's user. Each owner's namespace is cached for the next layer with the same owner.
     static struct {
         struct owner from;
         int descriptor;
@@ -109,10 +109,10 @@ static int mapping(struct owner from, struct owner to) {
     static int count;
     for (int i = 0; i < count; i++)
         if (known[i].from.user == from.user && known[i].from.group == from.group) return known[i].descriptor;
-    // Nothing runs in it; it only has to exist until its descriptor is open.
+    // The child runs nothing. It only has to exist until its namespace's descriptor is open.
     pid_t parent = getpid(), child = (pid_t)syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, 0, 0, 0, 0);
     if (child == 0) {
-        // Of this process's socket nobody else has an end.
+        // The child must not hold a second end of this process's socket.
         close(STDIN_FILENO);
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         while (getppid() == parent) pause();
@@ -142,9 +142,9 @@ static int mapping(struct owner from, struct owner to) {
     return descriptor;
 }
 
-// Shows `layer` at `place` in the folder `places`, its files as `user`'s.
+// Shows `layer` at `place` in the folder `places`, with its files owned by `user`.
 static int show(const char *layer, struct owner owner, struct owner user, int places, const char *place) {
-    // Recursive, because what is mounted below may not be uncovered; nothing is.
+    // Recursive, since the kernel refuses to copy a mount without those that cover parts of it. Nothing covers a layer.
     int tree = copy_tree(AT_FDCWD, layer);
     if (tree < 0) return -1;
     int failed = 0;
@@ -159,16 +159,16 @@ static int show(const char *layer, struct owner owner, struct owner user, int pl
     return failed ? -1 : 0;
 }
 
-// Writes the options of the overlay for `count` layers, which are called by their numbers; 0 when they don't fit.
+// Writes the overlay's options for `count` layers, which are named by their numbers. Returns 0 if they don't fit.
 static int write_options(char *text, size_t room, int folder, int count) {
     size_t used = (size_t)snprintf(text, room, "lowerdir=");
     for (int number = 0; number < count && used < room; number++)
         used += (size_t)snprintf(text + used, room - used, number ? ":%d" : "%d", number);
-    // Marks as `user.overlay.*`, which any user may write and which the overlay itself hides from those that work in
-    // it. With them the kernel follows no redirections, which a step could have forged.
+    // The marks are `user.overlay.*` attributes: any user may write them, and the overlay hides them from the steps
+    // that work in it. With such marks the kernel follows no redirections, which a step could have forged.
     //
-    // volatile: what a run wrote and a crash took is not wanted. Without it each copy is forced to the disk, and the end
-    // of the mount forces everything there that the whole disk has waiting. Linux 5.10.
+    // volatile: after a crash nobody needs what the run wrote. Without it each copied file is flushed to the disk, and
+    // unmounting flushes everything that is pending on the whole disk. Linux 5.10.
     if (used < room)
         used += (size_t)snprintf(text + used, room - used,
                                  ",upperdir=/proc/self/fd/%d/upper,workdir=/proc/self/fd/%d/work,"
@@ -179,9 +179,9 @@ static int write_options(char *text, size_t room, int folder, int count) {
 
 // Mounts upper over the places 0 to `count` - 1, at merged.
 //
-// With mount(2): all options in one text of at most a page is what every kernel takes. fsconfig(2) takes layers one by
-// one (`lowerdir+`) from Linux 6.8 on only, and 255 bytes of them at once. Seen from the folder of the places, a layer's
-// name is its number, so that a page has room for more layers than the kernel takes (500).
+// It uses mount(2), since every kernel accepts all options in one text of at most a page. fsconfig(2) takes layers one
+// by one (`lowerdir+`) only since Linux 6.8, and at most 255 bytes per option. Relative to the folder of the places, a
+// layer's name is its number; so a page has room for more layers than the kernel accepts (500).
 static int mount_over(int places, int count) {
     char options[4096], target[64];
     int folder = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -196,8 +196,8 @@ static int mount_over(int places, int count) {
     return 0;
 }
 
-// Mounts two things at merged: a folder in memory for the layers, whose descriptor is returned, and over it merged
-// itself. What is mounted on that is seen by those, too, that have got it before, and nothing of the layers.
+// Mounts two things at merged: a folder in memory for the layers, whose descriptor is returned, and above it merged
+// itself. Later mounts on merged reach the processes that already have it; the layers do not.
 static int open_places(void) {
     int merged = copy_tree(AT_FDCWD, "merged");
     if (merged < 0 || mount("pipectl", "merged", "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, "mode=0700,size=1m") != 0)
@@ -208,13 +208,13 @@ static int open_places(void) {
     return places;
 }
 
-// What pipectl says: words, each ended by a NUL.
+// Input from pipectl: words, each ended by a NUL.
 static struct {
     char bytes[16384];
     size_t held, used;
 } said;
 
-// The next word; NULL when pipectl is gone.
+// Returns the next word, or NULL when pipectl is gone.
 static const char *next_word(void) {
     for (;;) {
         char *word = said.bytes + said.used, *end = memchr(word, 0, said.held - said.used);
@@ -225,7 +225,7 @@ static const char *next_word(void) {
         memmove(said.bytes, word, said.held -= said.used);
         said.used = 0;
         ssize_t length = read(STDIN_FILENO, said.bytes + said.held, sizeof said.bytes - said.held);
-        // A word that does not fit leaves room for nothing, which reads as the end.
+        // A word that does not fit leaves no room, and read(2) then returns 0 as at the end.
         if (length == 0 || (length < 0 && errno != EINTR)) return NULL;
         if (length > 0) said.held += (size_t)length;
     }
@@ -243,26 +243,27 @@ int hold_layers(char **words) {
         errno = EINVAL;
         return fail("stepinit --layers FOLDER UID:GID");
     }
-    // It ends with its socket and nothing else: what is sent to all processes of a terminal or of a service must not
-    // end it before the steps, which have their grace.
+    // This process ends with its socket and by nothing else. A signal to all processes of a terminal or of a service
+    // must not end it before the steps, which have a grace period.
     static const int ignored[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGPIPE};
     for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++) signal(ignored[i], SIG_IGN);
     setsid();
     closefrom(3);
-    // Below it all paths are short, which fsconfig(2) wants.
+    // Relative paths are short, as fsconfig(2) requires.
     if (chdir(words[0]) != 0) return fail("the workspace's folder");
     if (leave_namespaces() != 0) return fail("a namespace for mounts");
-    // Mounts of the box may still go away in here, ours never appear there.
+    // Unmounts outside still reach this namespace; mounts made here never appear outside.
     if (mount("none", "/", NULL, MS_REC | MS_SLAVE, NULL) != 0) return fail("keeping mounts apart");
     int places = open_places();
     if (places < 0) return fail("a place for layers");
     if (write(STDIN_FILENO, "open\n", 5) != 5) return 1;
-    // Of those layers that every workspace has; where this can't be done they say so.
+    // Creates the namespace for the layers of every workspace now. If that fails, the error appears when a layer is
+    // shown.
     if (own.user == 0 && own.user != user.user) mapping(own, user);
     int count = 0;
     const char *word;
     while ((word = next_word()) && *word) {
-        // Not its path, which may hold anything: it is for one line.
+        // The name is not the layer's path: a path may contain a line break, and an error must be one line.
         char place[32], name[48];
         snprintf(place, sizeof place, "%d", count);
         snprintf(name, sizeof name, "layer %d", count);
@@ -272,7 +273,7 @@ int hold_layers(char **words) {
         count++;
     }
     if (!word) return 0;
-    // Else Git's own folder would be one with whatever a step has left in its place.
+    // Without this mark, Git's own folder would merge with whatever a step left at its path.
     if (lsetxattr("git/.git", "user.overlay.opaque", "y", 1, 0) != 0 && errno != ENOENT) return fail("git/.git");
     if (mount_over(places, count) != 0) return 1;
     if (write(STDIN_FILENO, "ready\n", 6) != 6) return 1;
@@ -297,9 +298,10 @@ int enter_layers(char **words) {
         dprintf(2, "stepinit --within PID -- COMMAND…\n");
         return 2;
     }
-    // What an ordinary user gains by entering is gone again with exec, since that user is not 0 in there either.
+    // An ordinary user gains capabilities by entering a user namespace, but exec drops them: the user is not 0 in
+    // there.
     if ((geteuid() != 0 && enter(words[0], "user", CLONE_NEWUSER) != 0) || enter(words[0], "mnt", CLONE_NEWNS) != 0) {
-        dprintf(2, "stepinit: the workspace's mount is not there: %s\n", strerror(errno));
+        dprintf(2, "stepinit: can't enter the workspace's mount: %s\n", strerror(errno));
         return 125;
     }
     execv(words[2], words + 2);

@@ -1,16 +1,17 @@
-// Workspaces that are mounted for one run: `OverlayMount.swift` starts both of these, change it with them.
+// Workspaces that are mounted for one run. `OverlayMount.swift` starts both programs: change it together with this.
 
 // stepinit --layers FOLDER UID:GID
 //
-// Holds a mount namespace of its own for FOLDER/merged, where all files are to belong to UID:GID, and says "open" on standard
-// input, which is a socket. From it come the layers then, newest first, each as two words that a NUL ends: UID:GID, who
-// owns its files on the disk, and its path. After an empty word it mounts FOLDER/upper over them at FOLDER/merged, and says
-// "ready"; who has entered the namespace between the two, or taken FOLDER/merged from there into one of its own, has the
-// mount as well. Where there is a FOLDER/git/.git, and that folder is a layer, nothing of a `.git` below it is seen. Instead
-// of either answer it says what is wrong, in one line, and ends; else it ends with the socket. Returns the exit code.
+// Holds a mount namespace for FOLDER/merged, where all files shall appear to belong to UID:GID. It writes "open" to
+// standard input, which is a socket. Then it reads layers from the socket, newest first, each as two words that a NUL
+// ends: UID:GID, the owner of its files on disk, and its path. After an empty word it mounts FOLDER/upper over the
+// layers at FOLDER/merged and writes "ready". A process that entered the namespace between the two answers, or took
+// FOLDER/merged into its own namespace, sees the mount as well. If FOLDER/git/.git exists, that folder is a layer that
+// hides every `.git` below it. If something fails, it writes the reason as one line in place of either answer, and
+// ends. Otherwise it ends when the socket closes. Returns the exit code.
 int hold_layers(char **words);
 
 // stepinit --within PID -- COMMAND…
 //
-// Becomes COMMAND in the namespaces of a process that holds layers; returns an exit code when it can't.
+// Becomes COMMAND in the namespaces of a process that holds layers. Returns an exit code if that fails.
 int enter_layers(char **words);

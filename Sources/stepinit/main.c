@@ -1,19 +1,20 @@
 // stepinit: starts the steps of a run and leaves nothing of them alive.
 //
-// pipectl starts one stepinit for each run, with a socket as its standard input, and asks it for as many supervisors as
-// attempts of steps go on at a time (see requests.h). A supervisor starts the command of an attempt in a session of its own
-// and adopts every orphan below it (PR_SET_CHILD_SUBREAPER, Linux). When the command ends, the supervisor kills what is left
-// of it, whatever session or group it moved to, and only then says how it ended. Asked to end, it passes SIGTERM on to all
-// of them and kills what is alive after the grace. When its socket closes because pipectl died, it kills at once. A supervisor
-// whose command ended by itself and left nothing has the next attempt; any other one ends.
+// pipectl starts one stepinit for each run, with a socket as its standard input, and asks it for one supervisor for
+// each attempt that runs at the same time (see requests.h). A supervisor starts the command of an attempt in a session
+// of its own and adopts every orphan below it (PR_SET_CHILD_SUBREAPER, Linux). When the command ends, the supervisor
+// kills every process that is left of it, whatever session or group it moved to. Only then does it report the end. When
+// it is asked to end, it passes SIGTERM on to all of them and, after the grace period, kills those that are alive. When
+// its socket closes because pipectl died, it kills at once. A supervisor whose command ended by itself and left nothing
+// takes the next attempt; any other one ends.
 //
-// One process for a run, not one for each attempt: a sandbox has to be set up only once, and forking a supervisor costs more
-// than all the rest of an attempt but its command. In a sandbox it is the first process of its namespace: nothing in there can
-// signal or trace it, and with its end the kernel ends everything else.
+// There is one process for a run, not one for each attempt, since a sandbox has to be set up only once. In a sandbox
+// stepinit is the first process of its namespace: no process in there can signal or trace it, and when it ends the
+// kernel ends all others.
 //
 //   stepinit [--enter COUNT] [--user UID:GID] [--filter[-nested][-tracing][-uncounted]] [--processes MOST] [--chdir FOLDER]
-//       --enter: the descriptors from 3 on are the entrances of control groups to be in, `tasks` or `cgroup.procs`
-//   stepinit … -- COMMAND…     starts one command instead, and ends as it did
+//       --enter: the descriptors from 3 on are entry files of control groups to join, `tasks` or `cgroup.procs`
+//   stepinit … -- COMMAND…     starts one command instead, and ends with its exit status
 //   stepinit --layers …, stepinit --within …    see layers.h
 
 #define _GNU_SOURCE
@@ -76,8 +77,8 @@ static void collect(void) {
     }
 }
 
-// A step may have killed its supervisor: what it watched over is ours now. Bounded, since what hangs in the kernel can't
-// be killed and others wait.
+// A step may have killed its supervisor, so this process adopted the supervisor's children. The rounds are bounded: a
+// process that hangs in the kernel can't be killed, and other attempts wait.
 static void kill_strays(void) {
     for (long long end = now_ms() + 10000; now_ms() < end; nap()) {
         strays = 0;
@@ -135,7 +136,7 @@ static void start_supervisor(uint32_t id, int control) {
     supervisors[supervisor_count++] = (struct supervisor){.id = id, .pid = pid, .control = control};
 }
 
-// Returns 0 when pipectl is gone.
+// Serves one request; returns 0 when pipectl is gone.
 static int serve_request(void) {
     struct request request;
     int socket = -1, number = 1;
@@ -146,12 +147,13 @@ static int serve_request(void) {
         for (size_t i = 0; i < supervisor_count; i++)
             if (supervisors[i].id == request.id && supervisors[i].pid != 0) kill(supervisors[i].pid, SIGKILL);
     }
-    // With a full table of descriptors there is nobody to answer: pipectl finds the socket's other end closed.
+    // If this process's table of descriptors is full, there is no socket for an answer. pipectl sees that the other end
+    // is closed.
     if (number < 1) return 1;
-    // Above those that a supervisor gives its own places to.
+    // From 10 on, above the numbers that a supervisor uses itself.
     int control = request.kind == request_start ? fcntl(socket, F_DUPFD_CLOEXEC, 10) : -1;
     if (request.kind == request_start && control < 0) say(socket, report_no_process, errno, 0);
-    // What is not used is closed: whoever has the other end waits for its end.
+    // Must be closed: the holder of the other end waits for this.
     close(socket);
     if (control >= 0) start_supervisor(request.id, control);
     return 1;
@@ -165,21 +167,21 @@ static void pass_on(int number) {
     if (only_child > 0) kill(only_child, number);
 }
 
-// Starts one command and ends as it does; as the first process of a namespace it also reaps orphans.
+// Starts one command and ends with its exit status. As the first process of a namespace it also reaps orphans.
 static int run_one(char **words) {
     static const int passed[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT};
     struct sigaction action = {.sa_handler = pass_on};
     for (size_t i = 0; i < sizeof passed / sizeof *passed; i++) sigaction(passed[i], &action, NULL);
 #ifdef __linux__
-    // Killed by whoever asked for it, bubblewrap can't take us along: it may not signal another user's process. But
-    // nobody reads our output then, which the pipe tells.
+    // When its caller kills bubblewrap, bubblewrap can't end this process: it may not signal another user's process.
+    // But then nobody reads the output, which the pipe reports.
     struct stat output;
     int is_watched = fstat(1, &output) == 0 && S_ISFIFO(output.st_mode);
     sigset_t child, open_mask;
     sigemptyset(&child);
     sigaddset(&child, SIGCHLD);
     sigprocmask(SIG_BLOCK, &child, &open_mask);
-    // Whoever started this may have it blocked.
+    // The process that started this one may have blocked it.
     sigdelset(&open_mask, SIGCHLD);
     struct sigaction reaction = {.sa_handler = noted};
     sigaction(SIGCHLD, &reaction, NULL);
@@ -192,7 +194,7 @@ static int run_one(char **words) {
         sigprocmask(SIG_SETMASK, &open_mask, NULL);
 #endif
         execvp(words[0], words);
-        dprintf(2, "%s can't be started: %s\n", words[0], strerror(errno));
+        dprintf(2, "cannot start %s: %s\n", words[0], strerror(errno));
         _exit(errno == ENOENT ? 127 : 126);
     }
     for (;;) {
@@ -214,10 +216,10 @@ static int run_one(char **words) {
     }
 }
 
-// Whether calls are refused, as in every sandbox.
+// Whether system calls are filtered, as in every sandbox.
 static int is_filtered;
 
-// Gives up what the options say; returns the words after them, or ends.
+// Applies the options. Returns the words after them, or exits.
 static char **confine(char **words) {
     for (words++; *words && strcmp(*words, "--") != 0; words++) {
         unsigned user, group, most;
@@ -232,7 +234,8 @@ static char **confine(char **words) {
                 close(group);
             }
         } else if (strcmp(*words, "--processes") == 0 && words[1] && sscanf(words[1], "%u", &most) == 1) {
-            // Counted by user, and in a user namespace by that: what is enclosed has it for itself either way.
+            // The kernel counts processes by user, within a user namespace by the namespace's user; so the limit is the
+            // sandbox's own.
             struct rlimit limit = {most, most};
             failed = setrlimit(RLIMIT_NPROC, &limit);
             words++;
@@ -255,8 +258,9 @@ static char **confine(char **words) {
     return *words ? words + 1 : NULL;
 }
 
-// A core has whatever the process had in its memory, secrets too, and may go to a program outside of every sandbox
-// (core(5)): Linux asks that only for the limit 1, which takes it from files and from programs.
+// A core dump contains the process's memory, with its secrets, and may be piped to a program outside of every sandbox
+// (core(5)). Linux asks that program for every limit but 1, so the limit is 1: with it neither files nor programs get
+// one.
 static void forbid_cores(void) {
 #ifdef __linux__
     struct rlimit none = {1, 1};
@@ -268,30 +272,30 @@ static void forbid_cores(void) {
 
 int main(int count, char **arguments) {
     forbid_cores();
-    // Neither starts steps: none of what follows is theirs.
+    // Neither of these starts steps, so nothing below applies to them.
     if (count > 1 && strcmp(arguments[1], "--layers") == 0) return hold_layers(arguments + 2);
     if (count > 1 && strcmp(arguments[1], "--within") == 0) return enter_layers(arguments + 2);
 #ifdef __linux__
-    // When memory runs out, a step goes before anything of the box does; what is started inherits it.
+    // When memory runs out, the kernel ends a step before the daemon. Child processes inherit the score.
     int score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
     if (score >= 0) {
         ssize_t written = write(score, "500", 3);
         (void)written;
         close(score);
     }
-    // Nothing that a step starts may look into this process or the supervisors, which hold its secrets for a moment.
+    // No step may read the memory of this process or of the supervisors: they hold secrets for a moment.
     prctl(PR_SET_DUMPABLE, 0);
 #endif
     char **command = confine(arguments);
 #ifdef __linux__
-    // bubblewrap leaves it the capabilities to become somebody else, who it must be told.
+    // bubblewrap leaves this process the capabilities to change its user, and --user must say to which.
     if (is_filtered && (geteuid() == 0 || getuid() == 0)) {
-        dprintf(2, "stepinit: nothing runs as root in a sandbox; --user is missing\n");
+        dprintf(2, "stepinit: --user is missing: no command runs as root in a sandbox\n");
         return 125;
     }
-    // A change of user sets it to what the machine says (proc_sys_fs(5), suid_dumpable), which may be anything.
+    // A change of user resets it to the machine's default (proc_sys_fs(5), suid_dumpable), which may allow it.
     prctl(PR_SET_DUMPABLE, 0);
-    // What some library of pipectl opened without close-on-exec must not reach a step.
+    // A library of pipectl may have opened descriptors without close-on-exec. They must not reach a step.
     closefrom(3);
 #endif
     if (command && *command) return run_one(command);
@@ -302,7 +306,7 @@ int main(int count, char **arguments) {
         return write(STDERR_FILENO, help, sizeof help - 1) > 0 ? 2 : 3;
     }
     setsid();
-    // Numbers 0 to 3 are taken in every supervisor, so none of ours may be among them by chance.
+    // Every supervisor uses the numbers 0 to 3, so no descriptor of this process may have one of them.
     int null = open("/dev/null", O_RDWR);
     if (null < 0) return 3;
     null_fd = fcntl(null, F_DUPFD_CLOEXEC, 10);
@@ -319,8 +323,8 @@ int main(int count, char **arguments) {
 #ifdef __linux__
     prctl(PR_SET_CHILD_SUBREAPER, 1);
 #endif
-    // What commands are to find as usual: set here once and not in each of them. The two that this process handles are
-    // the usual again with exec.
+    // Commands must find the default actions of signals. They are set here once and not in each command. exec resets
+    // the two signals that this process handles.
     static const int plain[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGTTIN, SIGTTOU};
     for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) signal(plain[i], SIG_DFL);
     struct sigaction action = {.sa_handler = noted};
@@ -335,8 +339,8 @@ int main(int count, char **arguments) {
     int connected = 1;
     for (;;) {
         reap_supervisors();
-        // Without pipectl the supervisors end what they watch over; this stays for those that can't. With the first process
-        // of a namespace the kernel ends all others.
+        // When pipectl is gone, the supervisors end their commands. This process stays for those that can't. When the
+        // first process of a namespace ends, the kernel ends all others.
         if (!connected && (supervisor_count == 0 || getpid() == 1)) return 0;
         fd_set readable;
         FD_ZERO(&readable);

@@ -13,7 +13,7 @@
 void say(int fd, uint32_t kind, int32_t value, uint32_t flags) {
     struct report report = {kind, value, flags};
     ssize_t sent = write(fd, &report, sizeof report);
-    (void)sent;  // pipectl is gone; nobody is left to tell
+    (void)sent;  // pipectl is gone: there is nobody to tell
 }
 
 int read_all(int fd, void *target, size_t size) {
@@ -42,11 +42,11 @@ ssize_t receive(int socket, void *target, size_t size, int *files, int *room) {
     ssize_t count = recvmsg(socket, &message, flags);
     if (count < 0) return count;
     struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-    // Space for some is, rounded up, space for one more, which the kernel uses.
+    // The kernel rounds the space up and may fill it, so one more descriptor than was asked for can arrive.
     int all[sizeof space / sizeof(int)];
     if (header && header->cmsg_type == SCM_RIGHTS) number = (int)((header->cmsg_len - CMSG_LEN(0)) / sizeof *all);
     if (number > 0) memcpy(all, CMSG_DATA(header), (size_t)number * sizeof *all);
-    // What is not used is closed: whoever has the other end waits for its end.
+    // Must be closed: the holder of the other end waits for this.
     int is_cut = (message.msg_flags & MSG_CTRUNC) != 0;
     for (int i = 0; i < number; i++) {
 #ifndef MSG_CMSG_CLOEXEC

@@ -4,14 +4,14 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-// Answers on a control socket with a `report`.
+// Sends a `report` on a control socket.
 void say(int fd, uint32_t kind, int32_t value, uint32_t flags);
 
-// Reads `size` bytes; 0 when the other end is closed before.
+// Reads `size` bytes. Returns 0 if the other end closes before.
 int read_all(int fd, void *target, size_t size);
 
-// Receives at most `size` bytes with at most `*room` descriptors beside them, closed on exec.
+// Receives at most `size` bytes and at most `*room` descriptors, which are closed on exec.
 //
-// `*room` becomes how many came; -1 when some did not fit into this process's table: none is open then. Returns what
-// recvmsg(2) does.
+// Sets `*room` to the number of descriptors, or to -1 if some did not fit into this process's table; then none is open.
+// Returns the same as recvmsg(2).
 ssize_t receive(int socket, void *target, size_t size, int *files, int *room);

@@ -1,5 +1,6 @@
 #pragma once
-// Numbers of newer system calls, which old headers lack. They are the same on all machines that pipectl runs on. Linux only.
+// Numbers of newer system calls, which old headers lack. They are the same on every architecture that pipectl supports.
+// Linux only.
 
 #include <sys/syscall.h>
 

@@ -65,7 +65,8 @@ int each_child(pid_t parent, void (*visit)(pid_t, int, int), int signal_number, 
 }
 
 void signal_tree(pid_t pid, int signal_number, int depth) {
-    // A chain of thousands of processes must not overflow the stack; what is deeper is adopted when those above die.
+    // A chain of thousands of processes must not overflow the stack. Deeper processes are adopted when those above them
+    // die.
     if (depth < 64) each_child(pid, signal_tree, signal_number, depth + 1);
     kill(pid, signal_number);
 }
@@ -89,8 +90,8 @@ int reap(pid_t leader, int *leader_status, int *leader_ended) {
 }
 
 void kill_until_empty(pid_t leader, int *status, int *ended) {
-    // A killed parent hands its children to us, so each round reaches one generation more. The group is signalled
-    // only while its leader is unreaped: afterwards its number may belong to a stranger.
+    // When a parent is killed, this process adopts its children, so each round reaches one generation more. The group
+    // is signalled only while its leader is not reaped: afterwards the kernel may give its number to another process.
     while (!reap(leader, status, ended)) {
         signal_all(*ended ? 0 : leader, SIGKILL);
         if (reap(leader, status, ended)) return;

@@ -1,24 +1,24 @@
-// Finding, signalling and burying everything that a process has started.
+// Finds, signals and reaps every process below this one.
 
 #include <sys/types.h>
 
-// Milliseconds on a clock that nobody sets.
+// Milliseconds on the monotonic clock.
 long long now_ms(void);
 
-// Half a millisecond, for rounds of looking again.
+// Sleeps for half a millisecond, between two rounds of polling.
 void nap(void);
 
-// Calls `visit` for each child of `parent`, of all its threads; returns how many there were.
+// Calls `visit` for each child of `parent`, of all its threads. Returns the number of children.
 int each_child(pid_t parent, void (*visit)(pid_t, int, int), int signal_number, int depth);
 
-// Signals `pid` and all below it.
+// Signals `pid` and every process below it.
 void signal_tree(pid_t pid, int signal_number, int depth);
 
-// Signals `group`, if it is not 0, and all below this process.
+// Signals `group`, unless it is 0, and every process below this one.
 void signal_all(pid_t group, int signal_number);
 
-// Waits without blocking for every child that has ended; returns 1 when none is left.
+// Reaps, without blocking, every child that has ended. Returns 1 if no child is left.
 int reap(pid_t leader, int *leader_status, int *leader_ended);
 
-// Kills all below this process until nothing of it is left.
+// Kills every process below this one until none is left.
 void kill_until_empty(pid_t leader, int *status, int *ended);

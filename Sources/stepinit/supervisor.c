@@ -34,22 +34,22 @@ int null_fd;
 struct command {
     struct launch launch;
     struct setting setting;
-    int files[most_files];     // the output and the entrances of control groups, as they came
+    int files[most_files];     // the output and the entry files of control groups, as received
     const char *secrets_folder;
     char **words;
     char **variables;
-    char **secrets;            // names, ended by NULL
+    char **secrets;            // names, terminated by NULL
 };
 
 // Why a command was not started: a kind of report and an errno.
 //
-// Where vfork shares memory, the command to be leaves it here; elsewhere it is sent through a pipe.
+// Where vfork shares memory, the child writes it here; elsewhere the child sends it through a pipe.
 static volatile int32_t problem[2];
 #ifndef __linux__
 static int problem_pipe[2] = {-1, -1};
 #endif
 
-// Runs between vfork and exec, in the supervisor's memory: system calls only.
+// Runs between vfork and exec in the supervisor's memory, so it may make system calls only.
 static void become_command(const struct command *command) {
     problem[0] = enter(&command->setting);
     if (problem[0] == 0) {
@@ -71,12 +71,12 @@ static void become_command(const struct command *command) {
     _exit(127);
 }
 
-// As memset, but not left out by a compiler that sees that nobody reads it any more.
+// Like memset, but the compiler may not remove it although nobody reads the memory afterwards.
 static void wipe(char *start, size_t size) {
     for (volatile char *byte = start; size > 0; size--) *byte++ = 0;
 }
 
-// Secrets, as files that only live while the attempt does
+// Secrets, as files that exist only during the attempt
 
 static int secret_path(char *path, size_t size, const struct command *command, const char *name) {
     return snprintf(path, size, "%s/%s", command->secrets_folder, name) < (int)size;
@@ -88,7 +88,7 @@ static void remove_secrets(const struct command *command) {
         if (secret_path(path, sizeof path, command, *name)) unlink(path);
 }
 
-// Reads them from the control socket; returns an errno.
+// Reads the secrets from the control socket and writes their files. Returns an errno.
 static int write_secrets(const struct command *command) {
     for (char **name = command->secrets; *name; name++) {
         uint32_t size;
@@ -131,7 +131,7 @@ static int open_terminal(char *path, size_t size) {
     return terminal;
 }
 
-// Copies what the terminal shows to the log; returns 0 when nothing more can come.
+// Copies the terminal's output to the log. Returns 0 when no more can come.
 static int copy_terminal(int terminal, int output) {
     char piece[16384];
     ssize_t count = read(terminal, piece, sizeof piece);
@@ -144,7 +144,7 @@ static int copy_terminal(int terminal, int output) {
     return count > 0;
 }
 
-// Reads what is to be started into memory that serves all attempts of this supervisor; 0 when pipectl is gone.
+// Reads one launch into memory that all attempts of this supervisor share. Returns 0 when pipectl is gone.
 static int receive_command(struct command *command) {
     static char *text;
     static char **words;
@@ -158,13 +158,14 @@ static int receive_command(struct command *command) {
     } while (count < 0 && errno == EINTR);
     if (count <= 0 || !read_all(control_fd, (char *)launch + count, sizeof *launch - (size_t)count)) return 0;
     if (number < 1) {
-        // Some did not fit into our table: without all of them a command would run outside its control group.
+        // Some descriptors did not fit into the table. Without all of them the command would run outside its control
+        // group.
         say(control_fd, report_no_process, EMFILE, 0);
         return 0;
     }
     command->setting = (struct setting){
         .launch = launch, .output = command->files[0], .groups = command->files + 1, .group_count = number - 1};
-    // Two ends more than were sent: the folders are read even if nothing was.
+    // Two NULs more than were sent, since the two folders are read even if no text came.
     size_t bytes = (size_t)launch->bytes + 2;
     size_t most = (size_t)launch->words + launch->variables + launch->secrets + 3;
     if (bytes > text_room) {
@@ -200,7 +201,7 @@ static int receive_command(struct command *command) {
     return 1;
 }
 
-// Returns the process that becomes the command, or -1 with errno.
+// Starts the command. Returns its process id, or -1 with errno.
 static pid_t start_command(const struct command *command) {
     static char *none[] = {NULL};
     problem[0] = problem[1] = 0;
@@ -213,7 +214,7 @@ static pid_t start_command(const struct command *command) {
     if (pid == 0) become_command(command);
     int failure = errno;
     environ = none;
-    // They may be secrets, and this process may live long.
+    // Variables may hold secrets, and this process may live long.
     for (char **variable = command->variables; *variable; variable++) wipe(*variable, strlen(*variable));
 #ifndef __linux__
     close(problem_pipe[1]);
@@ -223,7 +224,7 @@ static pid_t start_command(const struct command *command) {
     return pid;
 }
 
-// Whether the command was not started after all; asked for when its process has ended.
+// Whether exec failed. Call it when the command's process has ended.
 static int was_not_started(void) {
 #ifndef __linux__
     int32_t found[2];
@@ -236,7 +237,7 @@ static int was_not_started(void) {
 #endif
 }
 
-// Runs one attempt to its end and says how it ended; 0 when it is the last one of this process.
+// Runs one attempt to its end and reports it. Returns 0 if this process takes no further attempt.
 static int attend(void) {
     struct command command = {.setting.output = -1};
     if (!receive_command(&command)) return 0;
@@ -268,7 +269,7 @@ static int attend(void) {
         return 0;
     }
     for (int i = 0; i < command.setting.group_count; i++) close(command.setting.groups[i]);
-    // What the command started holds the pipe that ends the log; the supervisor writes what a terminal shows, if anything.
+    // The command's processes hold the pipe of the log open. The supervisor writes to it only for a terminal.
     if (terminal < 0) close(command.setting.output);
 
     int status = 0, ended = 0, asked = 0, none_left = 0;
@@ -278,7 +279,7 @@ static int attend(void) {
     sigemptyset(&open_mask);
     for (;;) {
         none_left = reap(leader, &status, &ended);
-        // Asked to end, what the command started has the rest of the grace, too.
+        // When pipectl asked for the end, the command's remaining processes keep the rest of the grace period.
         if (ended && (none_left || !asked)) break;
         struct timespec wait = {0, 0}, *limit = NULL;
         if (asked) {
@@ -297,7 +298,7 @@ static int attend(void) {
         int highest = terminal > control_fd ? terminal : control_fd;
         if (pselect(highest + 1, &readable, NULL, NULL, limit, &open_mask) < 1) continue;
         if (terminal >= 0 && FD_ISSET(terminal, &readable) && !copy_terminal(terminal, command.setting.output)) {
-            // Nobody has it open (EIO): the command closed it, or has not opened it yet.
+            // EIO: no process has the terminal open. The command closed it, or has not opened it yet.
             if (errno == EIO && !ended) nap();
         }
         if (!FD_ISSET(control_fd, &readable)) continue;
@@ -313,7 +314,7 @@ static int attend(void) {
     }
     int is_clean = none_left && !asked && terminal < 0;
     if (!none_left) kill_until_empty(leader, &status, &ended);
-    // What the terminal still holds is bounded by its buffer.
+    // The terminal's buffer bounds what is left to copy.
     for (int rounds = 0; terminal >= 0 && rounds < 64 && copy_terminal(terminal, command.setting.output); rounds++) {}
     remove_secrets(&command);
     if (is_clean) flags |= report_flag_again;

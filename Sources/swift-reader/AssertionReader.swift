@@ -1,9 +1,9 @@
 import SwiftSyntax
 import TestIntegrity
 
-/// Judges how much an assertion pins down, from its name and arguments.
+/// Judges how precisely an assertion fixes a value, from its name and arguments.
 enum AssertionReader {
-    /// - Parameter isUsed: Whether the test goes on with what it returns.
+    /// - Parameter isUsed: Whether the test uses the result.
     static func strength(of name: String, _ arguments: LabeledExprListSyntax, isUsed: Bool) -> Assertion.Strength {
         guard let first = arguments.first else { return name.hasPrefix("XCTAssert") ? .none : .condition }
         let second = arguments.dropFirst().first
@@ -42,11 +42,11 @@ enum AssertionReader {
         {
             return .none
         }
-        // A property that is true or false is pinned down; what a call with arguments finds is a part of a value.
+        // A Boolean property has one exact value; a call with arguments checks only a part of a value.
         return hasArguments(expression) ? .condition : .value
     }
 
-    /// Of operands with operators between them.
+    /// The strength of operands with operators between them.
     private static func truth(of elements: ArraySlice<ExprSyntax>) -> Assertion.Strength {
         if elements.count == 1, let only = elements.first { return truth(of: only) }
         guard let first = elements.first, let last = elements.last else { return .none }
@@ -54,7 +54,7 @@ enum AssertionReader {
         if elements.count == 3, operators == ["??"], isLiteral(last) { return truth(of: first) }
         for (word, isEither) in [("||", true), ("&&", false)] where operators.contains(word) {
             let strengths = elements.split(at: word).map { truth(of: $0) }
-            // One part that always holds makes the whole hold; of parts that must all hold the strictest counts.
+            // With "or", one operand that always holds makes the whole hold. With "and", the strictest operand counts.
             if !isEither { return strengths.max() ?? .none }
             return strengths.contains(.none) ? .none : .condition
         }
@@ -75,7 +75,7 @@ enum AssertionReader {
         }
     }
 
-    /// That something does not hold: "not equal" is less than "equal", and the other way round.
+    /// The strength of a negation: "not equal" is weaker than "equal", and its negation stronger.
     private static func untruth(of expression: ExprSyntax) -> Assertion.Strength {
         if let inner = expression.inBrackets { return untruth(of: inner) }
         let whole = truth(of: expression)
@@ -95,7 +95,7 @@ enum AssertionReader {
         }
     }
 
-    /// Whether a call, a tuple or anything else in brackets is part of it; what is interpolated in a text is not.
+    /// Whether it contains a call, a tuple or another bracket. Interpolations in texts don't count.
     private static func hasArguments(_ expression: ExprSyntax) -> Bool {
         expression.tokens(viewMode: .sourceAccurate).contains { token in
             token.tokenKind == .leftParen && token.nextToken(viewMode: .sourceAccurate)?.tokenKind != .rightParen
@@ -103,12 +103,12 @@ enum AssertionReader {
         }
     }
 
-    /// The same words, or two literals: neither asks the code anything.
+    /// Whether both sides have the same words, or both are literals. Neither tests any code.
     private static func isSame(_ one: [ExprSyntax], _ other: [ExprSyntax]) -> Bool {
         guard let first = one.first, let second = other.first else { return false }
         if one.count == 1, other.count == 1, isLiteral(first), isLiteral(second) { return true }
         let words = SourceWords.words(of: one.map { Syntax($0) })
-        // A call may give another value each time, and two equal ones are then worth a test.
+        // A call may return another value each time, so comparing two equal calls does test something.
         return !words.contains("(") && words == SourceWords.words(of: other.map { Syntax($0) })
     }
 
@@ -122,7 +122,7 @@ enum AssertionReader {
 }
 
 extension ExprSyntax {
-    /// What stands in a pair of brackets that is no tuple of several.
+    /// The expression inside a pair of brackets, unless it is a tuple of several elements.
     fileprivate var inBrackets: ExprSyntax? {
         guard let tuple = self.as(TupleExprSyntax.self), tuple.elements.count == 1 else { return nil }
         return tuple.elements.first?.expression

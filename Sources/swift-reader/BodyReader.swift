@@ -1,21 +1,21 @@
 import SwiftSyntax
 import TestIntegrity
 
-/// Reads what a body asserts: which assertions, how often, and which of them a test can end without.
+/// Reads what a body asserts: which assertions, how often, and which of them the test can end without.
 ///
-/// It goes through the body in the order of its text, with the blocks around each place.
+/// It walks the body in the order of its text and tracks the enclosing blocks.
 final class BodyReader: ConditionalVisitor {
     private(set) var shape = BodyShape()
     /// Calls of `XCTSkip` and its like, with their arguments.
     private(set) var skips: [String] = []
 
-    /// Names of one body that may be helpers; a body with more calls is generated.
+    /// The most calls that are recorded for one body; a body with more is generated.
     private static let callLimit = 2_000
 
     private struct Block {
         var end: Int
         var isConditional = false
-        /// Nothing in it is ever done, or what it finds is excused.
+        /// Whether its code never runs, or its failures don't count.
         var isVoid = false
         var isClosure = false
         var isSwitch = false
@@ -27,15 +27,15 @@ final class BodyReader: ConditionalVisitor {
     private let literals: LiteralCounts
     private let body: CodeBlockSyntax
     private var blocks: [Block] = []
-    /// Assertions whose arguments are being read.
+    /// The depth of assertions whose arguments are being read.
     private var assertions = 0
-    /// What stands before this place of the file is never reached.
+    /// Code before this position of the file is unreachable.
     private var deadUntil = -1
-    /// Whether the test may have ended before, without a word.
+    /// Whether the test may have ended before this point without a failure.
     private var exitsBefore = false
-    /// How often each name is there.
+    /// How often each name occurs.
     private let mentions: [String: Int]
-    /// Functions inside the body: what they assert is counted where it stands, not where they are called.
+    /// Functions declared inside the body: their assertions count at their declaration, not at the calls.
     private let own: Set<String>
     private let silence = SilentBlocks()
 
@@ -174,7 +174,7 @@ final class BodyReader: ConditionalVisitor {
 
     override func visit(_ node: FunctionDeclSyntax) -> SyntaxVisitorContinueKind {
         guard let body = node.body else { return .skipChildren }
-        // What nobody calls asserts nothing.
+        // A function that nobody calls asserts nothing.
         let isCalled = mentions[node.name.plainText, default: 0] > 1
         within(
             body,
@@ -228,7 +228,7 @@ final class BodyReader: ConditionalVisitor {
             && sequence.elements.last?.id == node.id
     }
 
-    /// Whether failures in it are known issues.
+    /// Whether failures in it count as known issues.
     private func isExcused(_ node: ClosureExprSyntax) -> Bool {
         var at = node.parent
         let between: [any SyntaxProtocol.Type] = [
@@ -258,7 +258,7 @@ final class BodyReader: ConditionalVisitor {
         return .skipChildren
     }
 
-    /// What stands behind a `return` and its like is never reached, or only sometimes; what is returned is still done.
+    /// Code after a `return` and its like is never reached, or only sometimes; the returned expression still runs.
     private func leave(_ node: some SyntaxProtocol, isReturn: Bool) {
         guard !isInClosure, !isVoid(node) else { return }
         guard let block = blocks.last else {
@@ -269,7 +269,7 @@ final class BodyReader: ConditionalVisitor {
         if isReturn, silence.leavesSilently(block.node) { exitsBefore = true }
     }
 
-    /// `exit(0)`, `exit(EXIT_SUCCESS)`: the process ends well, whatever was still to be asserted.
+    /// `exit(0)`, `exit(EXIT_SUCCESS)`: the process ends successfully, whatever was left to assert.
     private func end(_ node: FunctionCallExprSyntax) {
         guard node.calledExpression.is(DeclReferenceExprSyntax.self), node.arguments.count == 1, !isInClosure,
             ["0", "EXIT_SUCCESS"].contains(node.arguments.trimmedDescription)
@@ -322,7 +322,7 @@ final class BodyReader: ConditionalVisitor {
         return .visitChildren
     }
 
-    /// A call that is no assertion.
+    /// Records a call that is not an assertion.
     private func take(_ node: FunctionCallExprSyntax, _ name: String) {
         switch name {
         case "exit", "_exit", "quick_exit": end(node)
@@ -344,7 +344,7 @@ final class BodyReader: ConditionalVisitor {
         }
     }
 
-    /// `XCTFail`, `Issue.record`: that something throws fails a test with or without `catch`, the `try` is what counts.
+    /// `XCTFail`, `Issue.record`. An error fails a test with or without `catch`, so the `try` is what counts.
     private func fail(_ node: FunctionCallExprSyntax) -> SyntaxVisitorContinueKind {
         if assertions == 0, !isVoid(node), !blocks.contains(where: \.isCatch) { shape.failures.append(file.line(node)) }
         return .skipChildren
@@ -353,7 +353,7 @@ final class BodyReader: ConditionalVisitor {
     private func visit(assertion node: FunctionCallExprSyntax, _ name: String) -> SyntaxVisitorContinueKind {
         var strength = AssertionReader.strength(of: name, node.arguments, isUsed: Self.isUsed(Syntax(node)))
         if name == "XCTAssertThrowsError", let closure = node.trailingClosure {
-            // What is asserted of the error belongs to it: together they say that one error is thrown.
+            // Assertions about the error belong to this one: together they check for one exact error.
             if SilentBlocks.asserts(closure) { strength = .value }
             assert(Syntax(node), line: file.line(node), strength)
             return .skipChildren
@@ -391,7 +391,7 @@ final class BodyReader: ConditionalVisitor {
         return at?.as(TryExprSyntax.self)?.questionOrExclamationMark?.tokenKind == .postfixQuestionMark
     }
 
-    /// Whether its result is taken: `let x = try #require(…)`.
+    /// Whether its result is used: `let x = try #require(…)`.
     private static func isUsed(_ node: Syntax) -> Bool {
         var inner = node
         while let parent = inner.parent, parent.is(AwaitExprSyntax.self) || parent.is(TryExprSyntax.self) {
@@ -404,12 +404,12 @@ final class BodyReader: ConditionalVisitor {
     }
 }
 
-/// What was found out about blocks: whether they assert, fail or throw anything.
+/// Remembers whether blocks assert, fail or throw.
 final class SilentBlocks {
     private var silent: [SyntaxIdentifier: Bool] = [:]
     private var leaves: [SyntaxIdentifier: Bool] = [:]
 
-    /// Whether a block can end the test without a word.
+    /// Whether a block can end the test without a failure.
     func leavesSilently(_ block: some SyntaxProtocol) -> Bool {
         if let known = leaves[block.id] { return known }
         let hasReturn = block.tokens(viewMode: .sourceAccurate).contains { $0.tokenKind == .keyword(.return) }

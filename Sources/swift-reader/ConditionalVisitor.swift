@@ -1,14 +1,14 @@
 import SwiftSyntax
 
-/// Walks a tree and knows the conditions of `#if` around each node.
+/// Walks a tree and tracks the `#if` conditions around each node.
 class ConditionalVisitor: SyntaxVisitor {
     /// One branch of an `#if`.
     struct Branch {
-        /// As written; of a later branch with what must not hold: `(B)&&!(A)`.
+        /// The condition as written; of a later branch with the negated earlier ones: `(B)&&!(A)`.
         var condition: String
-        /// True or false where it is written in constants; nil where it depends on the build.
+        /// Its value if it consists of constants; nil if it depends on the build.
         var value: Bool?
-        /// Whether it is another branch than the first.
+        /// Whether it is a later branch, not the first.
         var isAlternative: Bool
     }
 
@@ -20,7 +20,7 @@ class ConditionalVisitor: SyntaxVisitor {
         super.init(viewMode: .sourceAccurate)
     }
 
-    /// Whether nothing here is ever compiled.
+    /// Whether code here is never compiled.
     var isDead: Bool { branches.contains { $0.value == false } }
 
     override func visit(_ node: IfConfigDeclSyntax) -> SyntaxVisitorContinueKind {
@@ -51,9 +51,9 @@ class ConditionalVisitor: SyntaxVisitor {
     }
 }
 
-/// Whether a condition of `#if` can hold, as far as it is written in constants.
+/// Whether a condition of `#if` can hold, as far as it consists of constants.
 ///
-/// SwiftIfConfig decides for one build; here nobody knows the build, so what depends on it stays open.
+/// SwiftIfConfig decides for one build. Here the build is unknown, so conditions that depend on it stay open.
 enum Condition {
     /// True, false, or nil where it depends on the build: `os(Linux)`, `DEBUG`.
     static func value(_ condition: ExprSyntax) -> Bool? {
@@ -86,7 +86,7 @@ enum Condition {
 }
 
 extension SequenceExprSyntax {
-    /// What stands between the operators of this name.
+    /// The operands between operators with this name.
     func operands(of name: String) -> [ArraySlice<ExprSyntax>] { Array(elements)[...].split(at: name) }
 }
 

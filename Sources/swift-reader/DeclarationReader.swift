@@ -1,7 +1,7 @@
 import SwiftSyntax
 import TestIntegrity
 
-/// Finds the tests of a file, and its functions that assert something for them.
+/// Finds the tests of a file, and the helper functions that assert for them.
 final class DeclarationReader: ConditionalVisitor {
     private(set) var tests: [TestShape] = []
     private(set) var helpers: [SwiftFileFacts.Helper] = []
@@ -9,7 +9,7 @@ final class DeclarationReader: ConditionalVisitor {
     private let importsXCTest: Bool
     private var scopes: [Scope] = []
 
-    /// A type around what is read.
+    /// A type that encloses the current node.
     private struct Scope {
         var name: String
         /// Whether XCTest may find tests in it.
@@ -109,7 +109,7 @@ final class DeclarationReader: ConditionalVisitor {
         test.cases = literals.cases(in: attribute.arguments)
         let arguments = attribute.arguments.map { Syntax($0) }
         test.body.tolerances += ToleranceReader.tolerances(in: arguments, of: file)
-        // A table that the arguments name belongs to the test.
+        // A table of values that the arguments name belongs to the test.
         let names = arguments.flatMap { SourceWords.words(of: [$0]) }
         let tables = names.compactMap { literals.named[$0]?.value }.prefix(2)
         test.words = WordBag(
@@ -136,9 +136,9 @@ final class DeclarationReader: ConditionalVisitor {
     private struct Attribute {
         var name: String
         var arguments: [LabeledExprSyntax]
-        /// `@available(macOS 99, *)`, not what is deprecated only: such a test does not run everywhere.
+        /// `@available(macOS 99, *)`: such a test does not run everywhere. Deprecation alone does not count.
         var availability: String?
-        /// Of an `#if` around the attribute alone.
+        /// Conditions of an `#if` around the attribute alone.
         var conditions: [String]
     }
 
@@ -174,7 +174,7 @@ final class DeclarationReader: ConditionalVisitor {
     }
 }
 
-/// Traits of Swift Testing that keep a test from running, as written.
+/// Finds traits of Swift Testing that keep a test from running, as written.
 private final class SkipTraits: SyntaxVisitor {
     private var found: [String] = []
 
@@ -193,7 +193,7 @@ private final class SkipTraits: SyntaxVisitor {
     }
 }
 
-/// Finds the import of a module, also below an `#if`.
+/// Finds the import of a module, also inside an `#if`.
 private final class ImportFinder: SyntaxVisitor {
     private let module: String
     private var isFound = false

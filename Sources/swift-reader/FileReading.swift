@@ -24,13 +24,13 @@ enum FileReading {
     }
 }
 
-/// The tree of a file that is Swift from its first byte to its last, and not deeper than the readers can go.
+/// The syntax tree of a file that is valid Swift throughout and not too deep for the readers.
 struct ParsedFile {
-    /// Of nested expressions and statements; the parser gives up beyond it.
+    /// The deepest nesting of expressions and statements; the parser gives up beyond it.
     static let nestingLimit = 256
-    /// Of nodes within nodes. Chains such as `a.b.c` are deep trees without being nested.
+    /// The deepest tree of nodes. A chain such as `a.b.c` makes a deep tree without nesting.
     static let depthLimit = 5_000
-    /// `#if` in `#if`, branches of one, and bytes of a condition.
+    /// The deepest nesting of `#if`; the most branches of one; the longest condition in bytes.
     static let conditionDepth = 32
     static let branchLimit = 64
     static let conditionLength = 512
@@ -47,7 +47,7 @@ struct ParsedFile {
         try checkDepth()
     }
 
-    /// The line of a node's first word, from 1.
+    /// The line of a node's first token, from 1.
     func line(_ node: some SyntaxProtocol) -> Int {
         let place = node.positionAfterSkippingLeadingTrivia.utf8Offset
         var (low, high) = (0, lineStarts.count)
@@ -58,14 +58,14 @@ struct ParsedFile {
         return low + 1
     }
 
-    /// The innermost first node with an error.
+    /// The innermost node of the first error.
     private var firstError: Syntax {
         var node = Syntax(tree)
         while let child = node.children(viewMode: .all).first(where: \.hasError) { node = child }
         return node
     }
 
-    /// Without recursion, since it is what makes recursion safe.
+    /// Uses no recursion, since it is what makes recursion safe.
     private func checkDepth() throws(UnreadableSource) {
         var open: [(node: Syntax, depth: Int, conditions: Int)] = [(Syntax(tree), 0, 0)]
         while let (node, depth, outer) = open.popLast() {

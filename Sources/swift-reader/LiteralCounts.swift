@@ -1,16 +1,16 @@
 import SwiftSyntax
 import TestIntegrity
 
-/// How many elements literal collections have: the rounds of a loop, the cases of a test with arguments.
+/// Counts the elements of literal collections, for the rounds of a loop and the cases of a test with arguments.
 struct LiteralCounts {
-    /// A value with a name, `let cases = [1, 2, 3]`.
+    /// A named value, `let cases = [1, 2, 3]`.
     struct Named {
-        /// Of its elements, where it is a literal collection.
+        /// The number of elements, if it is a literal collection.
         var count: Int?
         var value: ExprSyntax
     }
 
-    /// What the file gives names, by name; of several with one name the last.
+    /// The file's named values; the last one if several have the same name.
     private(set) var named: [String: Named] = [:]
 
     init(of file: ParsedFile) {
@@ -32,7 +32,7 @@ struct LiteralCounts {
         }
     }
 
-    /// The elements of a collection; nil if that is not written there.
+    /// The number of elements of a collection; nil if no literal gives it.
     func count(of expression: ExprSyntax) -> Int? {
         switch expression.as(ExprSyntaxEnum.self) {
         case .tupleExpr(let tuple) where tuple.elements.count == 1:
@@ -47,7 +47,7 @@ struct LiteralCounts {
             if let name = base.as(DeclReferenceExprSyntax.self), ["Self", "self"].contains(name.baseName.text) {
                 return named[member.declName.baseName.plainText]?.count
             }
-            // `[…].lazy` has as many; a call with arguments could make others of them.
+            // `[…].lazy` has the same number; a call with arguments may change it.
             return base.is(ArrayExprSyntax.self) ? count(of: base) : nil
         case .functionCallExpr(let call):
             guard call.arguments.isEmpty, call.trailingClosure == nil,
@@ -60,7 +60,7 @@ struct LiteralCounts {
         }
     }
 
-    /// `0..<9`, `[…] as [T]`
+    /// For `0..<9` and `[…] as [T]`.
     private func count(of elements: [ExprSyntax]) -> Int? {
         guard elements.count == 3 else { return nil }
         if elements[1].is(UnresolvedAsExprSyntax.self), elements[0].is(ArrayExprSyntax.self) {
@@ -78,7 +78,7 @@ struct LiteralCounts {
         expression.as(IntegerLiteralExprSyntax.self).flatMap { Int($0.literal.text.filter { $0 != "_" }) }
     }
 
-    /// The cases that `@Test(…, arguments: …)` makes: all pairs of two collections, or as many as `zip` finds.
+    /// The number of cases of `@Test(…, arguments: …)`: all pairs of two collections, or the pairs of a `zip`.
     func cases(in arguments: [LabeledExprSyntax]) -> Int? {
         let given = arguments.drop { $0.label?.text != "arguments" }
         guard !given.isEmpty else { return nil }

@@ -1,7 +1,7 @@
 import SwiftSyntax
 import TestIntegrity
 
-/// Finds the test targets of a `Package.swift`, as far as they are written as literals.
+/// Finds the test targets of a `Package.swift`, as far as literals declare them.
 final class ManifestReader: ConditionalVisitor {
     private var targets: [SwiftFileFacts.TestTarget] = []
 

@@ -1,16 +1,16 @@
 import SwiftSyntax
 import TestIntegrity
 
-/// Finds what a file declares that may stand in the way of tests elsewhere: names, classes, their bases, and what in them
-/// keeps tests from running.
+/// Finds declarations that may affect tests in other files: names that shadow the framework's, classes, their bases,
+/// and members that keep tests from running.
 final class OutlineReader: ConditionalVisitor {
     private var declarations: [SwiftFileFacts.Declaration] = []
     private var parts: [SwiftFileFacts.ClassPart] = []
-    /// The types around what is read, by their place in ``parts``.
+    /// The types around the current node, as indices into ``parts``.
     private var types: [Int] = []
-    /// Bodies and types around it.
+    /// The number of enclosing bodies and types.
     private var depth = 0
-    /// Bodies of functions and closures around it, inside the innermost type.
+    /// The number of enclosing bodies of functions and closures, inside the innermost type.
     private var bodies = 0
 
     static func read(_ file: ParsedFile, into facts: inout SwiftFileFacts) {
@@ -164,7 +164,7 @@ final class OutlineReader: ConditionalVisitor {
 
     // MARK: Skips
 
-    /// Takes note of a member that keeps the tests of its class from running, or from failing.
+    /// Records a member that keeps the tests of its class from running, or from failing.
     private func addSkip(_ name: String, _ modifiers: DeclModifierListSyntax, body: Syntax, isFunction: Bool) {
         guard let type = types.last, bodies == 0, !isDead else { return }
         let isOverride = modifiers.contains { $0.name.text == "override" }

@@ -4,11 +4,11 @@
     import Darwin
 #endif
 
-/// What this process may use, whatever a file in it is made for.
+/// What this process may use, whatever a file makes it do.
 enum ProcessLimits {
-    /// Of CPU time.
+    /// CPU time.
     static let seconds = 30
-    /// Of address space, the stack included.
+    /// Address space, including the stack.
     static let bytes = 2 << 30
 
     static func set() {
@@ -37,9 +37,10 @@ enum ProcessLimits {
     #endif
 }
 
-/// A thread whose stack is as large as recursion over foreign text needs.
+/// A thread with a stack that is large enough for recursion over untrusted text.
 enum DeepStack {
-    /// The parser and the readers are recursive; a tree of the depth limit takes a small part of this.
+    /// The stack in bytes. The parser and the readers are recursive; a tree of the depth limit takes a small part of
+    /// it.
     static let bytes = 512 << 20
 
     private final class Work {
@@ -47,7 +48,7 @@ enum DeepStack {
         init(_ body: @escaping () -> Void) { self.body = body }
     }
 
-    /// Runs `body` on a thread of its own and waits for its end; false if there is no such thread to be had.
+    /// Runs `body` on a thread of its own and waits for its end; false if the system starts no thread.
     static func run(bytes: Int, _ body: () -> Void) -> Bool {
         withoutActuallyEscaping(body) { body in
             var attributes = pthread_attr_t()

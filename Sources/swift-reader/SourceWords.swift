@@ -1,10 +1,10 @@
 import SwiftSyntax
 
-/// The words of a piece of source, without white space, comments and directives; a literal of text is one word.
+/// The words of a piece of source, without white space, comments and directives. A string literal is one word.
 final class SourceWords: SyntaxVisitor {
     private struct Word {
         var text: String
-        /// A name, a keyword or a number: two of them need a space between them.
+        /// Whether it is a name, a keyword or a number: two of them need a space between them.
         var isName: Bool
     }
 
@@ -25,7 +25,7 @@ final class SourceWords: SyntaxVisitor {
         return collector.words.map(\.text)
     }
 
-    /// The words joined, and cut where they are longer.
+    /// The words joined, and cut at the limit.
     static func text(of nodes: [Syntax], limit: Int = 400) -> String {
         let collector = SourceWords(bytes: limit, words: .max)
         nodes.forEach(collector.walk)
@@ -90,14 +90,14 @@ final class SourceWords: SyntaxVisitor {
 }
 
 extension TokenSyntax {
-    /// Without the backticks of a raw name.
+    /// The text without the backticks of a raw name.
     var plainText: String {
         text.hasPrefix("`") && text.hasSuffix("`") && text.utf8.count > 1 ? String(text.dropFirst().dropLast()) : text
     }
 }
 
 extension TypeSyntax {
-    /// A type's name with those around it, without what is generic in it.
+    /// A type's name with the enclosing types, without generic arguments.
     var plainName: String {
         if let type = self.as(IdentifierTypeSyntax.self) { return type.name.plainText }
         if let type = self.as(MemberTypeSyntax.self) { return "\(type.baseType.plainName).\(type.name.plainText)" }
@@ -110,10 +110,10 @@ extension TypeSyntax {
 }
 
 extension FunctionCallExprSyntax {
-    /// The name that is called: `sleep` of `Task.sleep(for:)`.
+    /// The called name: `sleep` of `Task.sleep(for:)`.
     var calleeName: String? { calledExpression.lastName }
 
-    /// `("later")`, or nothing where it has no brackets.
+    /// `("later")`, or empty if the call has no brackets.
     var argumentText: String {
         let parts = [leftParen.map(Syntax.init), Syntax(arguments), rightParen.map(Syntax.init)]
         return SourceWords.text(of: parts.compactMap { $0 })
@@ -121,7 +121,7 @@ extension FunctionCallExprSyntax {
 }
 
 extension ExprSyntax {
-    /// The name that an expression ends with, if it is a name or a member.
+    /// The last name of an expression that is a name or a member.
     var lastName: String? {
         if let name = self.as(DeclReferenceExprSyntax.self) { return name.baseName.plainText }
         if let member = self.as(MemberAccessExprSyntax.self) { return member.declName.baseName.plainText }

@@ -6,9 +6,10 @@ import TestIntegrity
     import Darwin
 #endif
 
-/// Reads Swift files from standard input and writes what they declare and assert: `SwiftReaderProtocol`.
+/// Reads Swift files from standard input and writes what they declare and assert, by `SwiftReaderProtocol`.
 ///
-/// The files are foreign. pipectl starts this program in a sandbox, and it limits itself before it reads anything.
+/// The files are untrusted. pipectl starts this program in a sandbox, and the program limits itself before it reads
+/// anything.
 @main struct SwiftReader {
     static func main() {
         ProcessLimits.set()
@@ -19,7 +20,7 @@ import TestIntegrity
     private static func answer() {
         guard let sources = SwiftReaderProtocol.sources(of: readAll()) else { exit(64) }
         for source in sources {
-            // At once: what was read before a crash is of use.
+            // Write each answer at once: after a crash, the earlier answers are still used.
             guard writeAll(SwiftReaderProtocol.line(FileReading.facts(of: source))) else { exit(74) }
         }
     }

@@ -1,7 +1,7 @@
 import SwiftSyntax
 import TestIntegrity
 
-/// Finds numbers that say how much may differ or how long something may take.
+/// Finds numbers that bound a deviation or a duration.
 final class ToleranceReader: SyntaxVisitor {
     private let file: ParsedFile
     private var found: [BodyShape.Tolerance] = []
@@ -39,7 +39,7 @@ final class ToleranceReader: SyntaxVisitor {
     private func add(_ label: TokenSyntax, _ expression: ExprSyntax) {
         let name = label.plainText
         guard Self.labels.contains(name), var value = Self.number(expression) else { return }
-        // The nearer to one, the stricter.
+        // A precision is stricter the nearer it is to one.
         if name.lowercased().hasSuffix("precision") { value = 1 - value }
         value = min(max(value, -Double.greatestFiniteMagnitude), .greatestFiniteMagnitude)
         found.append(BodyShape.Tolerance(label: name, value: value, line: file.line(label)))

@@ -1,4 +1,4 @@
-/// One setting of the box: everything that reading, help and documentation have to know of it.
+/// One setting: everything that the reader, the help and the documentation need to know about it.
 public struct Setting: Sendable {
     /// How a setting is given on the command line.
     public enum Flag: Sendable, Equatable {
@@ -28,28 +28,31 @@ public struct Setting: Sendable {
         }
     }
 
-    /// The unit that a flag's number without a unit has had since before there were units.
+    /// The unit of a flag's number that has none. Older versions of pipectl took such numbers, so they stay valid.
     public enum BareUnit: Sendable, Equatable {
         case time(DurationText.Unit)
         case size(SizeText.Unit)
     }
 
-    /// Where it stands in a file, with a dot for each object: `limits.step.memory`.
+    /// The path in a file, with a dot for each object: `limits.step.memory`.
     public let key: String
+    /// The type of its values.
     public let kind: SettingKind
-    /// What holds when nothing is set; nil: see ``standardNote``.
+    /// The default value. Nil if the default is not a fixed value: see ``standardNote``.
     public let standard: SettingValue?
     /// The default in words, where it is not a value: `the number of processors`.
     public let standardNote: String?
+    /// The flag that sets it; nil if no flag does.
     public let flag: Flag?
+    /// The unit of a flag's number that has none; nil if a unit is required.
     public let bareUnit: BareUnit?
-    /// A sentence.
+    /// One sentence that says what the setting does.
     public let summary: String
     /// Whether a watched repository can have a value of its own.
     public let isPerRepository: Bool
-    /// Whether the value may contain what not everybody is to read, as a URL with a token: it is not shown whole.
+    /// Whether the value may contain something confidential, such as a URL with a token. It is then never shown whole.
     public let isPrivate: Bool
-    /// What else is wrong with a single text; nil for nothing.
+    /// Checks a single text beyond its type; returns what is wrong, or nil.
     public let check: (@Sendable (String) -> String?)?
 
     public init(
@@ -65,7 +68,7 @@ public struct Setting: Sendable {
     /// The last part of the key: its name within its object.
     public var name: String { key.split(separator: ".").last.map(String.init) ?? key }
 
-    /// `PIPECTL_LIMITS_STEP_MEMORY`: the key's words in capitals, as swift-configuration makes it of the key.
+    /// `PIPECTL_LIMITS_STEP_MEMORY`: the key's words in capitals, the same as swift-configuration derives from the key.
     public var environmentName: String {
         var name = SettingsTable.environmentPrefix
         var last: Character = "."
@@ -84,7 +87,7 @@ public struct Setting: Sendable {
         return standard.text
     }
 
-    /// The value as it may be shown: of a private one the scheme and host at most.
+    /// The value as it may be shown: of a confidential one at most the scheme and host.
     public func shown(_ value: SettingValue) -> SettingValue {
         guard isPrivate, case .text(let text) = value else { return value }
         guard let start = text.firstRange(of: "://") else { return .text("(set)") }
@@ -92,10 +95,10 @@ public struct Setting: Sendable {
         return .text("\(text[..<start.upperBound])\(host.split(separator: "@").last ?? "")/…")
     }
 
-    /// Reads the value from texts: one, or as many as a list has.
+    /// Reads the value from texts: a single one, or the elements of a list.
     ///
-    /// - Parameter isFlag: Whether it was typed on the command line, where some numbers need no unit.
-    /// - Throws: ``SettingMistake`` with what is allowed.
+    /// - Parameter isFlag: Whether it comes from the command line, where some numbers need no unit.
+    /// - Throws: ``SettingMistake``, which says what is allowed.
     public func read(_ texts: [String], isFlag: Bool = false) throws(SettingMistake) -> SettingValue {
         switch kind {
         case .list:
@@ -141,7 +144,7 @@ public struct Setting: Sendable {
     private func checked(_ text: String) throws(SettingMistake) {
         guard !text.isEmpty else { throw SettingMistake(" is empty. Leave it out, or write \(kind.example).") }
         guard text.utf8.count <= 4_096 else { throw SettingMistake(" is longer than 4096 bytes.") }
-        // A command line may have several lines.
+        // A setting that is a command line may contain line breaks.
         guard !text.unicodeScalars.contains(where: { $0.value < 0x20 && $0 != "\n" && $0 != "\t" || $0.value == 0x7F })
         else {
             throw SettingMistake(" has a control character in it.")
@@ -165,7 +168,7 @@ public struct Setting: Sendable {
     }
 }
 
-/// What is wrong with a value: the end of a sentence that the setting's name begins.
+/// What is wrong with a value, as the end of a sentence that begins with the setting's name.
 public struct SettingMistake: Error, Sendable, Equatable, CustomStringConvertible {
     public var description: String
 

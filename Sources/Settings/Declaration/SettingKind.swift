@@ -1,4 +1,4 @@
-/// What values a setting takes.
+/// The type of a setting's values.
 public enum SettingKind: Sendable, Equatable {
     case flag
     case whole(ClosedRange<Int>)
@@ -42,7 +42,7 @@ public enum SettingKind: Sendable, Equatable {
         }
     }
 
-    /// A value as it could stand in a file, for messages.
+    /// A value as it would be written in a file, for error messages.
     var example: String {
         switch self {
         case .flag: "true or false"

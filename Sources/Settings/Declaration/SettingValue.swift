@@ -37,7 +37,7 @@ public enum SettingValue: Sendable, Equatable {
 }
 
 extension SettingValue: Codable {
-    /// Written as a file has it: a flag and a number as such, a duration and a size as texts.
+    /// Writes the value as in a file: a flag and a number as such, a duration and a size as texts.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         switch self {
@@ -50,7 +50,7 @@ extension SettingValue: Codable {
         }
     }
 
-    /// A duration or a size comes back as the text that it was written as: only the table knows more.
+    /// Reads a duration or a size as a text: only the table knows the setting's type.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if let value = try? container.decode(Bool.self) {

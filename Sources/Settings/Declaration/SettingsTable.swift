@@ -1,14 +1,15 @@
-/// All settings that there are.
+/// All settings.
 public struct SettingsTable: Sendable {
     static let environmentPrefix = "PIPECTL_"
-    /// Where a file has the repositories with values of their own.
+    /// The key of the object that has settings of single repositories.
     static let repositories = "repositories"
-    /// The path or URL of such a repository.
+    /// The key, in such an object, of the repository's path or URL.
     static let location = "location"
 
+    /// The settings, in the order in which they are documented.
     public let settings: [Setting]
     private let byKey: [String: Setting]
-    /// Keys of objects that hold settings, with the names of what is in them; the empty key is the file itself.
+    /// Keys of objects that hold settings, with the names in each; the empty key is the file itself.
     private let groups: [String: [String]]
 
     public init(_ settings: [Setting]) {
@@ -26,12 +27,13 @@ public struct SettingsTable: Sendable {
         self.groups = groups
     }
 
+    /// The setting with this key; nil if there is none.
     public subscript(key: String) -> Setting? { byKey[key] }
 
-    /// What may stand in the object with this key; nil if there is no such object.
+    /// The names that the object with this key may contain; nil if there is no such object.
     func names(in group: String) -> [String]? { groups[group] }
 
-    /// The settings that a repository can have for itself.
+    /// The settings that a repository can have a value of its own for.
     public var ofRepositories: [Setting] { settings.filter(\.isPerRepository) }
 
     /// The setting behind `--limit memory=…`; nil for a name that the flag does not have.

@@ -10,7 +10,7 @@ struct JSONNode: Sendable, Equatable {
         case null
     }
 
-    /// A name in an object, with its value. A name that stands there twice is here twice.
+    /// A name in an object, with its value. A name that occurs twice gives two members.
     struct Member: Sendable, Equatable {
         var name: String
         var line: Int

@@ -1,8 +1,8 @@
-/// Reads JSON strictly (RFC 8259), and remembers lines.
+/// Reads JSON strictly (RFC 8259) and remembers line numbers.
 ///
-/// Foundation's reader knows no lines and takes the last of two equal names without a word.
+/// Foundation's reader gives no line numbers and silently takes the last of two equal names.
 struct JSONReader {
-    /// Objects and lists inside each other; settings need four.
+    /// The deepest nesting of objects and lists that is read; settings need four levels.
     private static let mostNesting = 32
 
     private let bytes: [UInt8]
@@ -12,7 +12,7 @@ struct JSONReader {
 
     private init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    /// - Throws: ``JSONMistake`` for the first thing that is not JSON.
+    /// - Throws: ``JSONMistake`` for the first part that is not JSON.
     static func read(_ bytes: [UInt8]) throws(JSONMistake) -> JSONNode {
         var reader = JSONReader(bytes)
         reader.skipSpace()
@@ -117,7 +117,7 @@ struct JSONReader {
         return .number(word)
     }
 
-    /// `-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?`, which a regular expression would take 100 times as long for.
+    /// Matches `-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?`, without a regular expression, which is far slower.
     private static func isNumber(_ bytes: ArraySlice<UInt8>) -> Bool {
         var rest = bytes
         func take(_ wanted: String) -> Bool {

@@ -1,4 +1,4 @@
-/// What a settings file says.
+/// The content of a settings file.
 public struct SettingsDocument: Sendable {
     /// A value as it was read, not yet checked against its range.
     struct Entry: Sendable, Equatable {
@@ -12,11 +12,11 @@ public struct SettingsDocument: Sendable {
         var name: String
         var location: String
         var line: Int
-        /// By the key that the setting has for all repositories.
+        /// By the key of the same setting for all repositories.
         var entries: [String: Entry]
     }
 
-    /// The file's path; what it says is shown with it.
+    /// The file's path, for error messages and for `pipectl config show`.
     public let path: String
     private(set) var entries: [String: Entry] = [:]
     private(set) var repositories: [Repository] = []
@@ -24,7 +24,7 @@ public struct SettingsDocument: Sendable {
 
     /// Reads a file; nil if there is none.
     ///
-    /// - Throws: ``SettingsError`` if it can't be used at all; what is wrong with single settings is found later.
+    /// - Throws: ``SettingsError`` if the whole file can't be used. Mistakes in single settings are reported later.
     public static func read(_ path: String, table: SettingsTable) throws(SettingsError) -> SettingsDocument? {
         guard let bytes = try SettingsFile.read(path) else { return nil }
         return try SettingsDocument(bytes, path: path, table: table)

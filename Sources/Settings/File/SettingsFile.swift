@@ -6,18 +6,19 @@ import SystemPackage
     import Darwin
 #endif
 
-/// Gets the bytes of a settings file, if it can be trusted.
+/// Reads the bytes of a settings file, if the file can be trusted.
 enum SettingsFile {
-    /// Far more than any box needs.
+    /// The largest file that is read, in bytes: far more than any daemon needs.
     static let mostBytes = 1 << 20
 
     /// Reads the file; nil if there is none.
     ///
-    /// Whoever may write it decides what is run with which rights: only its owner and root may.
+    /// A person who may write the file decides which commands run and with which rights, so only its owner and root
+    /// may.
     ///
-    /// - Throws: ``SettingsProblem`` as an error of the code `file`.
+    /// - Throws: ``SettingsProblem`` as an error with the code `file`.
     static func read(_ path: String) throws(SettingsError) -> [UInt8]? {
-        // Without O_NONBLOCK a FIFO would be waited for.
+        // Without O_NONBLOCK, opening a FIFO would wait for its writer.
         let file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         guard file >= 0 else {
             let error = Errno(rawValue: errno)

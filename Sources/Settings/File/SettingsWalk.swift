@@ -1,6 +1,6 @@
 import Results
 
-/// One walk through a settings file: finds the settings in it, and what does not belong there.
+/// One walk through a settings file. It collects the settings, and reports everything else.
 struct SettingsWalk {
     let table: SettingsTable
     private(set) var entries: [String: SettingsDocument.Entry] = [:]
@@ -137,7 +137,7 @@ struct SettingsWalk {
         return texts
     }
 
-    /// Each name once; what stands there again is reported.
+    /// The members with each name once; a repeated name is reported.
     private mutating func unique(_ members: [JSONNode.Member], in key: String) -> [JSONNode.Member] {
         var lines: [String: Int] = [:]
         return members.filter { member in
@@ -155,7 +155,7 @@ struct SettingsWalk {
         _ key: String, _ line: Int, name: String, among names: [String], prefix: String
     ) {
         var sentence = "is not a setting."
-        // Whoever has that many wrong has another mistake, and each suggestion compares with all names.
+        // With so many wrong names the file has another mistake, and each suggestion compares with all names.
         guard problems.count < 50 else { return report(.unknownKey, key, line, sentence) }
         let keys = table.settings.map(\.key)
         if let near = NameSuggestion.nearest(to: name, among: names) {

@@ -21,7 +21,7 @@ public enum DurationText {
         }
     }
 
-    /// Some 300 years; what a date can be counted with.
+    /// In milliseconds, some 300 years: the range of a date.
     private static let most = 1e13
 
     /// Reads one number and its unit; fractions are rounded to milliseconds. `0` needs no unit.

@@ -1,9 +1,9 @@
 /// Why a text is not an amount.
 public struct QuantityProblem: Error, Sendable, Equatable, CustomStringConvertible {
     public enum Code: Sendable, Equatable {
-        /// No number at the start, or one with signs or exponents.
+        /// The text does not begin with a plain number: it is missing, or has a sign or an exponent.
         case notANumber
-        /// A number alone, where it would not be clear what it counts.
+        /// A number alone, where its unit would not be clear.
         case noUnit
         case unknownUnit
         /// More than any machine has, or ever waits for.

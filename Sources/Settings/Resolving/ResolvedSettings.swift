@@ -6,29 +6,29 @@ public struct ResolvedSettings: Sendable {
         public var source: SettingSource
     }
 
-    /// A repository from the file, with the values that hold for it.
+    /// A repository from the file, with its own values.
     public struct Repository: Sendable {
         public var name: String
         /// A path or URL as it was written.
         public var location: String
         public var source: SettingSource
-        /// By the key that the setting has for all repositories; only what is set.
+        /// By the key of the same setting for all repositories; only values that are set.
         public var entries: [String: Entry]
 
         public subscript(key: String) -> SettingValue? { entries[key]?.value }
     }
 
     let table: SettingsTable
-    /// By key; only what is set.
+    /// By key; only values that are set.
     public internal(set) var entries: [String: Entry] = [:]
     public internal(set) var repositories: [Repository] = []
 
     init(table: SettingsTable) { self.table = table }
 
-    /// The value that was set; nil where the default holds.
+    /// The value that was set; nil if the default applies.
     public subscript(key: String) -> SettingValue? { entries[key]?.value }
 
-    /// What may be shown: all settings in the table's order, then those of single repositories.
+    /// The values to show: all settings in the table's order, then those of single repositories.
     public var records: [SettingRecord] {
         table.settings.map { record($0, $0.key, entries[$0.key]) }
             + repositories.flatMap { repository in
@@ -38,7 +38,7 @@ public struct ResolvedSettings: Sendable {
                     standard: "none", source: repository.source)
                 return [location]
                     + table.ofRepositories.compactMap { setting in
-                        // What holds for all repositories is shown once.
+                        // A value that is the same as for all repositories is shown once.
                         guard let entry = repository.entries[setting.key], entry != entries[setting.key] else {
                             return nil
                         }
@@ -53,7 +53,7 @@ public struct ResolvedSettings: Sendable {
             source: entry?.source ?? .standard)
     }
 
-    /// `https://user:token@host/x` without what is a person's own.
+    /// `https://user:token@host/x` without the user and the token.
     private static func withoutUser(_ location: String) -> String {
         guard let scheme = location.firstRange(of: "://") else { return location }
         let rest = location[scheme.upperBound...]

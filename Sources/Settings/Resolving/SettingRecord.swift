@@ -8,7 +8,7 @@ public struct SettingSource: Sendable, Equatable, Codable {
     }
 
     public var kind: Kind
-    /// The file's path; nil for the others.
+    /// The file's path; nil for other kinds.
     public var file: String?
     /// The line in the file, from 1.
     public var line: Int?
@@ -31,10 +31,10 @@ public struct SettingSource: Sendable, Equatable, Codable {
     }
 }
 
-/// One value as it is shown, with where it comes from.
+/// One value as it is shown, with its source.
 public struct SettingRecord: Sendable, Equatable, Codable {
     public var key: String
-    /// Nil where nothing is set and the default is no value.
+    /// Nil if nothing is set and the default is not a fixed value.
     public var value: SettingValue?
     /// The default in words.
     public var standard: String

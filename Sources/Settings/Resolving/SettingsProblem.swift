@@ -20,7 +20,7 @@ public struct SettingsProblem: Sendable, Equatable {
     public var sentence: String
 }
 
-/// All that is wrong with the settings.
+/// Everything that is wrong with the settings.
 public struct SettingsError: Error, Sendable, CustomStringConvertible {
     /// At least one.
     public var problems: [SettingsProblem]
@@ -29,7 +29,7 @@ public struct SettingsError: Error, Sendable, CustomStringConvertible {
 
     init(_ problems: [SettingsProblem], file: String?) { (self.problems, self.file) = (problems, file) }
 
-    /// One line each, the file's first.
+    /// One line for each problem; those of the file come first.
     public var description: String {
         let most = 40
         var lines = problems.prefix(most).map { problem in

@@ -7,7 +7,7 @@ public struct GivenFlag: Sendable, Equatable {
     public var setting: Setting
     public var text: String
 
-    /// - Throws: ``SettingMistake`` for a value that the setting does not take.
+    /// - Throws: ``SettingMistake`` if the setting does not allow the value.
     public init(_ setting: Setting, _ text: String) throws(SettingMistake) {
         _ = try setting.read([text], isFlag: true)
         (self.setting, self.text) = (setting, text)
@@ -16,7 +16,7 @@ public struct GivenFlag: Sendable, Equatable {
     /// `--notes`, and `--no-proofs` where `isOn` is false.
     public init(_ setting: Setting, isOn: Bool) { (self.setting, text) = (setting, isOn ? "true" : "false") }
 
-    /// As it was typed: `--slots 4`, `--limit memory=4GiB`, `--no-proofs`.
+    /// The flag as it is typed: `--slots 4`, `--limit memory=4GiB`, `--no-proofs`.
     public var typed: String {
         switch setting.flag {
         case .option(let name): "--\(name) \(text)"
@@ -32,10 +32,10 @@ public struct GivenFlag: Sendable, Equatable {
     }
 }
 
-/// Decides which value each setting has: a flag before the environment, the environment before the file.
+/// Decides which value each setting has: a flag wins over the environment, the environment over the file.
 ///
-/// swift-configuration has the order, the names of variables, and tells which source has answered. What is a correct
-/// value is decided here, so that all mistakes are told at once and with their lines.
+/// swift-configuration implements the order and the names of variables, and tells which source answered. This type
+/// checks the values, so that all mistakes are reported at once and with their lines.
 public struct SettingsResolver: Sendable {
     private let table: SettingsTable
     private let environment: [String: String]
@@ -43,8 +43,8 @@ public struct SettingsResolver: Sendable {
     private let flags: [String: [String]]
 
     /// - Parameters:
-    ///   - document: Nil where there is no file.
-    ///   - environment: All variables; those that are not pipectl's are left alone.
+    ///   - document: Nil if there is no file.
+    ///   - environment: All variables. Variables that are not pipectl's are ignored.
     public init(
         table: SettingsTable, document: SettingsDocument?, environment: [String: String], flags: [GivenFlag]
     ) {
@@ -54,7 +54,7 @@ public struct SettingsResolver: Sendable {
         self.flags = Dictionary(grouping: flags, by: \.setting.key).mapValues { $0.map(\.text) }
     }
 
-    /// - Throws: ``SettingsError`` with everything that is wrong.
+    /// - Throws: ``SettingsError`` with every mistake that was found.
     public func resolve() throws(SettingsError) -> ResolvedSettings {
         var resolved = ResolvedSettings(table: table)
         var problems = document?.problems ?? []
@@ -93,7 +93,7 @@ public struct SettingsResolver: Sendable {
             }
             resolved.repositories.append(result)
         }
-        // In the order of the file; the environment's after it.
+        // Problems of the file in the order of its lines, then those of the environment.
         problems.sort { ($0.line ?? .max, $0.name) < ($1.line ?? .max, $1.name) }
         guard problems.isEmpty else { throw SettingsError(problems, file: document?.path) }
         return resolved
@@ -125,7 +125,7 @@ public struct SettingsResolver: Sendable {
         SettingSource(kind: kind, file: document?.path, line: line)
     }
 
-    /// A variable that almost has the name of a setting: it would be ignored without a word.
+    /// Reports variables whose name is almost that of a setting: without this they would be ignored silently.
     private func misspelledVariables() -> [SettingsProblem] {
         let prefix = SettingsTable.environmentPrefix
         let known = table.settings.map(\.environmentName)
@@ -197,17 +197,17 @@ private struct Layers {
         reader = ConfigReader(providers: providers, accessReporter: answers)
     }
 
-    /// The same with a repository's own values before those of the file.
+    /// These layers with a repository's own values before those of the file.
     func with(_ own: InMemoryProvider) -> Layers { Layers(flags, variables, own, file) }
 
     static func key(_ setting: Setting) -> AbsoluteConfigKey { AbsoluteConfigKey(components(setting)) }
 
-    /// The first part is the prefix of variables.
+    /// The key's parts after the prefix that all variables have.
     private static func components(_ setting: Setting) -> [String] {
         ["pipectl"] + setting.key.split(separator: ".").map(String.init)
     }
 
-    /// What the first source that has the setting says; nil if none has it.
+    /// The value of the first source that has the setting; nil if none has it.
     mutating func look(up setting: Setting) -> Found? {
         let key = ConfigKey(Self.components(setting))
         let texts: [String]?
@@ -222,7 +222,7 @@ private struct Layers {
     }
 }
 
-/// Remembers who gave the last answer.
+/// Remembers which source gave the last answer.
 private final class AnswerRecorder: AccessReporter {
     private let last = Mutex<String?>(nil)
 

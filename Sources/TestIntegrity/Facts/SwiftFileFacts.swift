@@ -1,8 +1,8 @@
-/// What the program `swift-reader` found in one Swift file: plain values, without judgement of the change.
+/// What the program `swift-reader` found in one Swift file: plain values that don't judge the change.
 ///
-/// They come from a process that read foreign text, so ``isPlausible`` is asked before they are used.
+/// They come from a process that read untrusted text, so check ``isPlausible`` before you use them.
 public struct SwiftFileFacts: Sendable, Equatable, Codable {
-    /// A function beside the tests that asserts something or calls what may.
+    /// A function in a test file that asserts something, or calls a function that may.
     package struct Helper: Sendable, Equatable, Codable {
         package var name: String
         /// From 1.
@@ -16,14 +16,14 @@ public struct SwiftFileFacts: Sendable, Equatable, Codable {
         }
     }
 
-    /// A declared name that may stand in the way of tests elsewhere: one of ``ShadowedNames``.
+    /// A declaration that may replace a name that tests elsewhere use: one of ``ShadowedNames``.
     package struct Declaration: Sendable, Equatable, Codable {
-        /// `func`, `let`, `macro`, `class` and so on; `parameter` for what a closure or function takes.
+        /// `func`, `let`, `macro`, `class` and so on; `parameter` for a parameter of a closure or function.
         package var kind: String
         package var name: String
         /// From 1.
         package var line: Int
-        /// Whether no type or body is around it.
+        /// Whether it is outside of every type and body.
         package var isTopLevel: Bool
 
         package init(kind: String, name: String, line: Int, isTopLevel: Bool) {
@@ -34,13 +34,13 @@ public struct SwiftFileFacts: Sendable, Equatable, Codable {
         }
     }
 
-    /// What one declaration or extension says of a class.
+    /// What one declaration or extension of a class contributes.
     package struct ClassPart: Sendable, Equatable, Codable {
-        /// With the types around it, joined by dots.
+        /// The name, with the enclosing types, joined by dots.
         package var name: String
-        /// What follows its colon; of names with dots the last part.
+        /// The inherited types; of a dotted name the last part.
         package var bases: [String]
-        /// Why tests of the class, or of one below it, do not run or can't fail.
+        /// Why tests of the class, or of its subclasses, do not run or can't fail.
         package var skips: [String] = []
 
         package init(name: String, bases: [String]) {
@@ -49,13 +49,13 @@ public struct SwiftFileFacts: Sendable, Equatable, Codable {
         }
     }
 
-    /// A test target of a `Package.swift`, as far as it is written as literals.
+    /// A test target of a `Package.swift`, as far as literals declare it.
     package struct TestTarget: Sendable, Equatable, Codable {
         package var name: String
-        /// Relative to the package; nil where it is not written.
+        /// Relative to the package; nil if the manifest has none.
         package var path: String?
         package var exclude: [String] = []
-        /// Nil for everything below its folder.
+        /// Nil if all files below the target's folder belong to it.
         package var sources: [String]?
         /// From 1.
         package var line: Int
@@ -76,10 +76,10 @@ public struct SwiftFileFacts: Sendable, Equatable, Codable {
 }
 
 extension SwiftFileFacts {
-    /// More is counted as so many: rounds of a loop, cases of a test. Nobody needs to know the difference.
+    /// The largest count that is told apart: rounds of a loop, cases of a test. Larger counts become this one.
     package static let countLimit = 1_000_000
 
-    /// Whether the numbers are such as a file can have; sums and products of them do not overflow.
+    /// Whether all numbers are possible in a real file, so that sums and products of them do not overflow.
     var isPlausible: Bool {
         tests.allSatisfy { test in
             Self.isLine(test.line) && (test.cases.map(Self.isCount) ?? true) && isPlausible(test.body)

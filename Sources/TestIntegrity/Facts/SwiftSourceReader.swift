@@ -4,10 +4,10 @@
     import Foundation
 #endif
 
-/// Reads the text of Swift files. pipectl itself parses none: the text is foreign, a parser is large.
+/// Reads the text of Swift files. pipectl itself parses none: the text is untrusted, and a parser is large.
 public protocol SwiftSourceReader: Sendable {
-    /// The facts of each source, in order. What is not read by the deadline is a failure, and so is what the reader
-    /// crashed on.
+    /// Returns the facts of each source, in order. A source is a failure if it was not read by the deadline, or if the
+    /// reader crashed on it.
     func read(
         _ sources: [SwiftSource], before deadline: ContinuousClock.Instant
     ) async -> [Result<SwiftFileFacts, UnreadableSource>]
@@ -15,18 +15,18 @@ public protocol SwiftSourceReader: Sendable {
 
 /// One Swift file to read.
 public struct SwiftSource: Sendable {
-    /// What is wanted of it.
+    /// What to look for in the file.
     package enum Scope: String, Sendable {
         /// Tests, their helpers, and the outline.
         case tests
-        /// Names and classes that tests elsewhere may meet.
+        /// Names and classes that tests in other files may use.
         case outline
         /// The test targets of a package.
         case manifest
     }
 
     package var scope: Scope
-    /// As Git has them, in UTF-8 or not.
+    /// The content as Git has it; not necessarily UTF-8.
     package var bytes: [UInt8]
 
     package init(_ scope: Scope, _ bytes: [UInt8]) {
@@ -47,8 +47,8 @@ public struct UnreadableSource: Error, Sendable, Equatable, Codable {
     }
 }
 
-/// What pipectl and `swift-reader` say to each other: for each file a line `SCOPE BYTES` and the bytes; for each file, in
-/// order, a line of JSON.
+/// The protocol between pipectl and `swift-reader`. A request is, for each file, a line `SCOPE BYTES` and the bytes.
+/// The answer is, for each file in order, a line of JSON.
 package enum SwiftReaderProtocol {
     /// One line of the answer.
     private struct Answer: Codable {
@@ -63,7 +63,7 @@ package enum SwiftReaderProtocol {
         }
     }
 
-    /// The files of a request; nil where it is none.
+    /// The files of a request; nil if it is malformed.
     package static func sources(of request: [UInt8]) -> [SwiftSource]? {
         var sources: [SwiftSource] = []
         var left = request[...]
@@ -78,7 +78,7 @@ package enum SwiftReaderProtocol {
         return left.isEmpty ? sources : nil
     }
 
-    /// The line that answers for one file, with its line feed.
+    /// The line of the answer for one file, with its line feed.
     package static func line(_ result: Result<SwiftFileFacts, UnreadableSource>) -> [UInt8] {
         let answer =
             switch result {
@@ -89,7 +89,7 @@ package enum SwiftReaderProtocol {
         return Array(json) + [UInt8(ascii: "\n")]
     }
 
-    /// What whole lines of an answer say; ends before the first that is none.
+    /// The results of an answer's complete lines, up to the first malformed line.
     package static func results(of answer: [UInt8]) -> [Result<SwiftFileFacts, UnreadableSource>] {
         var results: [Result<SwiftFileFacts, UnreadableSource>] = []
         var left = answer[...]

@@ -1,4 +1,4 @@
-/// What a test promises, as far as its source says it: what must not get less without a person's word.
+/// What a test checks, as far as its source shows it. A change must not reduce this without a person's approval.
 package struct TestShape: Sendable, Equatable, Codable {
     package enum Framework: String, Sendable, Equatable, Codable { case swiftTesting, xcTest, other }
 
@@ -6,21 +6,21 @@ package struct TestShape: Sendable, Equatable, Codable {
     /// The types around it, outermost first, joined by dots.
     package var suite: String
     package var name: String
-    /// The path in the repository; whoever knows it sets it.
+    /// The path in the repository. The reader does not know it; the caller sets it.
     package var file: String
-    /// Of its declaration, from 1.
+    /// The line of its declaration, from 1.
     package var line: Int
-    /// Why it may not run, as written: `.disabled("slow")`, `XCTSkip`.
+    /// Why it may not run, as the source has it: `.disabled("slow")`, `XCTSkip`.
     package var skips: [String] = []
-    /// The base of its class, or of a class that this derives from, that is not among the sources.
+    /// A base class, direct or inherited, that is declared in none of the sources.
     package var unknownBase: String?
     /// Conditions of `#if` around it.
     package var conditions: [String] = []
-    /// How many cases its arguments make; nil where that can't be counted or it takes none.
+    /// The number of cases that its arguments give; nil if it takes none or they can't be counted.
     package var cases: Int?
     package var hasArguments = false
     package var body = BodyShape()
-    /// The words of arguments and body, to know it again under another name.
+    /// The words of its arguments and body, which identify the test under another name.
     package var words: WordBag = WordBag([])
 
     package init(framework: Framework, suite: String, name: String, file: String = "", line: Int) {
@@ -31,7 +31,7 @@ package struct TestShape: Sendable, Equatable, Codable {
         self.line = line
     }
 
-    /// The words of its name, for names that say the same in another order.
+    /// The words of its name, to match names that have them in another order.
     var nameWords: Set<String> {
         var words: [String] = []
         var isUpper = true
@@ -47,10 +47,10 @@ package struct TestShape: Sendable, Equatable, Codable {
         return Set(words).subtracting(["test", "tests"])
     }
 
-    /// `Suite.test`, as a person looks for it.
+    /// `Suite.test`, as a person would look for it.
     var title: String { suite.isEmpty ? name : "\(suite).\(name)" }
 
-    /// What stays of a name across renames of style: `testFooBar`, `test_foo_bar` and `fooBar` are one.
+    /// The name without its style: `testFooBar`, `test_foo_bar` and `fooBar` are equal.
     var plainName: String {
         var text = name.lowercased().filter { $0.isLetter || $0.isNumber }
         if text.hasPrefix("test"), text.count > 4 { text.removeFirst(4) }
@@ -61,22 +61,22 @@ package struct TestShape: Sendable, Equatable, Codable {
 /// What is asserted in a body.
 package struct BodyShape: Sendable, Equatable, Codable {
     package var assertions: [Assertion] = []
-    /// Names that are called and could be helpers with assertions of their own.
+    /// Called names that may be helpers with assertions of their own.
     package var calls: [Call] = []
-    /// Calls that wait for a time: each by its line.
+    /// Lines of calls that wait for a fixed time.
     package var sleeps: [Int] = []
-    /// Numbers that say how much may differ or how long something may take.
+    /// Numbers that bound a deviation or a duration.
     package var tolerances: [Tolerance] = []
-    /// `try` that a test ends with when it throws.
+    /// The number of `try` expressions whose error ends the test.
     package var tries = 0
-    /// `try?` and empty `catch`: errors that nobody sees.
+    /// Lines of `try?` and of empty `catch` blocks, which hide errors.
     package var swallowed: [Int] = []
     /// Lines of `XCTFail` and `Issue.record`.
     package var failures: [Int] = []
 
     package init() {}
 
-    /// Whether it neither asserts nor calls anything that might.
+    /// Whether it neither asserts anything nor calls a function that might.
     package var isEmpty: Bool {
         assertions.isEmpty && failures.isEmpty && sleeps.isEmpty && tolerances.isEmpty
             && !calls.contains { Assertion.isAsserting($0.name) }
@@ -85,7 +85,7 @@ package struct BodyShape: Sendable, Equatable, Codable {
     package struct Call: Sendable, Equatable, Codable {
         package var name: String
         package var line: Int
-        /// How often it is done, loops with counted rounds multiplied.
+        /// How often it is called; in loops multiplied by the number of rounds, if that can be counted.
         package var times: Int
         package var isConditional: Bool
 
@@ -112,15 +112,15 @@ package struct BodyShape: Sendable, Equatable, Codable {
 
 /// One assertion as it is written.
 package struct Assertion: Sendable, Equatable, Codable {
-    /// How much of a value it pins down.
+    /// How precisely it fixes a value.
     package enum Strength: Int, Sendable, Comparable, Codable {
-        /// True whatever the code does.
+        /// It is true whatever the code does.
         case none
-        /// That there is something, or that nothing is thrown.
+        /// A value exists, or nothing is thrown.
         case presence
-        /// A comparison, a condition, some error.
+        /// A comparison, a condition, or any error.
         case condition
-        /// One value.
+        /// One exact value.
         case value
 
         package static func < (one: Strength, other: Strength) -> Bool { one.rawValue < other.rawValue }
@@ -128,13 +128,13 @@ package struct Assertion: Sendable, Equatable, Codable {
 
     package var strength: Strength
     package var line: Int
-    /// How often it is made, loops with counted rounds multiplied.
+    /// How often it is made; in loops multiplied by the number of rounds, if that can be counted.
     package var times = 1
-    /// Whether the test can come to its end without it.
+    /// Whether the test can end without making it.
     package var isConditional = false
-    /// Whether it stands in another branch of `#if` than the first: it is made instead of those there.
+    /// Whether it is in a later branch of `#if`, so that it replaces assertions of the first one.
     package var isAlternative = false
-    /// Without white space; to find the same assertion again.
+    /// The source without white space, which identifies the same assertion on the other side.
     package var text: String
 
     package init(strength: Strength, line: Int, text: String) {
@@ -149,12 +149,12 @@ extension Assertion {
         name.hasPrefix("#expect") || name.hasPrefix("#require") || name.hasPrefix("#assert")
     }
 
-    /// Assertions of XCTest, by their names.
+    /// Whether it is the name of one of XCTest's assertions.
     package static func isFramework(_ name: String) -> Bool {
         name.hasPrefix("XCTAssert") || name == "XCTFail" || name == "XCTUnwrap"
     }
 
-    /// Names of functions that assert, in the words that people use for them.
+    /// Whether the name suggests a function that asserts, by the words that are common for them.
     package static func isAsserting(_ name: String) -> Bool {
         let plain = name.lowercased()
         return ["assert", "expect", "verify", "require", "check", "validate", "ensure", "confirm"].contains {

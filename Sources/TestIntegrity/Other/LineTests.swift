@@ -1,4 +1,5 @@
-/// Tests of other languages than Swift: their names and skips, read line by line. Nothing is counted in their bodies.
+/// Tests in languages other than Swift: their names and skips, read line by line. Assertions in their bodies are not
+/// counted.
 enum LineTests {
     static func tests(path: String, bytes: [UInt8]) -> [TestShape] {
         let lines = SourceLines.split(bytes).map { String($0.prefix(2_000)) }
@@ -28,7 +29,7 @@ enum LineTests {
             let next = place + 1 < starts.count ? starts[place + 1] : lines.count
             let body = lines[start..<end(of: start, in: lines, before: min(next, start + 400))]
             for line in body.dropFirst() where language.skipsInside(line) { tests[place].skips.append(trimmed(line)) }
-            // The name's own line is left out, so that a renamed test is known again.
+            // Leave out the line with the name, so that a renamed test still matches.
             var words: [String] = []
             for line in body.dropFirst() {
                 words += line.split { !($0.isLetter || $0.isNumber || $0 == "_") }.map(String.init)
@@ -38,14 +39,14 @@ enum LineTests {
         return tests
     }
 
-    /// The line after a body that begins at `start`, by its indentation: what follows a test and is none must not pass for
-    /// the rest of it, or a test that becomes a helper would seem to live on in the one before.
+    /// The line after the body that begins at `start`, by indentation. Code after a test must not count as a part of
+    /// it: a test that becomes a helper would otherwise seem to live on in the test before it.
     private static func end(of start: Int, in lines: [String], before limit: Int) -> Int {
         let indent = lines[start].prefix { $0 == " " || $0 == "\t" }.count
         var at = start + 1
         while at < limit {
             let text = lines[at].drop { $0 == " " || $0 == "\t" }
-            // Brackets that close the signature or the body, and a brace on a line of its own, belong to it.
+            // Brackets that close the signature or the body, and a brace on a line of its own, belong to the body.
             if let first = text.first, lines[at].count - text.count <= indent, !"{})]".contains(first) { return at }
             at += 1
         }
@@ -119,7 +120,7 @@ enum LineTests {
             return nil
         }
 
-        /// The lines right above a declaration that belong to it, the nearest first.
+        /// The lines directly above a declaration that belong to it, nearest first.
         func above(_ index: Int, in lines: [String]) -> [String] {
             var found: [String] = []
             var at = index - 1
@@ -167,7 +168,7 @@ enum LineTests {
 }
 
 extension String {
-    /// A test of GoogleTest that is disabled by its name is the same test.
+    /// The name without GoogleTest's prefix `DISABLED_`: with it, it is still the same test.
     fileprivate var replacingDisabled: String {
         var text = self
         if let range = text.firstRange(of: "DISABLED_") { text.removeSubrange(range) }

@@ -1,4 +1,5 @@
-/// Tests that are still written and not run: by a manifest, by a runner's settings, by a move out of the target.
+/// Tests that still exist but no longer run, because of a manifest, a runner's settings, or a move out of the test
+/// target.
 struct HiddenTests {
     let files: [ChangedSource]
     let reading: SourceReading
@@ -34,13 +35,14 @@ struct HiddenTests {
         return breaches + moved(manifests)
     }
 
-    /// A manifest on both sides.
+    /// A manifest on the target and in the change.
     private struct ManifestPair {
         var old: Result<SwiftManifest, UnreadableSource>
         var new: Result<SwiftManifest, UnreadableSource>
     }
 
-    /// The manifests of the change, and those of packages in which it moves tests; nothing where one side has none.
+    /// The manifests that the change touches, and those of packages in which it moves tests. Leaves out a manifest that
+    /// one side lacks.
     private func manifests(
         _ reader: any SwiftSourceReader, _ deadline: ContinuousClock.Instant
     ) async -> [String: ManifestPair] {
@@ -103,7 +105,7 @@ struct HiddenTests {
         return breaches
     }
 
-    /// Files with tests that were in a test target and are in none now, though the manifest is the same.
+    /// Files with tests that were in a test target and are in none now, although the manifest is unchanged.
     private func moved(_ manifests: [String: ManifestPair]) -> [Breach] {
         let places = Set(reading.new.map(\.file))
         return files.compactMap { file -> Breach? in
@@ -124,7 +126,7 @@ struct HiddenTests {
         file.oldPath.map(TestPaths.isTest) ?? false && TestPaths.isSwift(file.path)
     }
 
-    /// The manifest of the package that holds a file: the one beside `Tests/`.
+    /// The path of the manifest of the file's package: the one beside `Tests/`.
     private func manifestPath(of path: String) -> String {
         guard let range = path.firstRange(of: "Tests/"), range.lowerBound > path.startIndex else {
             return "Package.swift"

@@ -1,13 +1,13 @@
-/// What test classes inherit that keeps their tests from running, through base classes in whatever file.
+/// Skips that test classes inherit from base classes, in whichever file these are.
 struct InheritedSkips {
-    /// What one class has, its bases' parts included.
+    /// What one class has, including what it inherits.
     struct Inherited: Equatable {
         var skips: [String] = []
-        /// The first base that is not among the sources and is none of XCTest's.
+        /// The first base class that is not in the sources and does not belong to XCTest.
         var unknownBase: String?
     }
 
-    /// By the last part of the name: which of two is meant takes a type checker, so both count.
+    /// By the last part of the name. Only a type checker could tell two classes of one name apart, so both count.
     private var parts: [String: [SwiftFileFacts.ClassPart]] = [:]
 
     private static let deepest = 32
@@ -19,7 +19,7 @@ struct InheritedSkips {
         for part in facts.classes { parts[Self.key(part.name), default: []].append(part) }
     }
 
-    /// What the tests of a suite inherit, its own class included.
+    /// What the tests of a suite inherit, including their own class.
     func inherited(by suite: String) -> Inherited {
         var found = Inherited()
         var seen: Set<String> = []
@@ -28,7 +28,7 @@ struct InheritedSkips {
             guard seen.insert(name).inserted, let own = parts[name] else { continue }
             found.skips += own.flatMap(\.skips)
             for part in own {
-                // A class comes before protocols.
+                // Swift requires the base class to be first, before protocols.
                 guard let base = part.bases.first, !Self.ofXCTest.contains(base) else { continue }
                 if parts[base] == nil { found.unknownBase = found.unknownBase ?? base }
                 waiting.append(base)

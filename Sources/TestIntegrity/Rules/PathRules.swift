@@ -1,12 +1,12 @@
 import Pipeline
 
-/// Rules that need only know which paths a change touches, and how much of them.
+/// Rules that depend only on the paths that a change touches and on its size.
 struct PathRules {
     let rules: [IntegrityRule]
 
     func breaches(of files: [ChangedSource]) -> [Breach] {
         rules.flatMap { rule -> [Breach] in
-            // Said when the definition was validated; a rule that can't be read must not be one that always holds.
+            // Validation reported this before. A rule with an unreadable pattern must never count as satisfied.
             if let glob = rule.globs.first(where: { (try? Glob($0)) == nil }) {
                 return [
                     Breach(.touchedPath, .unclear, message: "the rule's pattern \"\(glob)\" can't be read", file: "")
@@ -23,7 +23,7 @@ struct PathRules {
 
     private func touched(_ files: [ChangedSource], _ globs: [String]) -> [Breach] {
         files.compactMap { file in
-            // Old names too: a file is not freed of a rule by being moved out of its reach.
+            // Check old paths too: moving a file must not take it out of a rule's reach.
             let paths = [file.path, file.oldPath].compactMap { $0 }
             if let glob = Self.match(paths, globs) {
                 return Breach(
@@ -72,7 +72,7 @@ struct PathRules {
         return breaches
     }
 
-    /// Recorded results that were edited although nothing changed that they could record.
+    /// Snapshots that were edited although no source changed that they could record.
     static func loneSnapshots(_ files: [ChangedSource]) -> [Breach] {
         let edited = files.filter { TestPaths.isSnapshot($0.path) && Self.isThere($0.old) }
         guard !edited.isEmpty, !files.contains(where: { TestPaths.isSource($0.path) }) else { return [] }

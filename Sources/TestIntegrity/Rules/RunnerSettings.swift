@@ -1,4 +1,4 @@
-/// Settings of test runners, in which a line can leave tests out: each such line that a change adds is named.
+/// Settings files of test runners. Reports each line that a change adds and that may leave tests out.
 enum RunnerSettings {
     static let byteLimit = 512 << 10
 
@@ -17,21 +17,21 @@ enum RunnerSettings {
         ".rspec", "phpunit.xml", "build.gradle", "build.gradle.kts", "pom.xml", "taskfile.yml", "mise.toml",
     ]
 
-    /// Words that leave tests out wherever they stand.
+    /// Words that leave tests out wherever they occur.
     private static let always = [
         "--deselect", "collect_ignore", "norecursedirs", "skippedtests", "selectedtests", "testpathignorepatterns",
         "default-filter", "ctest_custom_tests_ignore", "--passwithnotests", "--ignore-glob", "modulepathignorepatterns",
         "skiptests", "maven.test.skip", "--exclude-group", "norun=", "testnamepattern", "harness = false",
         "test = false",
     ]
-    /// Words that do where the line is about tests.
+    /// Words that leave tests out in a line about tests.
     private static let besideTest = [
         "--skip", "--filter", "--exclude", "--ignore", " -k ", "-k=", "-k\"", " -m ", "-m=", "|| true", "||true",
         "|| :",
         "continue-on-error", "exclude", "skip-testing", "--no-run", "--grep", "--invert", "-not -name", "set +e",
     ]
 
-    /// Lines of `new` that leave tests out and that `old` has not.
+    /// Reports lines of `new` that leave tests out and that `old` does not have.
     static func breaches(path: String, old: [UInt8], new: [UInt8]) -> [Breach] {
         var known: [String: Int] = [:]
         for line in lines(old) { known[line.text, default: 0] += 1 }

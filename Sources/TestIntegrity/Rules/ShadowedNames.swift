@@ -1,9 +1,9 @@
-/// Declarations that tests may use instead of what XCTest or Swift Testing has under the same name.
+/// Declarations that shadow a name of XCTest or Swift Testing.
 ///
-/// A test finds such a name in its own module, and in a module of the package that it imports, before that of the
-/// framework; it then asserts whatever the declaration does.
+/// A test finds a name in its own module, and in imported modules of its package, before the framework's. It then calls
+/// whatever the declaration does.
 package struct ShadowedNames {
-    /// Of the frameworks, what tests call or derive from.
+    /// The frameworks' names that tests call or derive from.
     static let all: Set<String> = [
         "XCTAssert", "XCTAssertEqual", "XCTAssertNotEqual", "XCTAssertTrue", "XCTAssertFalse", "XCTAssertNil",
         "XCTAssertNotNil", "XCTAssertThrowsError", "XCTAssertNoThrow", "XCTAssertGreaterThan",
@@ -11,12 +11,13 @@ package struct ShadowedNames {
         "XCTAssertNotIdentical", "XCTFail", "XCTUnwrap", "XCTSkip", "XCTSkipIf", "XCTSkipUnless", "XCTExpectFailure",
         "XCTestCase", "withKnownIssue", "confirmation",
     ]
-    /// Names that others use as well; only a macro of that name takes the framework's place.
+    /// Names that are common elsewhere; only a macro with such a name shadows the framework's.
     static let macros: Set<String> = ["expect", "require", "Test", "Suite"]
-    /// Operators that assertions compare with; of a type they are its own, beside tests they may be anybody's.
+    /// Operators in assertions. One that is a member of a type belongs to that type; one in a test file may apply to
+    /// any.
     static let operators: Set<String> = ["==", "!=", "<", ">", "<=", ">=", "===", "!==", "~=", "&&", "||", "!"]
 
-    /// Whether a declaration of this name is of interest at all.
+    /// Whether a declaration with this name may shadow one of the framework's.
     package static func isWatched(_ name: String) -> Bool {
         all.contains(name) || macros.contains(name) || operators.contains(name)
     }
@@ -28,14 +29,14 @@ package struct ShadowedNames {
         var new: SwiftFileFacts?
     }
 
-    /// Names that are declared more often than on the target, each where it is new.
+    /// Reports names that are declared more often than on the target, at each new place.
     static func breaches(of files: [File]) -> [Breach] {
         let before = counts(files.flatMap { own(of: $0.old, $0.path) })
         let after = counts(files.flatMap { own(of: $0.new, $0.path) })
         return files.flatMap { file -> [Breach] in
             var known = counts(own(of: file.old, file.path))
             return own(of: file.new, file.path).compactMap { one in
-                // What only moved from file to file is as it was.
+                // A declaration that only moved between files is not new.
                 guard after[one.name, default: 0] > before[one.name, default: 0] else { return nil }
                 if let left = known[one.name], left > 0 {
                     known[one.name] = left - 1
@@ -54,7 +55,8 @@ package struct ShadowedNames {
         (facts?.declarations ?? []).filter { one in
             switch one.kind {
             case "macro": all.contains(one.name) || macros.contains(one.name)
-            // A member of a type is called through that, but for types, from which tests derive.
+            // Members of a type are called through it and shadow nothing, except nested types: tests may derive from
+            // these.
             case "func" where operators.contains(one.name): one.isTopLevel && TestPaths.isTest(path)
             default: all.contains(one.name)
             }

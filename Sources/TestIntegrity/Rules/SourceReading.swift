@@ -11,7 +11,7 @@ struct SourceReading {
     var oldHelpers: [SwiftFile] = []
     var newHelpers: [SwiftFile] = []
     var unreadable: [Breach] = []
-    /// The files of Swift that could be read, tests and others.
+    /// The Swift files that could be read, of tests and of other code.
     private(set) var outlines: [ShadowedNames.File] = []
     private let reader: any SwiftSourceReader
     private let deadline: ContinuousClock.Instant
@@ -26,11 +26,11 @@ struct SourceReading {
     var oldOutlines: [SwiftFileFacts] { outlines.compactMap(\.old) }
     var newOutlines: [SwiftFileFacts] { outlines.compactMap(\.new) }
 
-    /// One side of a file, before the reader was asked.
+    /// One side of a file, before the reader has answered.
     private enum Side {
         case known(Reading)
         case unreadable(UnreadableSource)
-        /// The place of its source among those to read.
+        /// The index of its source in the question to the reader.
         case asked(Int)
     }
 
@@ -47,7 +47,7 @@ struct SourceReading {
         var new: Side
     }
 
-    /// Reads the files of the change, all of them with one question to the reader.
+    /// Reads the files of the change, with one question to the reader for all of them.
     mutating func read(_ files: [ChangedSource]) async {
         let tests = files.filter { TestPaths.isTest($0.path) || TestPaths.isTest($0.oldPath ?? "") }.map { file in
             let oldPath = file.oldPath ?? file.path
@@ -66,10 +66,10 @@ struct SourceReading {
     private mutating func take(_ pair: Pair, _ results: [Result<SwiftFileFacts, UnreadableSource>]) {
         switch (Self.reading(pair.old, pair.oldPath, results), Self.reading(pair.new, pair.path, results)) {
         case (.failure(let problem), .failure):
-            // It was no better before: whoever let that in knows of it. What is in it can't be compared.
+            // The file was unreadable before the change as well. Nothing in it can be compared.
             report(pair.path, "can't be read, here and on the target", problem)
         case (.success(let before), .failure(let problem)):
-            // Its tests are not gone, they can't be seen.
+            // Its tests may still exist: they just can't be seen.
             report(pair.path, "can't be read; on the target it has \(before.tests.count) tests", problem)
         case (.failure(let problem), .success): report(pair.oldPath, "can't be read on the target", problem)
         case (.success(let before), .success(let after)):
@@ -81,7 +81,7 @@ struct SourceReading {
         }
     }
 
-    /// Takes what a file beside the tests declares.
+    /// Notes the declarations of a file outside of the tests.
     private mutating func takeOutline(_ pair: Pair, _ results: [Result<SwiftFileFacts, UnreadableSource>]) {
         switch (Self.reading(pair.old, pair.path, results), Self.reading(pair.new, pair.path, results)) {
         case (.success(let before), .success(let after)):
@@ -120,13 +120,13 @@ struct SourceReading {
     private mutating func testSide(_ path: String, _ content: ChangedSource.Content) -> Side {
         if case .bytes = content, !TestPaths.isTest(path) { return .known(Reading()) }
         if TestPaths.isSwift(path) { return side(of: content, .tests) }
-        // Other languages are read line by line, which pipectl does itself.
+        // pipectl itself reads other languages, line by line.
         let side = side(of: content, nil)
         guard case .known = side, case .bytes(let bytes) = content else { return side }
         return .known(Reading(tests: LineTests.tests(path: path, bytes: bytes)))
     }
 
-    /// - Parameter scope: What the reader is asked; nil for what it need not read.
+    /// - Parameter scope: What to ask the reader for; nil if it need not read the file.
     private mutating func side(of content: ChangedSource.Content, _ scope: SwiftSource.Scope?) -> Side {
         switch content {
         case .missing: return .known(Reading())
@@ -155,7 +155,7 @@ struct SourceReading {
     }
 }
 
-/// Words without which a file of Swift can't stand in the way of tests.
+/// A Swift file that has none of these words can't shadow a name that tests use.
 enum TestWords {
     private static let all = ["XCT", "macro", "withKnownIssue", "confirmation", "invokeTest", "defaultTestSuite"].map {
         Array($0.utf8)

@@ -1,4 +1,4 @@
-/// The test targets of a `Package.swift`, as far as they are written as literals.
+/// The test targets of a `Package.swift`, as far as literals declare them.
 struct SwiftManifest: Sendable, Equatable {
     struct Target: Sendable, Equatable {
         var name: String
@@ -11,7 +11,7 @@ struct SwiftManifest: Sendable, Equatable {
     }
 
     var targets: [Target] = []
-    /// Of the package, relative to the repository; empty or with a slash at its end.
+    /// The folder of the package, relative to the repository; empty or with a slash at its end.
     var folder: String
 
     init(path: String, facts: SwiftFileFacts) {
@@ -23,7 +23,7 @@ struct SwiftManifest: Sendable, Equatable {
         }
     }
 
-    /// Whether a file of the repository is compiled into one of the test targets.
+    /// Whether one of the test targets contains this file of the repository.
     func builds(_ file: String) -> Bool {
         guard file.hasPrefix(folder) else { return false }
         let path = String(file.dropFirst(folder.count))

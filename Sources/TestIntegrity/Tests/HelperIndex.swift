@@ -1,7 +1,7 @@
-/// Functions that assert for tests, by name: what is moved into a helper is not lost.
+/// Functions with assertions that tests call, by name. An assertion that moved into a helper is not lost.
 final class HelperIndex {
     private var bodies: [String: [BodyShape]] = [:]
-    /// What a name comes to, by the number of calls that led to it: each is added up once.
+    /// The assertions of each name, by the depth of the call, so that each is computed once.
     private var known: [Place: Promise] = [:]
 
     private struct Place: Hashable {
@@ -10,7 +10,7 @@ final class HelperIndex {
     }
 
     static let depthLimit = 5
-    /// Assertions of one test, all told.
+    /// The most assertions that are counted for one test.
     static let limit = 100_000
 
     init(_ files: [SwiftFile] = []) { for file in files { add(file.facts) } }
@@ -20,7 +20,7 @@ final class HelperIndex {
         for helper in facts.helpers { bodies[helper.name, default: []].append(helper.body) }
     }
 
-    /// What a body asserts, with what the helpers assert that it calls.
+    /// What a body asserts, including the helpers that it calls.
     func promise(of body: BodyShape) -> Promise { promise(of: body, depth: 0) }
 
     private func promise(of body: BodyShape, depth: Int) -> Promise {
@@ -32,19 +32,19 @@ final class HelperIndex {
             if depth < Self.depthLimit, let inner = helper(call.name, depth: depth + 1), inner.total > 0 {
                 promise.add(inner, times: call.times, isConditional: call.isConditional)
             } else if Assertion.isAsserting(call.name) {
-                // Nobody knows here what it asserts; its name says that it is more than a condition.
+                // The helper's source is unknown. Its name suggests that it asserts, so it counts as an exact value.
                 promise.add(.value, times: call.times, isConditional: call.isConditional)
             }
         }
         return promise
     }
 
-    /// Of several functions with one name the strictest is taken: which is meant takes a type checker.
+    /// Takes the strictest of several functions with one name: only a type checker could tell which is meant.
     private func helper(_ name: String, depth: Int) -> Promise? {
         guard let bodies = bodies[name] else { return nil }
         let place = Place(name: name, depth: depth)
         if let promise = known[place] { return promise }
-        // One that calls itself adds nothing to itself.
+        // A recursive call adds nothing.
         known[place] = Promise()
         let most = bodies.prefix(8).map { promise(of: $0, depth: depth) }.max { $0.total < $1.total } ?? Promise()
         known[place] = most
@@ -52,17 +52,17 @@ final class HelperIndex {
     }
 }
 
-/// The assertions of a test, counted by what they pin down.
+/// The assertions of a test, counted by strength.
 struct Promise: Sendable, Equatable {
     private(set) var presence = 0
     private(set) var condition = 0
     private(set) var value = 0
-    /// Of all, those that the test can end without.
+    /// The number of all assertions that the test can end without.
     private(set) var conditional = 0
 
     var total: Int { presence + condition + value }
     var unconditional: Int { total - conditional }
-    /// Those that are at least comparisons.
+    /// The number of assertions that at least compare something.
     var strong: Int { condition + value }
 
     mutating func add(_ strength: Assertion.Strength, times: Int, isConditional: Bool) {

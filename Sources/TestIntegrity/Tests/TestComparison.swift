@@ -4,10 +4,10 @@ struct TestComparison {
     let new: TestShape
     let before: Promise
     let after: Promise
-    /// Whether another branch of `#if` has a test of the same name.
+    /// Whether another branch of `#if` declares a test with the same name.
     var hasTwin = false
 
-    /// What happened, each as a breach; nothing for a test that promises as much as before.
+    /// Reports what the test lost, each loss as a breach; empty if it checks as much as before.
     func breaches() -> [Breach] {
         skips() + cases() + promises() + waits() + tolerances()
     }
@@ -29,7 +29,7 @@ struct TestComparison {
             known.remove(at: place)
             return false
         }
-        // The same number under other words: no more is skipped, unless a condition fell away.
+        // The number of skips is the same but the texts differ. That is no worse, unless a skip lost its condition.
         let isHarder = new.skips.contains(where: Self.isAlways) && !old.skips.contains(where: Self.isAlways)
         if new.skips.count > old.skips.count || isHarder, let first = fresh.first {
             breaches.append(breach(.skippedTest, "newly skipped by \(first)"))
@@ -66,7 +66,7 @@ struct TestComparison {
     }
 
     private func promises() -> [Breach] {
-        // What several assertions did is done by one of them for each case.
+        // With arguments, one assertion checks each case and so replaces several.
         let cases = new.hasArguments && !old.hasArguments ? max(1, new.cases ?? 1_000) : 1
         guard new.framework != .other else { return [] }
         if old.words.total > 0, new.words.total == 0, old.framework != .other {
@@ -121,7 +121,7 @@ struct TestComparison {
         return []
     }
 
-    /// Assertions of a thrown error, or of a value that is unwrapped, are written as one or as several.
+    /// Assertions of a thrown error, or of an unwrapped value, may be written as one or as several.
     private var isAbsorbed: Bool {
         let lost = before.total - after.total
         let gained = max(0, new.body.tries - old.body.tries)

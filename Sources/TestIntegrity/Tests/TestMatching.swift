@@ -1,21 +1,21 @@
-/// Which test of the change is which one of the target.
+/// Matches the tests of the change with those of the target.
 struct TestMatching: Sendable {
-    /// Indices into the two lists.
+    /// Pairs of indices into the two lists.
     private(set) var pairs: [(old: Int, new: Int)] = []
     private(set) var gone: [Int] = []
     private(set) var added: [Int] = []
 
-    /// How alike two bodies must be to be one test under two names.
+    /// The least similarity of two bodies to be one test with two names.
     static let likeness = 0.6
-    /// How alike they must be where the names say the same, too.
+    /// The least similarity if the names also have the same words.
     static let likenessBesideName = 0.3
-    /// More tests without a partner on a side are not compared with one another: that would be quadratic.
+    /// The most unmatched tests on a side that are compared with one another, since the cost is quadratic.
     static let limit = 500
 
     init(_ old: [TestShape], _ new: [TestShape]) {
         var open = Set(new.indices)
         var left: [Int] = []
-        // A name in one place, then the name anywhere, then what stays of it when the style changes.
+        // Match by name and place first, then by name, then by name without its style.
         let keys: [(TestShape) -> String] = [
             { "\($0.file)\0\($0.suite)\0\($0.name)" }, { "\($0.suite)\0\($0.name)" },
             { "\($0.suite.split(separator: ".").last ?? "")\0\($0.plainName)" }, { $0.plainName },
@@ -30,7 +30,7 @@ struct TestMatching: Sendable {
                     left.append(index)
                     continue
                 }
-                // Of several with one name (branches of `#if`), the one that is most alike.
+                // Of several with one name (branches of `#if`), take the most similar one.
                 let best =
                     candidates.count > 16
                     ? candidates.count - 1

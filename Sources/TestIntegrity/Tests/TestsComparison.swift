@@ -1,4 +1,4 @@
-/// The tests of the target held against those of the change, one by one, and those that have no other one.
+/// Compares the tests of the target with those of the change, one by one, and finds those without a counterpart.
 struct TestsComparison {
     private(set) var reading: SourceReading
     private var unchanged: UnchangedTests
@@ -17,7 +17,7 @@ struct TestsComparison {
         let (before, after) = (HelperIndex(), HelperIndex())
         for file in reading.oldHelpers { before.add(file.facts) }
         for file in reading.newHelpers { after.add(file.facts) }
-        // What moved into a file of its own or was there before counts as well; such files are read only where it matters.
+        // Helpers in other files count as well. Those files are read only if a test calls an unknown helper.
         if callsUnknown(matching, before, after) {
             for facts in await unchanged.facts() {
                 before.add(facts)
@@ -47,7 +47,7 @@ struct TestsComparison {
         return breaches + helpers()
     }
 
-    /// Gives each test of XCTest what its class inherits.
+    /// Adds to each XCTest test what it inherits from its class.
     private mutating func inherit() async {
         var before = InheritedSkips(reading.oldOutlines)
         var after = InheritedSkips(reading.newOutlines)
@@ -55,7 +55,8 @@ struct TestsComparison {
             Set(tests.filter { $0.framework == .xcTest }.map(\.suite))
         }
         let (old, new) = (suites(reading.old), suites(reading.new))
-        // A base that stays, in a file that stays, is the same on both sides: such files are read only for another one.
+        // Other files are needed only if a class got another base: an unchanged base in an unchanged file gives both
+        // sides the same.
         let isChanged = new.contains { suite in
             let base = after.inherited(by: suite).unknownBase
             return base != nil && (!old.contains(suite) || base != before.inherited(by: suite).unknownBase)
@@ -91,13 +92,13 @@ struct TestsComparison {
         }
     }
 
-    /// Tests without a partner: gone, or what they did is done by another test now.
+    /// Reports unmatched tests: removed, or replaced by other tests.
     private mutating func gone(
         _ matching: TestMatching, _ partners: [Int: Int], _ before: HelperIndex, _ after: HelperIndex
     ) -> [Breach] {
         struct Heir {
             var words: Set<String>
-            /// Assertions that it makes beyond those that it made before, one for each case.
+            /// Assertions that it makes beyond its earlier ones, one for each case.
             var gain: Int
         }
         guard !matching.gone.isEmpty else { return [] }
@@ -119,7 +120,8 @@ struct TestsComparison {
         }
         var breaches: [Breach] = []
         let titles = Set(reading.new.map(\.title))
-        // Each is held against each: of thousands that are gone nobody believes that others do their work.
+        // Each is compared with each, so this is skipped for very many: thousands of removed tests are hardly all
+        // replaced.
         let isSearched = matching.gone.count * heirs.count <= 1_000_000
         for index in matching.gone {
             let test = reading.old[index]
@@ -131,7 +133,7 @@ struct TestsComparison {
                 heirs[heir.0].gain -= max(1, (promised + 1) / 2)
                 continue
             }
-            // Or it was cut into several.
+            // Or it was split into several tests.
             if pieces.gain >= max(1, promised), test.words.isContained(in: pieces.words) >= 0.75 {
                 pieces.gain -= max(1, promised)
                 continue
@@ -146,7 +148,7 @@ struct TestsComparison {
         return breaches
     }
 
-    /// Helpers that assert less than they did: every test that calls them is weaker, also those in other files.
+    /// Reports helpers that assert less than before: every test that calls them is weaker, also in other files.
     private func helpers() -> [Breach] {
         var new: [String: [SwiftFileFacts.Helper]] = [:]
         for file in reading.newHelpers {
@@ -192,7 +194,7 @@ struct TestsComparison {
     }
 }
 
-/// Test files that the change leaves alone, read when they are needed for the first time.
+/// Test files that the change leaves alone, read when they are first needed.
 struct UnchangedTests {
     private let surroundings: IntegrityCheck.Surroundings
     private let reader: any SwiftSourceReader
@@ -208,7 +210,7 @@ struct UnchangedTests {
         self.deadline = deadline
     }
 
-    /// Of those that can be read: without a helper or a base class a test looks weaker, not stronger.
+    /// The facts of those that can be read. A missing helper or base class makes a test look weaker, never stronger.
     mutating func facts() async -> [SwiftFileFacts] {
         if let known { return known }
         let files = await surroundings.unchangedTests().filter { TestPaths.isSwift($0.path) }
